@@ -1,0 +1,84 @@
+# Everything a person or a machine does here, from a fresh clone with Python 3.11 or newer (python3-venv) and make.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 8080
+ARGS =
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CODE := $(wildcard src tests bench scripts)
+OPENAPI := docs/reference/openapi.json
+
+.PHONY: help install run test check fix bench openapi openapi-current crash campaign lock clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED)  ## make .venv from requirements.lock, with .venv/bin/retinue
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Retinue needs Python 3.11 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1 || true)."; \
+		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv || { \
+		echo "Cannot make .venv: is the venv module installed (Debian: apt-get install python3-venv)?"; exit 1; }
+	@echo "Installing $$(grep -c == requirements.lock) pinned packages into .venv …"
+	@$(PIP) install -qq --no-deps --requirement requirements.lock
+	@$(PIP) install -qq --no-deps --no-build-isolation --editable .
+	@$(PIP) check
+	@touch $@
+
+run: install  ## start the server; HOST and PORT choose the address
+	@exec $(BIN)/retinue serve --host $(HOST) --port $(PORT) $(ARGS)
+
+test: install  ## the suite on SQLite, and on PostgreSQL and Redis where they answer; ARGS go to pytest
+	@$(BIN)/python scripts/suite.py $(ARGS)
+
+check: install  ## format, lint, types, import contracts, shape, OpenAPI document
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest tests/contract/test_shape.py
+	@$(MAKE) --no-print-directory openapi-current
+
+fix: install  ## format, and repair what ruff can repair
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+bench: install  ## our CPU time per request beside a bare ASGI app; ARGS go to the benchmark
+	$(BIN)/python -m bench $(ARGS)
+
+openapi: install  ## write docs/reference/openapi.json
+	@mkdir -p $(dir $(OPENAPI))
+	@$(BIN)/retinue openapi > $(OPENAPI).new && mv $(OPENAPI).new $(OPENAPI) || { rm -f $(OPENAPI).new; exit 1; }
+
+openapi-current: install
+	@if [ ! -e src/retinue/cli.py ] && [ ! -e src/retinue/cli ]; then \
+		echo "openapi: there is no command line yet, nothing to compare"; \
+	elif fresh=$$(mktemp) && trap 'rm -f "$$fresh"' EXIT && $(BIN)/retinue openapi > "$$fresh" \
+			&& cmp --silent $(OPENAPI) "$$fresh"; then \
+		echo "openapi: $(OPENAPI) is current"; \
+	else \
+		echo "openapi: $(OPENAPI) is missing or stale: run make openapi"; exit 1; \
+	fi
+
+crash: install  ## 200 kills of the server under load
+	RETINUE_TEST_KILLS=200 $(BIN)/python -m pytest tests/e2e/test_crash.py $(ARGS)
+
+campaign: install  ## the long forms of the tests
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+lock:  ## write requirements.lock from what pyproject.toml names and .venv holds
+	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv
+	@$(PIP) install -qq --editable '.[dev]'
+	@$(BIN)/python scripts/lock.py
+
+clean:  ## remove the environment, caches and builds; data/ stays
+	rm -rf .venv .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis build dist src/*.egg-info
+	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +

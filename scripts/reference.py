@@ -1,0 +1,136 @@
+"""Write docs/reference/*.md from the declarations themselves; `--check` only compares."""
+
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+
+import msgspec
+
+import retinue
+from retinue.access.catalogue import CATALOGUE, default_permissions
+from retinue.access.models import Role
+from retinue.kit.errors import RetinueError
+from retinue.kit.events.declare import EVENT_TYPES
+from retinue.kit.settings import documented
+
+HOME = Path(__file__).parent.parent / "docs" / "reference"
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        "Every setting is an environment variable, and can stand in a `.env` file in the working directory.",
+        "An unknown `RETINUE_*` variable gets a warning at start that names the nearest known one.",
+        "",
+        "| Variable | Default | Meaning |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{row.variable}` | {row.default} | {row.meaning} |" for row in documented()]
+    return "\n".join(lines) + "\n"
+
+
+def error_classes() -> list[type[RetinueError]]:
+    found: dict[tuple[int, str, str], type[RetinueError]] = {}
+    waiting = [RetinueError]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.startswith("retinue."):
+            found[kind.status, kind.code, kind.__name__] = kind
+    return [found[key] for key in sorted(found)]
+
+
+def errors_page() -> str:
+    lines = [
+        "# Errors",
+        "",
+        'Every error is `{"error": {"code", "message", "details"?}}`. Several situations may share a code;',
+        "`details.reason` tells 401s and 403s apart.",
+        "",
+        "| Status | Code | When | Class |",
+        "|---|---|---|---|",
+    ]
+    for kind in error_classes():
+        message = (kind.__doc__ or "").strip().partition("\n")[0]
+        lines.append(f"| {kind.status} | `{kind.code}` | {message} | `{kind.__name__}` |")
+    return "\n".join(lines) + "\n"
+
+
+def events_page() -> str:
+    lines = [
+        "# Events",
+        "",
+        "What happened, as rows written in the transaction of the change. *Listed* events stand in the event",
+        "log and go to listeners; *audited* ones are written to the tenant's hash-chained audit log as well.",
+        "",
+    ]
+    for name in sorted(EVENT_TYPES):
+        kind = EVENT_TYPES[name]
+        where = " and ".join(
+            word for word, holds in (("listed", kind.is_listed), ("audited", kind.is_audited)) if holds
+        )
+        lines += [f"## `{name}`", "", f"{kind.description} ({where})", "", "| Field | Type |", "|---|---|"]
+        lines += [
+            f"| `{field.name}` | {_type_name(field.type)} |" for field in msgspec.structs.fields(kind.payload)
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _type_name(annotation: object) -> str:
+    schema = msgspec.json.schema(annotation)
+    if "anyOf" in schema:
+        return " or ".join(str(option.get("type", "value")) for option in schema["anyOf"])
+    return str(schema.get("type", "value"))
+
+
+def permissions_page() -> str:
+    held = {role: set(default_permissions(role)) for role in Role}
+    lines = [
+        "# Permissions",
+        "",
+        "Which role holds which key until a super administrator changes it, with",
+        "`PUT /roles/:role/permissions`.",
+        "",
+        "| Key | Meaning | " + " | ".join(role.value for role in Role) + " |",
+        "|---|---|" + "---|" * len(Role),
+    ]
+    for permission in CATALOGUE:
+        marks = " | ".join("x" if permission.key in held[role] else "" for role in Role)
+        lines.append(f"| `{permission.key}` | {permission.description} | {marks} |")
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file name."""
+    for module in pkgutil.walk_packages(retinue.__path__, "retinue."):
+        if not module.name.startswith(("retinue.migrations.", "retinue.adapters.images.child")):
+            importlib.import_module(module.name)
+    return {
+        "settings.md": settings_page(),
+        "errors.md": errors_page(),
+        "events.md": events_page(),
+        "permissions.md": permissions_page(),
+    }
+
+
+def main(*, only_check: bool) -> int:
+    HOME.mkdir(parents=True, exist_ok=True)
+    stale = []
+    for name, content in pages().items():
+        path = HOME / name
+        if path.is_file() and path.read_text() == content:
+            continue
+        stale.append(name)
+        if not only_check:
+            path.write_text(content)
+    if only_check and stale:
+        sys.stdout.write(f"docs/reference is stale ({', '.join(stale)}): run make reference\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(only_check="--check" in sys.argv))

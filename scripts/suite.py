@@ -1,0 +1,123 @@
+"""Runs the test suite on SQLite and, where they answer, with PostgreSQL, Redis and MariaDB.
+
+An address given in a RETINUE_TEST_* variable must answer; the usual loopback ones are used when they do.
+"""
+
+import asyncio
+import getpass
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import asyncpg
+from redis.asyncio import Redis
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASE = "RETINUE_TEST_DATABASE_URL"
+PYTEST = (sys.executable, "-m", "pytest", "-n", "2", "-m", "not slow")
+PATIENCE_SECONDS = 5
+
+
+async def probe_postgresql(url: str) -> None:
+    connection = await asyncpg.connect(url, timeout=PATIENCE_SECONDS)
+    await connection.close()
+
+
+async def probe_redis(url: str) -> None:
+    async with Redis.from_url(url, socket_timeout=PATIENCE_SECONDS) as client:
+        await client.execute_command("PING")
+
+
+async def probe_mariadb(url: str) -> None:
+    """A MariaDB server speaks first; its driver is no dependency, so a greeting has to do."""
+    address = urlsplit(url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port or 3306)
+    try:
+        await asyncio.wait_for(reader.readexactly(4), PATIENCE_SECONDS)
+    finally:
+        writer.close()
+
+
+@dataclass(frozen=True)
+class Service:
+    name: str
+    variable: str
+    usual: str
+    probe: Callable[[str], Awaitable[None]]
+
+
+SERVICES = (
+    Service(
+        "PostgreSQL",
+        DATABASE,
+        f"postgresql://{quote(getpass.getuser())}@127.0.0.1:5432/test",
+        probe_postgresql,
+    ),
+    Service("Redis", "RETINUE_TEST_REDIS_URL", "redis://127.0.0.1:6379/15", probe_redis),
+    Service("MariaDB", "RETINUE_TEST_MARIADB_URL", "mysql://root@127.0.0.1:3306/test", probe_mariadb),
+)
+
+
+def shown(url: str) -> str:
+    """The address without its password."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    user = f"{parts.username}@" if parts.username else ""
+    return urlunsplit(parts._replace(netloc=user + host))
+
+
+def find(service: Service) -> str | None:
+    """The address to use, after really talking to the server; none when the usual place is empty."""
+    given = os.environ.get(service.variable)
+    url = given or service.usual
+    try:
+        asyncio.run(asyncio.wait_for(service.probe(url), 2 * PATIENCE_SECONDS))
+    except Exception as error:  # noqa: BLE001 - whatever the driver raises, the server is of no use
+        reason = f"{type(error).__name__}: {error}"
+        if given:
+            sys.exit(f"{service.name} does not answer at {shown(url)} (${service.variable}): {reason}")
+        say(f"{service.name}: not used, none at {shown(url)} ({type(error).__name__})")
+        return None
+    say(f"{service.name}: {shown(url)}")
+    return url
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def run(database: str, environment: dict[str, str], arguments: list[str]) -> bool:
+    say(f"\n== the suite on {database}")
+    started = time.monotonic()
+    command = [*PYTEST, *arguments]
+    code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode  # noqa: S603 - ours
+    outcome = "ok" if code == 0 else f"failed (pytest {code})"
+    say(f"== {database}: {outcome}, {time.monotonic() - started:.1f} s")
+    return code == 0
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    say("SQLite: always")
+    found = {service.variable: find(service) for service in SERVICES}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("RETINUE_") or name.startswith("RETINUE_TEST_")
+    }
+    environment |= {name: url for name, url in found.items() if url}
+    postgresql = environment.pop(DATABASE, None)
+    passed = [run("SQLite", environment, arguments)]
+    if postgresql:
+        passed.append(run("PostgreSQL", {**environment, DATABASE: postgresql}, arguments))
+    sys.exit(0 if all(passed) else 1)
+
+
+if __name__ == "__main__":
+    main()
