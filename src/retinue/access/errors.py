@@ -1,0 +1,21 @@
+from retinue.access.models import Role
+from retinue.kit.errors import Conflict, Forbidden, RetinueError
+
+
+class RoleNotFound(RetinueError):
+    """There is no such role."""
+
+    status, code = 404, "role_not_found"
+
+
+class RoleLocked(Conflict):
+    """What a super administrator may do cannot be changed."""
+
+    code = "role_locked"
+
+
+class RoleAboveYours(Forbidden):
+    """You cannot grant a role above your own, nor change someone who has one."""
+
+    def __init__(self, role: Role, your_role: str) -> None:
+        super().__init__(role, your_role, reason="role_above_yours", message=type(self).__doc__)

@@ -1,0 +1,29 @@
+from typing import Annotated
+
+from retinue.access import service as access
+from retinue.access.catalogue import CATALOGUE
+from retinue.access.errors import RoleNotFound
+from retinue.access.models import RolePermissions
+from retinue.access.queries import find_role
+from retinue.access.schemas import PermissionCatalogue, PermissionOut, RoleOut
+from retinue.kit.context import Context
+from retinue.kit.http.routing import SIGNED_IN, Loaded, Routes
+
+routes = Routes(tag="permissions")
+
+RoleByName = Annotated[RolePermissions, Loaded("role", find_role, RoleNotFound)]
+
+
+@routes.get("/permissions", requires="admin:users")
+async def list_permissions(ctx: Context) -> PermissionCatalogue:  # noqa: ARG001  the catalogue is a constant
+    return PermissionCatalogue(permissions=[PermissionOut.of(permission) for permission in CATALOGUE])
+
+
+@routes.get("/roles/{role}/permissions", requires="admin:users")
+async def get_role_permissions(ctx: Context, role: RoleByName) -> RoleOut:  # noqa: ARG001  loaded with it
+    return RoleOut(role=role.id, permissions=role.permissions)
+
+
+@routes.get("/me/permissions", requires=SIGNED_IN)
+async def get_my_permissions(ctx: Context) -> RoleOut:
+    return RoleOut(role=ctx.principal.role, permissions=access.in_order(ctx.principal.permissions))

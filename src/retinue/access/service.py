@@ -1,0 +1,50 @@
+"""What roles may do, and who may give them to whom."""
+
+from retinue.access.catalogue import KEYS, SUPER_ADMIN_ONLY
+from retinue.access.errors import RoleAboveYours, RoleLocked
+from retinue.access.events import RolePermissionsChanged
+from retinue.access.models import Role, RolePermissions
+from retinue.kit.context import Context
+from retinue.kit.errors import Invalid
+from retinue.kit.principal import Principal
+
+_HIGHEST_FIRST = tuple(Role)
+
+
+def require_rank(principal: Principal, role: Role) -> None:
+    """Refuse to reach above oneself: nobody grants or touches a role higher than the own one."""
+    if _HIGHEST_FIRST.index(role) < _HIGHEST_FIRST.index(Role(principal.role)):
+        raise RoleAboveYours(role, principal.role)
+
+
+async def set_permissions(ctx: Context, role: RolePermissions, keys: list[str]) -> RolePermissions:
+    """Give the role exactly these permissions; they count from the next request of anyone who has it."""
+    if role.id == Role.super_admin:
+        raise RoleLocked
+    _check(keys)
+    system = ctx.system("roles are the same for every tenant")
+    held = await system.lock(RolePermissions, role.id)
+    assert held is not None
+    before, after = set(held.permissions), set(keys)
+    if before != after:
+        await system.update(held, permissions=in_order(after))
+        ctx.emit(
+            RolePermissionsChanged(
+                role=held.id, granted=in_order(after - before), withdrawn=in_order(before - after)
+            )
+        )
+    return held
+
+
+def _check(keys: list[str]) -> None:
+    unknown = [key for key in keys if key not in KEYS]
+    if unknown:
+        raise Invalid({"permissions": f"{', '.join(unknown[:5])}: not a permission"})
+    kept = sorted(SUPER_ADMIN_ONLY.intersection(keys))
+    if kept:
+        raise Invalid({"permissions": f"{', '.join(kept)}: for super administrators only"})
+
+
+def in_order(keys: frozenset[str] | set[str]) -> list[str]:
+    """The keys as the catalogue lists them."""
+    return [key for key in KEYS if key in keys]

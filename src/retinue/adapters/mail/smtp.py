@@ -1,0 +1,121 @@
+"""Mail over SMTP, one connection per mail."""
+
+import asyncio
+import ipaddress
+import ssl
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from retinue.adapters.mail.message import Mail, MailFailed, Sender, compose, recipient
+from retinue.kit.clock import Clock
+from retinue.kit.secrets import Secret
+from retinue.kit.settings import BadSetting
+
+if TYPE_CHECKING:
+    from aiosmtplib import SMTP
+
+_PORTS = {"smtp": 587, "smtps": 465}
+_LOGIN_REQUIRED = 530
+
+
+class SmtpMailer:
+    """Speaks to the server of an `smtp://user:password@host:port` or `smtps://…` address."""
+
+    def __init__(self, url: Secret, sender: str, clock: Clock, *, timeout_s: float = 15.0) -> None:
+        try:
+            parts = urlsplit(url.reveal())
+            self._host, port = parts.hostname or "", parts.port
+        except ValueError:
+            parts, self._host, port = urlsplit(""), "", None
+        if (
+            parts.scheme not in _PORTS
+            or not self._host
+            or parts.path.strip("/")
+            or parts.query
+            or parts.fragment
+        ):
+            raise BadSetting(
+                "RETINUE_SMTP_URL must be smtp://user:password@host:port or smtps://…, "
+                "with special characters of the password percent-encoded"
+            )
+        self._port = port or _PORTS[parts.scheme]
+        self._tls_first = parts.scheme == "smtps"
+        self._user = unquote(parts.username or "")
+        self._password = Secret(unquote(parts.password or ""))
+        self._sender = Sender.parse(sender)
+        self._clock = clock
+        self._timeout_s = timeout_s
+
+    async def send(self, mail: Mail) -> None:
+        import aiosmtplib
+
+        message = compose(mail, self._sender, self._clock)
+        client = self._client()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await client.connect()
+                await client.send_message(
+                    message, sender=self._sender.address, recipients=[recipient(mail.to)]
+                )
+            # The server has the mail now: a failing goodbye must not look like a failed mail.
+            with suppress(aiosmtplib.SMTPException, OSError):
+                await client.quit(timeout=2)
+        except (aiosmtplib.SMTPException, OSError) as error:
+            # No cause is kept: a server may echo the login it refuses.
+            raise self._failure(error) from None
+        finally:
+            client.close()
+
+    def _client(self) -> "SMTP":
+        import aiosmtplib
+
+        here = _is_loopback(self._host)
+        return aiosmtplib.SMTP(
+            hostname=self._host,
+            port=self._port,
+            username=self._user or None,
+            password=self._password.reveal() or None,
+            timeout=self._timeout_s,
+            use_tls=self._tls_first,
+            # STARTTLS when offered; but a password leaves this machine encrypted or not at all.
+            start_tls=True if self._user and not here and not self._tls_first else None,
+            validate_certs=not here,
+        )
+
+    def _failure(self, error: Exception) -> MailFailed:
+        import aiosmtplib
+
+        if isinstance(error, aiosmtplib.SMTPAuthenticationError):
+            return MailFailed(f"The mail server refused the login ({error.code}).")
+        if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+            error = error.recipients[0]
+        if isinstance(error, aiosmtplib.SMTPResponseException):
+            answer = " ".join(error.message.split())[:200]
+            about_the_mail = isinstance(error, aiosmtplib.SMTPRecipientRefused | aiosmtplib.SMTPDataError)
+            return MailFailed(
+                f"The mail server answered {error.code} {answer}",
+                permanent=about_the_mail and 500 <= error.code < 600 and error.code != _LOGIN_REQUIRED,
+            )
+        if isinstance(error, TimeoutError):
+            return MailFailed(f"The mail server did not answer within {self._timeout_s:g} seconds.")
+        if _is_certificate_failure(error):
+            return MailFailed("The mail server's certificate could not be verified.")
+        return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
+
+
+def _is_certificate_failure(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,89 @@
+from retinue.kit.errors import Conflict, Forbidden, RetinueError, Unauthorized
+
+
+class InvalidCredentials(Unauthorized):
+    """The email or the password is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("invalid_credentials")
+
+
+class InvalidRefreshToken(Unauthorized):
+    """The refresh token is not valid; sign in again."""
+
+    def __init__(self) -> None:
+        super().__init__("invalid_refresh_token")
+
+
+class MfaTokenInvalid(Unauthorized):
+    """The sign-in has expired or was tried too often; start again."""
+
+    def __init__(self) -> None:
+        super().__init__("mfa_token_invalid")
+
+
+class InvalidCode(Unauthorized):
+    """The code is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("invalid_code")
+
+
+class AccountInactive(Forbidden):
+    """This account is deactivated."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__("active_account", role, reason="account_inactive", message=type(self).__doc__)
+
+
+class EmailNotVerified(Forbidden):
+    """Verify your email address first; a link was sent to it."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__("verified_email", role, reason="email_not_verified", message=type(self).__doc__)
+
+
+class RegistrationDisabled(Forbidden):
+    """Registration is closed on this instance."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "invitation", "anonymous", reason="registration_disabled", message=type(self).__doc__
+        )
+
+
+class StepUpRequired(Forbidden):
+    """Confirm with a code or your password."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__("step_up", role, reason="step_up_required", message=type(self).__doc__)
+
+
+class EmailTaken(Conflict):
+    """An account with this email address exists."""
+
+    code = "email_taken"
+
+
+class MfaNotSetUp(Conflict):
+    """Set up an authenticator first."""
+
+    code = "mfa_not_setup"
+
+
+class MfaNotEnabled(Conflict):
+    """Multi-factor authentication is not enabled."""
+
+    code = "mfa_not_enabled"
+
+
+class DeviceNotFound(RetinueError):
+    """There is no such device."""
+
+    status, code = 404, "device_not_found"
+
+
+class SessionNotFound(RetinueError):
+    """There is no such session."""
+
+    status, code = 404, "session_not_found"

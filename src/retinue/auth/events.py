@@ -1,0 +1,83 @@
+from retinue.kit.events.declare import Event, event
+
+
+@event(
+    "system.auth.login_failed",
+    subject="user_id",
+    audited=True,
+    example={"user_id": "usr_…", "reason": "invalid_credentials"},
+)
+class LoginFailed(Event, kw_only=True):
+    """Someone tried to sign in to an account and failed."""
+
+    user_id: str
+    reason: str
+
+
+@event(
+    "system.auth.token_reuse",
+    subject="user_id",
+    audited=True,
+    example={"user_id": "usr_…", "session_id": "ses_…"},
+)
+class RefreshTokenReused(Event, kw_only=True):
+    """A spent refresh token was shown again; the session it belonged to has been ended."""
+
+    user_id: str
+    session_id: str
+
+
+@event("auth.logged_in", subject="user_id", audited=True, listed=False)
+class LoggedIn(Event, kw_only=True):
+    """Someone signed in."""
+
+    user_id: str
+    session_id: str
+    second_factor: bool
+
+
+@event("auth.logged_out", subject="user_id", audited=True, listed=False)
+class LoggedOut(Event, kw_only=True):
+    """A session was ended by its user."""
+
+    user_id: str
+    session_id: str
+
+
+@event("auth.sessions_ended", subject="user_id", audited=True, listed=False)
+class OtherSessionsEnded(Event, kw_only=True):
+    """Someone ended all sessions of theirs but one."""
+
+    user_id: str
+    count: int
+
+
+@event("auth.email_verified", subject="user_id", audited=True, listed=False)
+class EmailVerified(Event, kw_only=True):
+    """Someone showed that an address is theirs."""
+
+    user_id: str
+
+
+@event("auth.password_reset_requested", subject="user_id", audited=True, listed=False)
+class PasswordResetRequested(Event, kw_only=True):
+    """A link to choose a new password was mailed."""
+
+    user_id: str
+
+
+@event("auth.password_changed", subject="user_id", audited=True, listed=False)
+class PasswordChanged(Event, kw_only=True):
+    """A password was replaced: by its owner, who knew the old one, or with a mailed link."""
+
+    user_id: str
+    with_link: bool
+
+
+@event("tenant.acted_in", subject="user_id", audited=True, listed=False)
+class TenantActedIn(Event, kw_only=True):
+    """A super administrator of another tenant made a request in this one."""
+
+    user_id: str
+    method: str
+    path: str

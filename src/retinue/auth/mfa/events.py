@@ -1,0 +1,77 @@
+from retinue.kit.events.declare import Event, event
+
+
+@event("auth.mfa_enabled", subject="user_id", audited=True, listed=False)
+class MfaEnabled(Event, kw_only=True):
+    """Signing in to an account takes a second factor from now on."""
+
+    user_id: str
+
+
+@event("auth.mfa_disabled", subject="user_id", audited=True, listed=False)
+class MfaDisabled(Event, kw_only=True):
+    """Signing in to an account takes no second factor any more."""
+
+    user_id: str
+
+
+@event("auth.mfa_reset", subject="user_id", audited=True, listed=False)
+class MfaReset(Event, kw_only=True):
+    """An administrator removed every second factor of an account."""
+
+    user_id: str
+
+
+@event("auth.mfa_device_added", subject="user_id", audited=True, listed=False)
+class MfaDeviceAdded(Event, kw_only=True):
+    """An authenticator was enabled."""
+
+    user_id: str
+    device_id: str
+    name: str
+
+
+@event("auth.mfa_device_removed", subject="user_id", audited=True, listed=False)
+class MfaDeviceRemoved(Event, kw_only=True):
+    """An authenticator was removed."""
+
+    user_id: str
+    device_id: str
+    name: str
+
+
+@event("auth.mfa_code_refused", subject="user_id", audited=True, listed=False)
+class MfaCodeRefused(Event, kw_only=True):
+    """A signed-in user gave a code that is not right."""
+
+    user_id: str
+    purpose: str
+
+
+@event("auth.recovery_codes_renewed", subject="user_id", audited=True, listed=False)
+class RecoveryCodesRenewed(Event, kw_only=True):
+    """A new set of recovery codes took the place of the old one."""
+
+    user_id: str
+
+
+@event("auth.recovery_code_used", subject="user_id", audited=True, listed=False)
+class RecoveryCodeUsed(Event, kw_only=True):
+    """A recovery code was used up."""
+
+    user_id: str
+    purpose: str
+    remaining: int
+
+
+@event(
+    "system.auth.recovery_codes_low",
+    subject="user_id",
+    audited=True,
+    example={"user_id": "usr_…", "remaining": 2},
+)
+class RecoveryCodesLow(Event, kw_only=True):
+    """Hardly any recovery codes of an account are left."""
+
+    user_id: str
+    remaining: int

@@ -1,0 +1,39 @@
+"""Step-up: a stolen access token alone must not be enough for what is delicate."""
+
+from retinue.auth import sign_in
+from retinue.auth.errors import InvalidCredentials, StepUpRequired
+from retinue.auth.mfa import codes
+from retinue.auth.mfa.codes import Purpose
+from retinue.kit.context import Context
+from retinue.users.models import User
+
+FRESH_S = 15 * 60
+
+
+async def require(ctx: Context, *, code: str | None = None, password: str | None = None) -> None:
+    """Refuse whoever has MFA and shows no second factor, now or in the last minutes of this session.
+
+    Call it first: it counts tries and checks passwords, so the request's transaction is not open yet.
+    """
+    principal = ctx.principal
+    if principal.second_factor_at > ctx.clock.ahead(-FRESH_S):
+        return
+    async with ctx.unit() as unit:
+        user = await unit.db.get(User, principal.id)
+    if user is None:
+        raise StepUpRequired(principal.role)
+    if not user.mfa_enabled:
+        return
+    if code is not None and await codes.accept(ctx, user.id, code, Purpose.step_up):
+        return
+    if password is not None and await _is_password(ctx, user, password):
+        return
+    raise StepUpRequired(principal.role)
+
+
+async def _is_password(ctx: Context, user: User, password: str) -> bool:
+    try:
+        await sign_in.check_password(ctx, user.email, user, password)
+    except InvalidCredentials:
+        return False
+    return True

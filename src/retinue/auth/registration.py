@@ -1,0 +1,117 @@
+"""Registering: into the default tenant, into a tenant of one's own, or where one was invited."""
+
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.access.models import Role
+from retinue.auth import account_mails, email_verification, passwords
+from retinue.auth.errors import EmailTaken, RegistrationDisabled
+from retinue.auth.schemas.accounts import Registered, Registration
+from retinue.auth.sessions import token_hash
+from retinue.kit.context import Context
+from retinue.kit.db.errors import UniqueViolation
+from retinue.kit.db.statements import Statement
+from retinue.kit.errors import Invalid
+from retinue.kit.ids import new_id
+from retinue.tenants.models import Tenant
+from retinue.users.events import UserCreated
+from retinue.users.models import Invitation, User
+from retinue.users.queries import find_by_email
+
+_WELCOME = "Welcome. A link to confirm your email address was sent to it."
+
+_invitations = Invitation.__table__
+_ACCEPT: Statement[Any] = Statement(
+    sa.update(_invitations)
+    .where(_invitations.c.id == sa.bindparam("invitation_id"), _invitations.c.accepted_at.is_(None))
+    .values(accepted_at=sa.bindparam("now"))
+)
+
+
+class InvalidInvitation(Invalid):
+    """The invitation is not valid; ask for a new one."""
+
+    def __init__(self) -> None:
+        super().__init__({"invite_token": "is not valid for this address or has expired"})
+
+
+class _Place(msgspec.Struct):
+    """Where a new account goes; without a tenant it gets its own."""
+
+    tenant_id: str
+    role: Role
+    invitation_id: str = ""
+
+
+async def register(ctx: Context, body: Registration) -> Registered:
+    passwords.check_rule(body.password)
+    account_mails.check_address(body.email)
+    async with ctx.unit() as unit:
+        place = await _place_for(unit, body)
+    may_mail = await account_mails.may_ask_for(ctx, body.email)
+    password_hash = await passwords.hashed(body.password, ctx.settings.password_cost)
+    user = User(
+        email=body.email,
+        password_hash=password_hash,
+        first_name=body.first_name,
+        last_name=body.last_name,
+        role=place.role,
+    )
+    try:
+        await _create(ctx, user, place)
+    except UniqueViolation:
+        await ctx.rollback()
+        if not ctx.settings.hide_accounts:
+            raise EmailTaken from None
+        if may_mail:
+            await _tell_owner(ctx, body.email)
+        user.id = new_id(User.__prefix__)
+    return Registered.of(user, message=_WELCOME)
+
+
+async def _place_for(ctx: Context, body: Registration) -> _Place:
+    if body.invite_token is not None:
+        invitation = await _fetch_invitation(ctx, body.invite_token, body.email)
+        return _Place(invitation.tenant_id, invitation.role, invitation.id)
+    if ctx.settings.signup == "off":
+        raise RegistrationDisabled
+    if ctx.settings.signup == "tenant":
+        return _Place("", Role.tenant_admin)
+    tenant = await ctx.system("strangers have no tenant yet").find(Tenant, is_default=True)
+    assert tenant is not None
+    return _Place(tenant.id, Role.agent_user)
+
+
+async def _fetch_invitation(ctx: Context, token: str, email: str) -> Invitation:
+    found = await ctx.system("the token alone says where it leads").find(
+        Invitation, token_hash=token_hash(token)
+    )
+    if found is None or found.accepted_at or found.expires_at <= ctx.now or found.email != email:
+        raise InvalidInvitation
+    return found
+
+
+async def _create(ctx: Context, user: User, place: _Place) -> None:
+    if place.tenant_id:
+        ctx.act_in(place.tenant_id)
+    else:
+        name = f"{user.first_name} {user.last_name}"
+        tenant = Tenant(name=name, plan=ctx.settings.default_plan)
+        ctx.act_in((await ctx.system("a tenant begins outside any").insert(tenant)).id)
+    await ctx.db.insert(user)
+    if place.invitation_id and not await ctx.db.execute(
+        _ACCEPT, invitation_id=place.invitation_id, now=ctx.now
+    ):
+        raise InvalidInvitation
+    ctx.emit(UserCreated(user_id=user.id, email=user.email, role=user.role))
+    await email_verification.send_link(ctx, user)
+
+
+async def _tell_owner(ctx: Context, email: str) -> None:
+    async with ctx.unit() as unit:
+        owner = await find_by_email(unit, email)
+        if owner is not None:
+            unit.act_in(owner.tenant_id)
+            await account_mails.send_already_registered(unit, owner)

@@ -1,0 +1,48 @@
+from typing import Annotated
+
+from msgspec import Meta
+
+from retinue.auth.schemas.sign_in import Password
+from retinue.kit.schemas import Email, Name, Schema
+
+LinkToken = Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class Address(Schema, kw_only=True):
+    """A mail address, in the one form in which addresses are kept and compared."""
+
+    email: Email
+
+    def __post_init__(self) -> None:
+        self.email = self.email.strip().lower()
+
+
+class Registration(Address, kw_only=True):
+    password: Password
+    first_name: Name
+    last_name: Name
+    invite_token: LinkToken | None = None
+
+
+class Registered(Schema, kw_only=True):
+    id: str
+    email: str
+    first_name: str
+    last_name: str
+    role: str
+    email_verified: bool
+    message: str
+
+
+class EmailVerification(Schema, kw_only=True):
+    token: LinkToken
+
+
+class PasswordReset(Schema, kw_only=True):
+    token: LinkToken
+    new_password: Password
+
+
+class PasswordChange(Schema, kw_only=True):
+    current_password: Password
+    new_password: Password

@@ -1,0 +1,58 @@
+from typing import Annotated
+
+from msgspec import Meta
+
+from retinue.kit.schemas import Schema
+
+# Longer than any password that can be set, so that a long wrong one is wrong and a huge one is no request.
+Password = Annotated[str, Meta(min_length=1, max_length=1024)]
+
+
+class Credentials(Schema, kw_only=True):
+    email: Annotated[str, Meta(min_length=1, max_length=254)]
+    password: Password
+
+    def __post_init__(self) -> None:
+        self.email = self.email.strip().lower()
+
+
+class Tokens(Schema, kw_only=True):
+    access_token: str
+    refresh_token: str
+    token_type: str = "Bearer"  # noqa: S105  a scheme
+    expires_in: int
+
+
+class SignedInUser(Schema, kw_only=True):
+    id: str
+    email: str
+    role: str
+
+
+class SignedIn(Tokens, kw_only=True):
+    user: SignedInUser
+
+
+class MfaRequired(Schema, kw_only=True):
+    mfa_required: bool = True
+    mfa_token: str
+    message: str = "Enter the code of your authenticator."
+
+
+class RefreshRequest(Schema, kw_only=True):
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)]
+
+
+class Me(Schema, kw_only=True):
+    id: str
+    email: str
+    first_name: str
+    last_name: str
+    role: str
+    tenant_id: str
+    email_verified: bool
+    mfa_enabled: bool
+    status: str
+    last_login_at: str | None
+    created_at: str
+    updated_at: str

@@ -1,0 +1,137 @@
+"""Sessions: one row for each sign-in, and a chain of refresh tokens of which only the last is good."""
+
+import hashlib
+from typing import Any
+
+import sqlalchemy as sa
+
+from retinue.auth.errors import InvalidRefreshToken
+from retinue.auth.events import LoggedIn, LoggedOut, OtherSessionsEnded, RefreshTokenReused
+from retinue.auth.models import MfaChallenge, RefreshToken, Session
+from retinue.auth.schemas.sign_in import Tokens
+from retinue.kit.clock import moment
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement, reading
+from retinue.kit.ids import new_token
+from retinue.users.models import User, UserStatus
+
+ACCESS_S = 15 * 60
+REFRESH_S = 7 * 24 * 3600
+_GRACE_S = 10
+
+_tokens, _sessions, _challenges = RefreshToken.__table__, Session.__table__, MfaChallenge.__table__
+_SPEND: Statement[Any] = Statement(
+    sa.update(_tokens)
+    .where(_tokens.c.id == sa.bindparam("token_id"), _tokens.c.spent_at.is_(None))
+    .values(spent_at=sa.bindparam("now"))
+)
+_NEWEST: Statement[Any] = Statement(
+    sa.select(sa.func.max(_tokens.c.generation)).where(_tokens.c.session_id == sa.bindparam("session_id"))
+)
+_END_OTHERS: Statement[Any] = Statement(
+    sa.delete(_sessions).where(
+        _sessions.c.user_id == sa.bindparam("user_id"), _sessions.c.id != sa.bindparam("kept")
+    )
+)
+_END_CHALLENGES: Statement[Any] = Statement(
+    sa.delete(_challenges).where(_challenges.c.user_id == sa.bindparam("user_id"))
+)
+_OPEN: Statement[Session] = reading(
+    Session,
+    sa.select(_sessions)
+    .where(_sessions.c.user_id == sa.bindparam("user_id"), _sessions.c.expires_at > sa.bindparam("now"))
+    .order_by(_sessions.c.last_used_at.desc(), _sessions.c.id),
+)
+
+
+def token_hash(token: str) -> str:
+    """Tokens have 256 random bits, so a plain hash is as good as a slow one."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+async def begin(ctx: Context, user: User, *, second_factor: bool = False) -> Tokens:
+    """Sign the user in; the context is bound to the user's tenant."""
+    session = await ctx.db.insert(
+        Session(
+            user_id=user.id,
+            expires_at=ctx.clock.ahead(REFRESH_S),
+            last_used_at=ctx.now,
+            second_factor_at=ctx.now if second_factor else None,
+            ip_address=ctx.caller.ip_address,
+            user_agent=ctx.caller.user_agent,
+        )
+    )
+    await ctx.db.update(user, last_login_at=ctx.now)
+    ctx.emit(LoggedIn(user_id=user.id, session_id=session.id, second_factor=second_factor))
+    return await _hand_out(ctx, session, generation=1)
+
+
+async def _hand_out(ctx: Context, session: Session, generation: int) -> Tokens:
+    refresh = "rft_" + new_token()
+    await ctx.db.insert(
+        RefreshToken(session_id=session.id, token_hash=token_hash(refresh), generation=generation)
+    )
+    access = ctx.instance.tokens.issue("access", session.user_id, ctx.tenant_id, session.id, ACCESS_S)
+    return Tokens(access_token=access, refresh_token=refresh, expires_in=ACCESS_S)
+
+
+async def refresh(ctx: Context, token: str) -> Tokens:
+    """A new pair for a good token; a spent one, unless just replaced, ends the whole family."""
+    found = await ctx.system("the token alone says whose it is").find(
+        RefreshToken, token_hash=token_hash(token)
+    )
+    if found is None:
+        raise InvalidRefreshToken
+    ctx.act_in(found.tenant_id)
+    session = await ctx.db.lock(Session, found.session_id)
+    if session is None or session.expires_at <= ctx.now:
+        raise InvalidRefreshToken
+    if not await ctx.db.execute(_SPEND, token_id=found.id, now=ctx.now):
+        await _reused(ctx, session, found)
+        raise InvalidRefreshToken
+    user = await ctx.db.get(User, session.user_id)
+    if user is None or user.status is not UserStatus.active:
+        raise InvalidRefreshToken
+    await ctx.db.update(session, expires_at=ctx.clock.ahead(REFRESH_S), last_used_at=ctx.now)
+    return await _hand_out(ctx, session, found.generation + 1)
+
+
+async def _reused(ctx: Context, session: Session, token: RefreshToken) -> None:
+    spent = await ctx.db.get(RefreshToken, token.id)
+    assert spent is not None
+    assert spent.spent_at is not None
+    newest = await ctx.db.scalar(_NEWEST, session_id=session.id)
+    age = (moment(ctx.now) - moment(spent.spent_at)).total_seconds()
+    if spent.generation == newest - 1 and age <= _GRACE_S:
+        return
+    await ctx.rollback()
+    async with ctx.unit() as unit:
+        await unit.db.delete(session)
+        unit.emit(RefreshTokenReused(user_id=session.user_id, session_id=session.id))
+
+
+async def find_open(ctx: Context, user_id: str) -> list[Session]:
+    """The user's sessions that have not expired, the last used one first."""
+    return await ctx.db.rows(_OPEN, user_id=user_id, now=ctx.now)
+
+
+async def end(ctx: Context, session_id: str) -> None:
+    session = await ctx.db.get(Session, session_id)
+    if session is not None:
+        await ctx.db.delete(session)
+        ctx.emit(LoggedOut(user_id=session.user_id, session_id=session.id))
+
+
+async def end_others(ctx: Context) -> int:
+    """End every session of the caller but the one that asks; how many."""
+    user_id, kept = ctx.principal.id, ctx.principal.session_id
+    ended = int(await ctx.db.execute(_END_OTHERS, user_id=user_id, kept=kept))
+    if ended:
+        ctx.emit(OtherSessionsEnded(user_id=user_id, count=ended))
+    return ended
+
+
+async def end_all(ctx: Context, user: User, *, except_for: str = "") -> None:
+    """End every session of the user, or every other one, and sign-ins that are half done."""
+    await ctx.db.execute(_END_OTHERS, user_id=user.id, kept=except_for)
+    await ctx.db.execute(_END_CHALLENGES, user_id=user.id)

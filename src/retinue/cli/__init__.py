@@ -1,0 +1,140 @@
+"""The `retinue` command."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from retinue import __version__
+from retinue.kit.settings import BadSetting, Settings, load
+
+app = typer.Typer(
+    name="retinue",
+    help="Build and run AI agents on your own machines.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+admin = typer.Typer(help="Administrators.", no_args_is_help=True)
+audit = typer.Typer(help="The audit trail.", no_args_is_help=True)
+vault = typer.Typer(help="Keys at rest.", no_args_is_help=True)
+app.add_typer(admin, name="admin")
+app.add_typer(audit, name="audit")
+app.add_typer(vault, name="vault")
+
+
+def read_settings() -> Settings:
+    """The settings of this process; a bad one ends it here, before anything is opened."""
+    try:
+        settings, warnings = load(os.environ, Path(".env"))
+    except BadSetting as error:
+        typer.echo(f"retinue: {error}", err=True)
+        raise typer.Exit(2) from None
+    for warning in warnings:
+        typer.echo(f"retinue: {warning}", err=True)
+    return settings
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to bind; 0 takes a free one.", min=0, max=65535)] = 8080,
+) -> None:
+    """Start the API and, unless RETINUE_WORKER=off, a worker inside it."""
+    from retinue.cli.serving import run_server
+
+    run_server(read_settings(), host, port)
+
+
+@app.command()
+def worker() -> None:
+    """Run background jobs in a process of their own."""
+    from retinue.worker import run_worker
+
+    run_worker(read_settings())
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to the current schema."""
+    from retinue.cli.maintenance import run_migrations
+
+    run_migrations(read_settings())
+
+
+@app.command()
+def openapi() -> None:
+    """Print the OpenAPI document."""
+    from retinue.app import openapi_document
+
+    sys.stdout.buffer.write(openapi_document())
+
+
+@admin.command("create")
+def create_admin(
+    email: Annotated[str, typer.Argument(help="Address of the new super administrator.")],
+    password: Annotated[
+        str,
+        typer.Option(prompt=True, hide_input=True, confirmation_prompt=True, help="Asked for when left out."),
+    ],
+) -> None:
+    """Create a super administrator in the default tenant."""
+    from retinue.cli.maintenance import run_create_admin
+
+    run_create_admin(read_settings(), email, password)
+
+
+@audit.command("verify")
+def verify_audit() -> None:
+    """Check every tenant's audit chain; names the first bad row."""
+    from retinue.cli.maintenance import run_audit_verification
+
+    run_audit_verification(read_settings())
+
+
+@vault.command("rotate-key")
+def rotate_key() -> None:
+    """Make a new key the active one and re-wrap every secret under it, while the server runs."""
+    from retinue.cli.vaulting import run_rotate_key
+
+    run_rotate_key(read_settings())
+
+
+@vault.command("rotate-root")
+def rotate_root(
+    new_key: Annotated[
+        str, typer.Option(help="The new master key, 32 bytes base64; a fresh one is made when left out.")
+    ] = "",
+) -> None:
+    """Wrap the key ring with another master key."""
+    from retinue.cli.vaulting import run_rotate_root
+
+    run_rotate_root(read_settings(), new_key)
+
+
+@vault.command("rotate-signing-key")
+def rotate_signing_key() -> None:
+    """Sign new access tokens with a new key; tokens of the old one stay good until they expire."""
+    from retinue.cli.vaulting import run_rotate_signing_key
+
+    run_rotate_signing_key(read_settings())
+
+
+@vault.command("status")
+def vault_status() -> None:
+    """Show the key versions and how many secrets each one holds."""
+    from retinue.cli.vaulting import run_status
+
+    run_status(read_settings())
+
+
+def main() -> None:
+    app()

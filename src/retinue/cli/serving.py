@@ -1,0 +1,76 @@
+"""`retinue serve`: bind, start, tell where it is."""
+
+import asyncio
+import sys
+
+import structlog
+import typer
+import uvloop
+
+from retinue.app import Service, with_base_url
+from retinue.kit.http.server import Limits, NotStarted
+from retinue.kit.http.server import serve as serve_http
+from retinue.kit.logging import configure
+from retinue.kit.settings import BadSetting, Settings
+from retinue.kit.vault import root_key
+
+log = structlog.get_logger("retinue")
+
+
+class Serving:
+    """The service begins once the socket is bound: only then is the public address known."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.service: Service | None = None
+
+    def bound(self, host: str, port: int) -> None:
+        self.settings = with_base_url(self.settings, host, port)
+        self.service = Service(self.settings)
+
+    def ready(self) -> None:
+        assert self.service is not None
+        settings = self.settings
+        typer.echo(f"Retinue is ready at {settings.base_url} (reference: {settings.base_url}/docs)")
+        if self.service.new_password is not None:
+            typer.echo(f"First administrator: {settings.admin_email}")
+            typer.echo(f"Password (shown once): {self.service.new_password.reveal()}")
+        sys.stdout.flush()
+        allowed = settings.egress_allowed()
+        if settings.egress_allow is None and allowed:
+            log.info("development instance: outgoing calls may reach this machine", egress_allow=allowed)
+
+    async def __call__(self, scope: object, receive: object, send: object) -> None:
+        assert self.service is not None
+        await self.service(scope, receive, send)
+
+
+def run_server(settings: Settings, host: str, port: int) -> None:
+    configure(settings)
+    try:
+        if settings.master_key is not None:
+            root_key(settings, may_create=False)
+    except BadSetting as error:
+        typer.echo(f"retinue: {error}", err=True)
+        raise typer.Exit(2) from None
+    serving = Serving(settings)
+
+    async def run() -> None:
+        await serve_http(
+            serving,
+            host=host,
+            port=port,
+            limits=Limits(),
+            on_bound=serving.bound,
+            on_ready=serving.ready,
+            shutting_down=asyncio.Event(),
+        )
+
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run())
+    except NotStarted:
+        raise typer.Exit(1) from None
+    except OSError as error:
+        typer.echo(f"retinue: cannot listen on {host}:{port}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None

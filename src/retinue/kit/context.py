@@ -1,0 +1,204 @@
+"""The context: what every service function gets as its first argument.
+
+One request or one job is one context and at most one transaction. Events and jobs are rows of that
+transaction. `ctx.unit()` opens another context for work that must be committed on its own.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Self, TypeVar, cast
+
+import msgspec
+
+from retinue.kit.clock import Clock, Instant
+from retinue.kit.db.session import Db, SystemDb, Unit
+from retinue.kit.events import log
+from retinue.kit.events.declare import Event
+from retinue.kit.ids import new_id
+from retinue.kit.instance import Instance
+from retinue.kit.jobs.declare import JobKind
+from retinue.kit.jobs.enqueue import enqueue, new_job
+from retinue.kit.jobs.models import Job
+from retinue.kit.principal import Principal
+from retinue.kit.settings import Settings
+
+P = TypeVar("P", bound=msgspec.Struct)
+A = TypeVar("A")
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Where a call came from, and the chain of causes it belongs to.
+
+    In a job, `actor` is whose doing the job is, and `attempt` counts from 1.
+    """
+
+    correlation_id: str
+    ip_address: str = ""
+    user_agent: str = ""
+    hops: int = 0
+    actor: dict[str, str] | None = None
+    attempt: int = 0
+
+
+class Context:
+    def __init__(
+        self, instance: Instance, principal: Principal, caller: Caller, *, reads_freely: bool = False
+    ) -> None:
+        self.instance = instance
+        self.principal = principal
+        self.caller = caller
+        self.unit_of_work = Unit(instance.database, reads_freely=reads_freely)
+        self._tenant_id = principal.tenant_id
+        self._db: Db | None = None
+        self._emitted: list[log.Emitted] = []
+        self._jobs: list[Job] = []
+        self._after_commit: list[Callable[[], Awaitable[None]]] = []
+        self._has_news = False
+
+    @property
+    def clock(self) -> Clock:
+        return self.instance.clock
+
+    @property
+    def settings(self) -> Settings:
+        return self.instance.settings
+
+    @property
+    def tenant_id(self) -> str:
+        return self._tenant_id
+
+    @property
+    def now(self) -> Instant:
+        return self.instance.clock.now()
+
+    @property
+    def db(self) -> Db:
+        """The data of the context's tenant."""
+        if self._db is None:
+            if not self._tenant_id:
+                raise RuntimeError("this context has no tenant; bind one with act_in()")
+            self._db = Db(self.unit_of_work, self.clock, self.instance.ring, self._tenant_id)
+        return self._db
+
+    def system(self, reason: str) -> SystemDb:
+        """The data of the whole instance, in the same transaction; `reason` is for the reader."""
+        assert reason
+        return SystemDb(self.unit_of_work, self.clock, self.instance.ring)
+
+    def act_in(self, tenant_id: str) -> None:
+        """Bind this context to a tenant: at sign-in, or when the super administrator reaches over."""
+        if self._emitted or self._jobs:
+            raise RuntimeError("events were already emitted for another tenant")
+        self._tenant_id = tenant_id
+        self._db = None
+
+    def adapter(self, kind: type[A]) -> A:
+        """The outside world behind a protocol: mail, blobs, models."""
+        return cast("A", self.instance.adapters[kind])
+
+    def emit(
+        self, event: Event, *, test: bool = False, success: bool = True, reason: str | None = None
+    ) -> str:
+        """Record that something happened; returns the event's id."""
+        id = new_id("evt")
+        self._emitted.append(log.Emitted(event, id, test, success, reason))
+        return id
+
+    def defer(
+        self,
+        kind: JobKind[P],
+        payload: P,
+        *,
+        delay_s: float | None = None,
+        dedupe_key: str | None = None,
+        priority: int = 0,
+    ) -> str:
+        """Ask for work after this transaction; the id of the job.
+
+        While a job with the same `dedupe_key` waits or runs in this tenant, nothing is added. A lower
+        `priority` comes first among the tenant's jobs when there is more to do than places to do it.
+        """
+        job = new_job(
+            kind,
+            payload,
+            now=self.clock.time(),
+            delay_s=delay_s,
+            tenant_id=self._tenant_id,
+            dedupe_key=dedupe_key,
+            priority=priority,
+            correlation_id=self.caller.correlation_id,
+            hops=self.caller.hops,
+            actor=self.actor,
+        )
+        self._jobs.append(job)
+        return job.id
+
+    def after_commit(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Do this once the transaction is durable; never for anything that must not be lost."""
+        self._after_commit.append(action)
+
+    @property
+    def actor(self) -> dict[str, str]:
+        return self.caller.actor or {"type": self.principal.kind, "id": self.principal.id}
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncIterator["Context"]:
+        """A context of its own that commits at the end of the block, whatever becomes of this one."""
+        if self.unit_of_work.is_open and self.instance.database.dialect == "sqlite":
+            raise RuntimeError("a unit inside an open transaction would wait for itself")
+        inner = Context(self.instance, self.principal, self.caller)
+        inner._tenant_id = self._tenant_id
+        async with inner:
+            yield inner
+
+    async def flush(self) -> None:
+        """Write what was emitted and deferred into the open transaction."""
+        self._has_news = self._has_news or bool(self._emitted or self._jobs)
+        if self._jobs:
+            jobs, self._jobs = self._jobs, []
+            # Keyed ones in one order everywhere, so that two transactions never wait for each other's keys.
+            await enqueue(self.unit_of_work, self.clock, sorted(jobs, key=lambda job: job.dedupe_key or ""))
+        if self._emitted:
+            emitted, self._emitted = self._emitted, []
+            origin = log.Origin(
+                actor=self.actor,
+                correlation_id=self.caller.correlation_id,
+                hops=self.caller.hops,
+                ip_address=self.caller.ip_address,
+                user_agent=self.caller.user_agent,
+            )
+            await log.write(self.db, self.system("audit chain"), origin, emitted, self.now)
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a commit would have anything to do."""
+        return self.unit_of_work.is_open or bool(self._emitted or self._jobs or self._after_commit)
+
+    async def commit(self) -> None:
+        await self.flush()
+        await self.unit_of_work.commit()
+        if self._has_news:
+            self.instance.work_arrived()
+        for action in self._after_commit:
+            await action()
+
+    async def rollback(self) -> None:
+        self._emitted.clear()
+        self._jobs.clear()
+        await self.unit_of_work.rollback()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            try:
+                await self.commit()
+            except BaseException:
+                await self.rollback()
+                raise
+        else:
+            await self.rollback()

@@ -1,0 +1,321 @@
+"""Envelope encryption: a data key per value, wrapped by the tenant's key, which hangs from the root key."""
+
+import base64
+import hmac
+import os
+import re
+import secrets
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from retinue.kit.errors import RetinueError, VaultSealed
+from retinue.kit.secrets import Secret
+from retinue.kit.settings import BadSetting
+
+SAMPLE_MASTER_KEY = "c2FtcGxlLWtleS1vZi10aGUtZG9jdW1lbnRhdGlvbiE="
+"""The value the documentation shows; no instance starts with it."""
+
+_FORMAT = 1
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+_WRAPPED_BYTES = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
+_HEADER = struct.Struct(">BI")
+_SMALLEST = _HEADER.size + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
+_BASE64_KEY = re.compile(r"(?:[A-Za-z0-9+/]{43}|[A-Za-z0-9_-]{43})=?")
+_SAMPLE_WORDS = (b"secret", b"changeme", b"change-me", b"change_me", b"password", b"default", b"sample")
+
+
+class DecryptFailed(RetinueError):
+    """A stored secret could not be decrypted."""
+
+    status, code = 500, "decrypt_failed"
+
+
+class WrongKey(VaultSealed):
+    """The master key is not the one this database was sealed with."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a sealed value lives; it opens nowhere else."""
+
+    tenant_id: str
+    table: str
+    record_id: str
+    field: str
+
+
+class _Envelope(NamedTuple):
+    version: int
+    wrapped: bytes
+    body: bytes
+
+
+class KeyRing:
+    """The version keys of an unsealed vault; new values are sealed under the active one."""
+
+    def __init__(self, versions: Mapping[int, bytes], active: int) -> None:
+        if active not in versions:
+            raise ValueError("the active version has no key")
+        for version, key in versions.items():
+            if not 0 < version < 2**32 or len(key) != _KEY_BYTES:
+                raise ValueError("a version is a 32-bit number and its key has 32 bytes")
+        self._versions = dict(versions)
+        self.active = active
+
+    def seal(self, plaintext: bytes, place: Place) -> bytes:
+        data_key = secrets.token_bytes(_KEY_BYTES)
+        body = _encrypt(data_key, plaintext, _value_context(place))
+        return self._wrap(data_key, place) + body
+
+    def open(self, sealed: bytes, place: Place) -> bytes:
+        envelope = _parse(sealed)
+        return _decrypt(self._unwrap(envelope, place), envelope.body, _value_context(place))
+
+    def version_of(self, sealed: bytes) -> int:
+        return _parse(sealed).version
+
+    def rewrap(self, sealed: bytes, place: Place) -> bytes:
+        """The same value under the active version; the value itself is neither read nor changed."""
+        envelope = _parse(sealed)
+        return self._wrap(self._unwrap(envelope, place), place) + envelope.body
+
+    def derive(self, purpose: str, version: int | None = None) -> bytes:
+        """A named key of this instance, made from the active version unless another is named."""
+        return _derive(self._versions[version or self.active], "instance/" + purpose)
+
+    def _wrap(self, data_key: bytes, place: Place) -> bytes:
+        wrapped = _encrypt(self._tenant_key(place, self.active), data_key, _wrap_context(place, self.active))
+        return _HEADER.pack(_FORMAT, self.active) + wrapped
+
+    def _unwrap(self, envelope: _Envelope, place: Place) -> bytes:
+        if envelope.version not in self._versions:
+            raise DecryptFailed
+        tenant_key = self._tenant_key(place, envelope.version)
+        return _decrypt(tenant_key, envelope.wrapped, _wrap_context(place, envelope.version))
+
+    def _tenant_key(self, place: Place, version: int) -> bytes:
+        return _derive(self._versions[version], "kek/" + place.tenant_id)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a key ring cannot be pickled")
+
+
+class SealedRing(KeyRing):
+    """The ring of a vault whose root key is missing or wrong: everything that needs a key refuses."""
+
+    def __init__(self) -> None:
+        self._versions = {}
+        self.active = 0
+
+    def seal(self, plaintext: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
+        raise VaultSealed
+
+    def open(self, sealed: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
+        raise VaultSealed
+
+    def rewrap(self, sealed: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
+        raise VaultSealed
+
+    def derive(self, purpose: str, version: int | None = None) -> bytes:  # noqa: ARG002 - the ring's signature
+        raise VaultSealed
+
+
+class Sealed:
+    """A record's secret field: plaintext that waits to be stored, or the ciphertext that was."""
+
+    __slots__ = ("_bytes", "_place")
+
+    def __init__(self, content: bytes, place: Place | None) -> None:
+        self._bytes = content
+        self._place = place
+
+    @classmethod
+    def of(cls, text: str | bytes) -> Self:
+        return cls(text.encode() if isinstance(text, str) else bytes(text), None)
+
+    @classmethod
+    def stored(cls, sealed: bytes, place: Place) -> Self:
+        return cls(bytes(sealed), place)
+
+    @property
+    def is_pending(self) -> bool:
+        return self._place is None
+
+    def ciphertext(self, ring: KeyRing, place: Place) -> bytes:
+        """What to store at this place; a value stored elsewhere is not moved silently."""
+        if self._place is None:
+            return ring.seal(self._bytes, place)
+        if self._place != place:
+            raise ValueError("a stored secret belongs to one place; open it and seal it anew to copy it")
+        return self._bytes
+
+    def open(self, ring: KeyRing) -> bytes:
+        return self._bytes if self._place is None else ring.open(self._bytes, self._place)
+
+    def text(self, ring: KeyRing) -> str:
+        return self.open(ring).decode()
+
+    def __repr__(self) -> str:
+        return "***"
+
+    __str__ = __repr__
+
+    def __format__(self, _spec: str) -> str:
+        return "***"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a sealed value cannot be pickled")
+
+
+class RootKey:
+    """The one key outside the database; it wraps the version keys and nothing else."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != _KEY_BYTES:
+            raise ValueError("a root key has 32 bytes")
+        self._key = key
+
+    @classmethod
+    def parse(cls, text: Secret, source: str = "RETINUE_MASTER_KEY") -> Self:
+        """`source` is the setting or file the text came from, for the refusal's message."""
+        encoded = text.reveal().strip()
+        if not _BASE64_KEY.fullmatch(encoded):
+            raise BadSetting(f"{source} must be 32 random bytes in base64")
+        key = base64.urlsafe_b64decode(encoded.rstrip("=").replace("+", "-").replace("/", "_") + "=")
+        if len(set(key)) == 1 or key.lower().startswith(_SAMPLE_WORDS):
+            raise BadSetting(f"{source} is a known sample value; use 32 random bytes in base64")
+        return cls(key)
+
+    @classmethod
+    def generate(cls) -> Self:
+        return cls(secrets.token_bytes(_KEY_BYTES))
+
+    @classmethod
+    def load_or_create(cls, path: Path, may_create: bool) -> Self | None:
+        """The key of a file, which is made when it is missing and may be; otherwise None."""
+        if not path.exists():
+            if not may_create:
+                return None
+            _write_new(path, cls.generate().encoded().reveal().encode() + b"\n")
+        if path.stat().st_mode & 0o077:
+            raise BadSetting(f"{path} must be readable by its owner only: chmod 600 {path}")
+        return cls.parse(Secret(path.read_text(errors="replace")), str(path))
+
+    def encoded(self) -> Secret:
+        """The text that `parse` reads."""
+        return Secret(base64.b64encode(self._key).decode())
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the key without telling anything about it."""
+        return _derive(self._key, "fingerprint").hex()[:16]
+
+    def wrap(self, version_key: bytes, version: int) -> bytes:
+        wrapped = _encrypt(_derive(self._key, "wrap"), version_key, _version_context(version))
+        return bytes([_FORMAT]) + wrapped
+
+    def unwrap(self, wrapped: bytes, version: int) -> bytes:
+        if wrapped[:1] != bytes([_FORMAT]):
+            raise WrongKey
+        try:
+            return _decrypt(_derive(self._key, "wrap"), wrapped[1:], _version_context(version))
+        except DecryptFailed:
+            raise WrongKey from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RootKey) and hmac.compare_digest(self._key, other._key)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"RootKey({self.fingerprint})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a root key cannot be pickled")
+
+
+# The wrapped data key is bound to place and key version, the value to the place alone: rotation then re-wraps
+# 60 bytes and leaves the value untouched, and the value stays bound to the version through its data key.
+def _value_context(place: Place) -> bytes:
+    return _context("v1", place.tenant_id, place.table, place.record_id, place.field)
+
+
+def _wrap_context(place: Place, version: int) -> bytes:
+    return _context("v1", place.tenant_id, place.table, place.record_id, place.field, str(version))
+
+
+def _version_context(version: int) -> bytes:
+    return _context("v1", "version-key", str(version))
+
+
+def _context(*parts: str) -> bytes:
+    encoded = [part.encode() for part in parts]
+    return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+
+
+def _parse(sealed: bytes) -> _Envelope:
+    if len(sealed) < _SMALLEST:
+        raise DecryptFailed
+    format_version, version = _HEADER.unpack_from(sealed)
+    if format_version != _FORMAT:
+        raise DecryptFailed
+    end = _HEADER.size + _WRAPPED_BYTES
+    return _Envelope(version, sealed[_HEADER.size : end], sealed[end:])
+
+
+def _encrypt(key: bytes, plaintext: bytes, context: bytes) -> bytes:
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    return nonce + AESGCM(key).encrypt(nonce, plaintext, context)
+
+
+def _decrypt(key: bytes, sealed: bytes, context: bytes) -> bytes:
+    if len(sealed) < _NONCE_BYTES + _TAG_BYTES:
+        raise DecryptFailed
+    try:
+        return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context)
+    except InvalidTag:
+        raise DecryptFailed from None
+
+
+def _derive(key: bytes, purpose: str) -> bytes:
+    return HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=None, info=purpose.encode()).derive(key)
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """A private file that appears whole or not at all; one that another process made first is kept."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return
+    finally:
+        draft.unlink()
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,69 @@
+"""What the data layer asks of a database; `sqlite.py` and `postgres.py` answer it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from retinue.kit.settings import Settings
+
+Rows = list[Sequence[Any]]
+
+
+class Connection(Protocol):
+    """A connection inside one transaction."""
+
+    async def fetch(self, sql: str, arguments: list[Any]) -> Rows: ...
+
+    async def execute(self, sql: str, arguments: list[Any]) -> int:
+        """How many rows were changed."""
+        ...
+
+    async def execute_many(self, sql: str, many: list[list[Any]]) -> None: ...
+
+
+class Database(Protocol):
+    dialect: str
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:
+        """Read outside any transaction: what is committed now."""
+        ...
+
+    async def begin(self) -> Connection: ...
+
+    async def commit(self, connection: Connection) -> None: ...
+
+    async def rollback(self, connection: Connection) -> None: ...
+
+    async def wait_for_change(self, seconds: float) -> None:
+        """Return after so long, or sooner when another process may have committed work."""
+        ...
+
+    async def announce(self) -> None:
+        """Tell other processes that there is work."""
+        ...
+
+
+def database_for(settings: Settings) -> Database:
+    url = settings.database_url
+    if url.startswith(("postgresql://", "postgres://")):
+        from retinue.kit.db.postgres import PostgresDatabase
+
+        return PostgresDatabase(url, pool_size=settings.database_pool)
+    from retinue.kit.db.sqlite import SqliteDatabase
+
+    return SqliteDatabase(sqlite_path(settings))
+
+
+def sqlite_path(settings: Settings) -> Path:
+    url = settings.database_url
+    if not url:
+        return settings.data_dir / "retinue.db"
+    if url.startswith("sqlite:///"):
+        return Path(url.removeprefix("sqlite:///"))
+    from retinue.kit.settings import BadSetting
+
+    raise BadSetting("RETINUE_DATABASE_URL must start with postgresql:// or sqlite:///")

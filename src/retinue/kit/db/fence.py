@@ -1,0 +1,90 @@
+"""The fence between tenants: it narrows every statement, and refuses what it cannot narrow.
+
+It works on the statement's tree, once, when the statement is compiled. Every SELECT, UPDATE and DELETE at
+any depth gets `tenant_id = :fence_tenant` for each tenant-owned table it reads or writes. Raw text, unknown
+tables and inserts that would not stamp the tenant are refused.
+"""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.sql import visitors
+
+from retinue.kit.db.models import metadata
+
+TENANT = "fence_tenant"
+
+
+class FenceRefused(RuntimeError):
+    """A statement that cannot be kept inside one tenant: a mistake in the program, never of the caller."""
+
+
+def fenced(statement: Any) -> Any:
+    """The same statement, narrowed to the tenant bound as `fence_tenant`."""
+    _refuse_unknown(statement)
+    if isinstance(statement, sa.Insert):
+        return _stamped(statement)
+    narrowed = visitors.replacement_traverse(statement, {"stop_on": []}, _narrow_inner(statement))
+    return _narrow(narrowed)
+
+
+def _refuse_unknown(statement: Any) -> None:
+    for element in visitors.iterate(statement):
+        if isinstance(element, sa.TextClause | sa.TextualSelect):
+            raise FenceRefused("raw SQL text cannot be narrowed to a tenant")
+        if isinstance(element, sa.Table) and element.metadata is not metadata:
+            raise FenceRefused(f"unknown table {element.name}")
+        if type(element) is sa.TableClause:
+            raise FenceRefused(f"unknown table {element.name}")
+
+
+def _narrow_inner(outermost: Any) -> Any:
+    def replace(element: Any, **_: Any) -> Any:
+        if element is outermost or not isinstance(element, sa.Select | sa.Update | sa.Delete):
+            return None
+        return fenced(element)
+
+    return replace
+
+
+def _narrow(statement: Any) -> Any:
+    if isinstance(statement, sa.Select):
+        return _narrow_select(statement)
+    if isinstance(statement, sa.Update | sa.Delete):
+        return _narrow_change(statement)
+    if isinstance(statement, sa.CompoundSelect):
+        return statement
+    raise FenceRefused(f"{type(statement).__name__} cannot be narrowed to a tenant")
+
+
+def _narrow_select(statement: sa.Select[Any]) -> sa.Select[Any]:
+    for source in statement.get_final_froms():
+        statement = statement.where(*_conditions(source))
+    return statement
+
+
+def _narrow_change(statement: Any) -> Any:
+    values = getattr(statement, "_values", None) or {}
+    if any(getattr(column, "key", column) == "tenant_id" for column in values):
+        raise FenceRefused("a row cannot change its tenant")
+    return statement.where(*_conditions(statement.table))
+
+
+def _stamped(statement: sa.Insert) -> sa.Insert:
+    if any(isinstance(element, sa.sql.selectable.SelectBase) for element in visitors.iterate(statement)):
+        raise FenceRefused("an insert that reads other rows cannot be stamped with the tenant")
+    table = statement.table
+    if "tenant_id" not in table.c:
+        return statement
+    return statement.values(tenant_id=sa.bindparam(TENANT, type_=table.c.tenant_id.type))
+
+
+def _conditions(source: Any) -> list[Any]:
+    if isinstance(source, sa.sql.selectable.Join):
+        if source.isouter or source.full:
+            raise FenceRefused("an outer join must be written as a join of narrowed subqueries")
+        return [*_conditions(source.left), *_conditions(source.right)]
+    target = source.element if isinstance(source, sa.sql.selectable.AliasedReturnsRows) else source
+    if isinstance(target, sa.Table) and "tenant_id" in target.c:
+        return [source.c.tenant_id == sa.bindparam(TENANT, type_=target.c.tenant_id.type)]
+    return []

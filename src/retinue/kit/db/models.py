@@ -1,0 +1,154 @@
+"""One declaration per record: the typed record, its table and its id prefix."""
+
+import enum
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.kit.clock import Instant
+from retinue.kit.crypto import Sealed
+from retinue.kit.db.types import Json, column_type, strip_annotated, strip_optional
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """A row of a table that belongs to the instance, not to one tenant."""
+
+    __table__: ClassVar[sa.Table]
+    __prefix__: ClassVar[str]
+    __shape__: ClassVar["Shape"]
+
+    id: str = ""
+    created_at: Instant = ""
+    updated_at: Instant = ""
+
+
+class TenantRecord(Record, kw_only=True):
+    """A row that belongs to a tenant; the fence narrows, stamps and refuses by `tenant_id`."""
+
+    tenant_id: str = ""
+
+
+class Ref:
+    """A field that holds the id of another record; both rows then belong to the same tenant."""
+
+    def __init__(self, to: type[Record], *, cascade: bool = False) -> None:
+        self.to = to
+        self.cascade = cascade
+
+
+class Field(msgspec.Struct, frozen=True):
+    name: str
+    optional: bool
+    is_bool: bool
+    is_sealed: bool
+    is_enum: bool
+    enum_type: Any
+    json_decoder: Any
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """What the data layer needs to know of a record, worked out once."""
+
+    fields: tuple[Field, ...]
+    names: tuple[str, ...]
+    sealed: tuple[str, ...]
+    tenant_owned: bool
+
+
+R = TypeVar("R", bound=Record)
+
+RECORDS: dict[str, type[Record]] = {}
+
+
+def table(
+    name: str,
+    *,
+    prefix: str,
+    unique: Iterable[tuple[str, ...]] = (),
+    indexes: Iterable[tuple[str, ...]] = (),
+    extra: Callable[[sa.Table], object] | None = None,
+) -> Callable[[type[R]], type[R]]:
+    """Declare a record's table; `unique` and `indexes` list columns, `extra` adds unusual indexes."""
+
+    def declare(record: type[R]) -> type[R]:
+        annotations = typing.get_type_hints(record, include_extras=True)
+        names = record.__struct_fields__
+        tenant_owned = "tenant_id" in names
+        key = ("tenant_id", "id") if tenant_owned else ("id",)
+        columns: list[Any] = []
+        constraints: list[Any] = []
+        for field_name in names:
+            column, reference = _column(field_name, annotations[field_name], key=key)
+            columns.append(column)
+            if reference:
+                constraints.append(_foreign_key(field_name, reference, tenant_owned=tenant_owned))
+        constraints += [sa.UniqueConstraint(*columns_of) for columns_of in unique]
+        constraints += [sa.Index(None, *columns_of) for columns_of in indexes]
+        made = sa.Table(name, metadata, *columns, *constraints)
+        if extra:
+            extra(made)
+        record.__table__ = made
+        record.__prefix__ = prefix
+        record.__shape__ = _shape(record, annotations)
+        RECORDS[name] = record
+        return record
+
+    return declare
+
+
+def _column(name: str, annotation: Any, *, key: tuple[str, ...]) -> tuple[sa.Column[Any], Ref | None]:
+    plain, extras = strip_annotated(annotation)
+    bare, optional = strip_optional(plain)
+    inner, inner_extras = strip_annotated(bare)
+    reference = next((extra for extra in (*extras, *inner_extras) if isinstance(extra, Ref)), None)
+    column = sa.Column(name, column_type(inner), nullable=optional, primary_key=name in key)
+    return column, reference
+
+
+def _foreign_key(name: str, reference: Ref, *, tenant_owned: bool) -> sa.ForeignKeyConstraint:
+    """Composite with the tenant, so that a reference into another tenant cannot even be stored."""
+    target = reference.to.__table__
+    on_delete = "CASCADE" if reference.cascade else None
+    if tenant_owned and "tenant_id" in target.c:
+        return sa.ForeignKeyConstraint(
+            ("tenant_id", name), (target.c.tenant_id, target.c.id), ondelete=on_delete
+        )
+    return sa.ForeignKeyConstraint((name,), (target.c.id,), ondelete=on_delete)
+
+
+def _shape(record: type[Record], annotations: dict[str, Any]) -> Shape:
+    fields = []
+    for name in record.__struct_fields__:
+        bare, optional = strip_optional(strip_annotated(annotations[name])[0])
+        inner, _ = strip_annotated(bare)
+        is_json = isinstance(record.__table__.c[name].type, Json)
+        is_enum = isinstance(inner, type) and issubclass(inner, enum.Enum)
+        fields.append(
+            Field(
+                name=name,
+                optional=optional,
+                is_bool=inner is bool,
+                is_sealed=inner is Sealed,
+                is_enum=is_enum,
+                enum_type=inner if is_enum else None,
+                json_decoder=msgspec.json.Decoder(inner).decode if is_json else None,
+            )
+        )
+    return Shape(
+        fields=tuple(fields),
+        names=tuple(record.__struct_fields__),
+        sealed=tuple(field.name for field in fields if field.is_sealed),
+        tenant_owned="tenant_id" in record.__struct_fields__,
+    )

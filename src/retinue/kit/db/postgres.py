@@ -1,0 +1,255 @@
+"""PostgreSQL through asyncpg, with a pool of our own that runs nothing between two uses of a connection.
+
+No statement of ours leaves session state behind (no SET, no advisory session lock, no temporary table), so
+there is nothing to reset; a connection that comes back inside a transaction is thrown away.
+"""
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import asyncpg
+
+from retinue.kit.db.engine import Connection, Rows
+from retinue.kit.db.errors import (
+    DatabaseUnavailable,
+    ReferenceViolation,
+    StorageFull,
+    UniqueViolation,
+    ValueRejected,
+)
+
+_CHANNEL = "retinue_jobs"
+_GONE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    ConnectionError,
+    OSError,
+)
+
+
+def _translated(error: BaseException) -> BaseException:
+    if isinstance(error, asyncpg.UniqueViolationError):
+        return UniqueViolation(error.constraint_name or "")
+    if isinstance(error, asyncpg.ForeignKeyViolationError):
+        return ReferenceViolation()
+    if isinstance(error, asyncpg.DiskFullError):
+        return StorageFull()
+    if isinstance(error, asyncpg.DataError | asyncpg.CharacterNotInRepertoireError | UnicodeEncodeError):
+        return ValueRejected()
+    if isinstance(error, _GONE):
+        return DatabaseUnavailable()
+    return error
+
+
+class PostgresConnection:
+    def __init__(self, raw: asyncpg.Connection) -> None:
+        self.raw = raw
+
+    async def fetch(self, sql: str, arguments: list[Any]) -> Rows:
+        try:
+            return await self.raw.fetch(sql, *arguments)  # type: ignore[no-any-return]
+        except Exception as error:
+            raise _translated(error) from error
+
+    async def execute(self, sql: str, arguments: list[Any]) -> int:
+        try:
+            status: str = await self.raw.execute(sql, *arguments)
+        except Exception as error:
+            raise _translated(error) from error
+        count = status.rpartition(" ")[2]
+        return int(count) if count.isdigit() else 0
+
+    async def execute_many(self, sql: str, many: list[list[Any]]) -> None:
+        try:
+            await self.raw.executemany(sql, many)
+        except Exception as error:
+            raise _translated(error) from error
+
+
+class PostgresDatabase:
+    dialect = "postgresql"
+
+    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+        self._url = url
+        self._size = pool_size
+        self._opened = 0
+        self._idle: list[PostgresConnection] = []
+        self._waiting: deque[asyncio.Future[PostgresConnection]] = deque()
+        self._listener: asyncpg.Connection | None = None
+        self._changed = asyncio.Event()
+        self._announcing = False
+        self._closed = True
+
+    async def open(self) -> None:
+        self._closed = False
+        connection = await self._acquire()
+        try:
+            await self._assert_durable(connection)
+        finally:
+            self._release(connection)
+
+    @staticmethod
+    async def _assert_durable(connection: PostgresConnection) -> None:
+        """What is acknowledged must be on disk, so a server that does not sync is refused."""
+        rows = await connection.fetch(
+            "SELECT name, setting FROM pg_settings"
+            " WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'",
+            [],
+        )
+        if rows:
+            names = ", ".join(row[0] for row in rows)
+            raise RuntimeError(f"PostgreSQL would lose acknowledged work: {names} is off")
+
+    async def close(self) -> None:
+        self._closed = True
+        for connection in self._idle:
+            await connection.raw.close(timeout=5)
+        self._idle.clear()
+        if self._listener is not None:
+            await self._listener.close(timeout=5)
+            self._listener = None
+
+    async def _connect(self) -> asyncpg.Connection:
+        try:
+            return await asyncpg.connect(
+                self._url,
+                timeout=5,
+                command_timeout=60,
+                statement_cache_size=1000,
+                max_cached_statement_lifetime=0,
+                server_settings={"application_name": "retinue"},
+            )
+        except (*_GONE, TimeoutError) as error:
+            raise DatabaseUnavailable from error
+
+    async def _acquire(self) -> PostgresConnection:
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.raw.is_closed():
+                return connection
+            self._opened -= 1
+        if self._opened < self._size:
+            self._opened += 1
+            try:
+                return PostgresConnection(await self._connect())
+            except BaseException:
+                self._opened -= 1
+                self._wake_one()
+                raise
+        waiter: asyncio.Future[PostgresConnection] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            return await asyncio.wait_for(waiter, 30)
+        except TimeoutError as error:
+            raise DatabaseUnavailable from error
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and not waiter.exception():
+                self._release(waiter.result())
+            raise
+
+    def _release(self, connection: PostgresConnection) -> None:
+        if connection.raw.is_closed() or connection.raw.is_in_transaction() or self._closed:
+            self._discard(connection)
+            return
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(connection)
+                return
+        self._idle.append(connection)
+
+    def _discard(self, connection: PostgresConnection) -> None:
+        self._opened -= 1
+        if not connection.raw.is_closed():
+            connection.raw.terminate()
+        self._wake_one()
+
+    def _wake_one(self) -> None:
+        """A place became free: whoever waits longest tries to connect again."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                asyncio.get_running_loop().create_task(self._connect_for(waiter))
+                return
+
+    async def _connect_for(self, waiter: asyncio.Future[PostgresConnection]) -> None:
+        try:
+            connection = await self._acquire()
+        except Exception as error:  # noqa: BLE001  handed to the waiter
+            if not waiter.done():
+                waiter.set_exception(error)
+            return
+        if waiter.done():
+            self._release(connection)
+        else:
+            waiter.set_result(connection)
+
+    async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:  # noqa: ARG002
+        connection = await self._acquire()
+        try:
+            return await connection.fetch(sql, arguments)
+        finally:
+            self._release(connection)
+
+    async def begin(self) -> Connection:
+        connection = await self._acquire()
+        try:
+            await connection.execute("BEGIN", [])
+        except BaseException:
+            self._discard(connection)
+            raise
+        return connection
+
+    async def commit(self, connection: Connection) -> None:
+        assert isinstance(connection, PostgresConnection)
+        try:
+            status = await connection.raw.execute("COMMIT")
+        except Exception as error:
+            raise _translated(error) from error
+        finally:
+            self._release(connection)
+        if status != "COMMIT":
+            # After a failed statement PostgreSQL answers COMMIT with a rollback, and calls that no error.
+            raise RuntimeError("a statement of this transaction had failed, so nothing was committed")
+
+    async def rollback(self, connection: Connection) -> None:
+        assert isinstance(connection, PostgresConnection)
+        try:
+            if not connection.raw.is_closed():
+                await connection.execute("ROLLBACK", [])
+        except DatabaseUnavailable:
+            pass
+        finally:
+            self._release(connection)
+
+    async def wait_for_change(self, seconds: float) -> None:
+        try:
+            if self._listener is None or self._listener.is_closed():
+                self._listener = await self._connect()
+                await self._listener.add_listener(_CHANNEL, lambda *_: self._changed.set())
+        except DatabaseUnavailable:
+            await asyncio.sleep(seconds)
+            return
+        try:
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        except TimeoutError:
+            return
+        self._changed.clear()
+
+    async def announce(self) -> None:
+        """One notification for all commits of a few milliseconds; a lost one costs a poll, not a job."""
+        if self._announcing:
+            return
+        self._announcing = True
+        try:
+            await asyncio.sleep(0.002)
+            await self.fetch(f"SELECT pg_notify('{_CHANNEL}', '')", [])
+        except DatabaseUnavailable:
+            pass
+        finally:
+            self._announcing = False

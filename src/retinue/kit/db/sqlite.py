@@ -1,0 +1,204 @@
+"""SQLite: readers run on the event loop, one writer at a time, commits are synced in a thread."""
+
+import asyncio
+import re
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from retinue.kit.db.engine import Connection, Rows
+from retinue.kit.db.errors import (
+    DatabaseUnavailable,
+    ReferenceViolation,
+    StorageFull,
+    UniqueViolation,
+    ValueRejected,
+)
+
+_UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
+_BUSY_PATIENCE_S = 10.0
+_POLL_S = 0.05
+
+
+def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_ms / 1000)
+    connection.execute("PRAGMA journal_mode=WAL")
+    # FULL: NORMAL acknowledges before any fsync, and what was acknowledged must survive.
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA cache_size=-16000")
+    connection.execute("PRAGMA journal_size_limit=67108864")
+    return connection
+
+
+def _translated(error: sqlite3.Error) -> Exception:
+    code = getattr(error, "sqlite_errorcode", 0) or 0
+    if code in {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}:
+        return UniqueViolation(_constraint_name(str(error)))
+    if code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+        return ReferenceViolation()
+    if code & 0xFF == sqlite3.SQLITE_FULL:
+        return StorageFull()
+    if code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR}:
+        return DatabaseUnavailable()
+    return error
+
+
+def _constraint_name(message: str) -> str:
+    """The name PostgreSQL would report, from `UNIQUE constraint failed: users.email`."""
+    found = _UNIQUE.search(message)
+    if not found:
+        return message
+    columns = [part.strip().partition(".") for part in found[1].split(",")]
+    table = columns[0][0]
+    return f"uq_{table}_{'_'.join(column for _, _, column in columns)}"
+
+
+def _run(connection: sqlite3.Connection, sql: str, arguments: list[Any]) -> sqlite3.Cursor:
+    try:
+        return connection.execute(sql, arguments)
+    except (OverflowError, sqlite3.ProgrammingError, UnicodeEncodeError) as error:
+        if isinstance(error, sqlite3.ProgrammingError) and "type" not in str(error):
+            raise
+        raise ValueRejected from error
+    except sqlite3.Error as error:
+        raise _translated(error) from error
+
+
+class SqliteConnection:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def fetch(self, sql: str, arguments: list[Any]) -> Rows:
+        return _run(self._connection, sql, arguments).fetchall()
+
+    async def execute(self, sql: str, arguments: list[Any]) -> int:
+        return _run(self._connection, sql, arguments).rowcount
+
+    async def execute_many(self, sql: str, many: list[list[Any]]) -> None:
+        try:
+            self._connection.executemany(sql, many)
+        except sqlite3.Error as error:
+            raise _translated(error) from error
+
+
+class SqliteDatabase:
+    dialect = "sqlite"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-commit")
+        self._heavy = ThreadPoolExecutor(2, thread_name_prefix="sqlite-read")
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._seen_version = -1
+
+    async def open(self) -> None:
+        if sqlite3.sqlite_version_info < (3, 40):
+            raise RuntimeError(f"SQLite 3.40 or newer is needed, found {sqlite3.sqlite_version}")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = connect(self._path)
+        self._reader = connect(self._path, busy_ms=5000)
+
+    async def close(self) -> None:
+        async with self._lock:
+            for connection in (self._reader, self._writer):
+                if connection is not None:
+                    connection.close()
+            self._reader = self._writer = None
+        self._thread.shutdown(wait=True)
+        self._heavy.shutdown(wait=True)
+
+    async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:
+        if self._reader is None:
+            raise DatabaseUnavailable
+        if heavy:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._heavy, self._fetch_apart, sql, arguments
+            )
+        return _run(self._reader, sql, arguments).fetchall()
+
+    def _fetch_apart(self, sql: str, arguments: list[Any]) -> Rows:
+        connection = connect(self._path, busy_ms=5000)
+        try:
+            return _run(connection, sql, arguments).fetchall()
+        finally:
+            connection.close()
+
+    async def begin(self) -> Connection:
+        await self._lock.acquire()
+        try:
+            await self._begin_immediate()
+        except BaseException:
+            self._lock.release()
+            raise
+        assert self._writer is not None
+        return SqliteConnection(self._writer)
+
+    async def _begin_immediate(self) -> None:
+        """Another process may hold the file: wait for it without holding up the event loop."""
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _BUSY_PATIENCE_S
+        pause = 0.001
+        while True:
+            if self._writer is None:
+                raise DatabaseUnavailable
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                busy = (error.sqlite_errorcode or 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+                if not busy or loop.time() > patience:
+                    raise _translated(error) from error
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, 0.05)
+            else:
+                return
+
+    async def commit(self, connection: Connection) -> None:
+        """The sync to disk happens in a thread; the next writer waits for it, readers do not."""
+        assert isinstance(connection, SqliteConnection)
+        assert self._writer is not None
+        work = asyncio.get_running_loop().run_in_executor(self._thread, self._commit, self._writer)
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await asyncio.wait([work])
+            raise
+        finally:
+            self._lock.release()
+
+    @staticmethod
+    def _commit(writer: sqlite3.Connection) -> None:
+        try:
+            writer.execute("COMMIT")
+        except sqlite3.Error as error:
+            if writer.in_transaction:
+                writer.execute("ROLLBACK")
+            raise _translated(error) from error
+
+    async def rollback(self, connection: Connection) -> None:
+        assert isinstance(connection, SqliteConnection)
+        try:
+            if self._writer is not None and self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+        finally:
+            self._lock.release()
+
+    async def wait_for_change(self, seconds: float) -> None:
+        """`PRAGMA data_version` moves when any other connection commits, ours included."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while self._reader is not None:
+            version = self._reader.execute("PRAGMA data_version").fetchone()[0]
+            if version != self._seen_version:
+                self._seen_version = version
+                return
+            left = until - loop.time()
+            if left <= 0:
+                return
+            await asyncio.sleep(min(_POLL_S, left))
+
+    async def announce(self) -> None:
+        """Nothing to do: a commit is its own announcement."""

@@ -1,0 +1,138 @@
+"""Statements: built with SQLAlchemy, compiled once for each database, executed by the drivers themselves."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite as sqlite_dialect
+from sqlalchemy.dialects.postgresql import asyncpg as asyncpg_dialect
+
+from retinue.kit.db.fence import TENANT, fenced
+from retinue.kit.db.models import Record
+from retinue.kit.db.types import Json, json_text
+
+DIALECTS: dict[str, sa.Dialect] = {
+    "sqlite": sqlite_dialect.dialect(paramstyle="qmark"),
+    "postgresql": asyncpg_dialect.dialect(),  # type: ignore[no-untyped-call]
+}
+
+T = TypeVar("T")
+
+_MISSING: Any = object()
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """SQL of one dialect, with the order, defaults and encoders of its parameters."""
+
+    sql: str
+    parameters: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
+    returns_rows: bool
+    tenant_bound: bool
+
+    def arguments(self, given: dict[str, Any]) -> list[Any]:
+        values = []
+        for name, default, encode in self.parameters:
+            value = given.get(name, default)
+            if value is _MISSING:
+                raise TypeError(f"parameter {name} is not given")
+            values.append(encode(value) if encode is not None and value is not None else value)
+        return values
+
+
+class Statement(Generic[T]):
+    """A statement and what its rows become; keep one at module level where it runs often.
+
+    `heavy` marks reads that may take long: on SQLite they run in a thread instead of on the event loop.
+    """
+
+    __slots__ = ("_compiled", "heavy", "source", "to_value")
+
+    def __init__(
+        self, source: Any, to_value: Callable[[Any], T] | None = None, *, heavy: bool = False
+    ) -> None:
+        self.source = source
+        self.to_value = to_value
+        self.heavy = heavy
+        self._compiled: dict[tuple[str, bool], Compiled] = {}
+
+    def compiled(self, dialect: str, *, narrow: bool) -> Compiled:
+        found = self._compiled.get((dialect, narrow))
+        if found is None:
+            found = _compile(fenced(self.source) if narrow else self.source, DIALECTS[dialect])
+            self._compiled[dialect, narrow] = found
+        return found
+
+
+def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
+    made = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+    order = made.positiontup or ()
+    parameters = []
+    for name in order:
+        bind = made.binds[name]
+        default = _MISSING if bind.required else bind.effective_value
+        parameters.append((name, default, json_text if isinstance(bind.type, Json) else None))
+    returns_rows = isinstance(statement, sa.sql.selectable.SelectBase) or bool(
+        getattr(statement, "_returning", ())
+    )
+    return Compiled(
+        sql=str(made),
+        parameters=tuple(parameters),
+        returns_rows=returns_rows,
+        tenant_bound=TENANT in order,
+    )
+
+
+R = TypeVar("R", bound=Record)
+
+
+def reading(record: type[R], source: Any, *, heavy: bool = False) -> "Statement[R]":
+    """A statement whose rows are whole records: `source` selects exactly the record's columns."""
+    return Statement(source, row_reader(record), heavy=heavy)
+
+
+_readers: dict[type[Record], Callable[[Any], Any]] = {}
+
+
+def row_reader(record: type[R]) -> Callable[[Any], R]:
+    found = _readers.get(record)
+    if found is None:
+        found = _readers[record] = _make_reader(record)
+    return found
+
+
+def _make_reader(record: type[R]) -> Callable[[Any], R]:
+    """Turns a row, in the order of the record's fields, into the record."""
+    from retinue.kit.crypto import Place, Sealed
+
+    shape = record.__shape__
+    names = shape.names
+    table_name = record.__table__.name
+    bools = tuple(f.name for f in shape.fields if f.is_bool)
+    enums = tuple((f.name, f.enum_type) for f in shape.fields if f.is_enum)
+    decoders = tuple((f.name, f.json_decoder) for f in shape.fields if f.json_decoder is not None)
+    sealed = shape.sealed
+
+    def read(row: Any) -> R:
+        values = dict(zip(names, row, strict=True))
+        for name in bools:
+            if values[name] is not None:
+                values[name] = bool(values[name])
+        for name, enum_type in enums:
+            if values[name] is not None:
+                values[name] = enum_type(values[name])
+        for name, decode in decoders:
+            if values[name] is not None:
+                values[name] = decode(values[name])
+        for name in sealed:
+            if values[name] is not None:
+                place = Place(
+                    tenant_id=values.get("tenant_id", ""),
+                    table=table_name,
+                    record_id=values["id"],
+                    field=name,
+                )
+                values[name] = Sealed.stored(values[name], place)
+        return record(**values)
+
+    return read

@@ -1,0 +1,43 @@
+"""Places where tests may kill, fail or delay the program; nothing at all in production.
+
+`RETINUE_FAILPOINTS=after_commit:3:kill,before_commit:1:error` acts the third and the first time.
+"""
+
+import os
+import signal
+import time
+
+
+class FailpointReached(RuntimeError):
+    """A test asked for a failure here."""
+
+
+_armed: dict[str, tuple[int, str]] = {}
+_hits: dict[str, int] = {}
+
+
+def arm(text: str) -> None:
+    """Arm the failpoints of `RETINUE_FAILPOINTS`; an empty text disarms all."""
+    _armed.clear()
+    _hits.clear()
+    for part in filter(None, text.split(",")):
+        name, hit, action = part.split(":", 2)
+        _armed[name] = (int(hit), action)
+
+
+def failpoint(name: str) -> None:
+    if _armed and name in _armed:
+        _reached(name)
+
+
+def _reached(name: str) -> None:
+    _hits[name] = _hits.get(name, 0) + 1
+    hit, action = _armed[name]
+    if _hits[name] != hit:
+        return
+    if action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif action.startswith("delay="):
+        time.sleep(float(action.removeprefix("delay=")))
+    else:
+        raise FailpointReached(name)

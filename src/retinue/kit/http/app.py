@@ -1,0 +1,225 @@
+"""The ASGI application: one function from a request to its answer, in the order the contract promises.
+
+Identity, cost, permission, body, transaction, loading, validation, handler, commit, and only then the first
+byte. Every answer, refusals and streams included, carries the ids, the limits and the security headers.
+"""
+
+import ipaddress
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import structlog
+
+from retinue.kit.context import Caller, Context
+from retinue.kit.errors import MethodNotAllowed, NotFound, RetinueError
+from retinue.kit.http import idempotency, incoming, replies, sse
+from retinue.kit.http.bodies import ClientGone
+from retinue.kit.http.cors import Cors
+from retinue.kit.http.request import Request, limit_address
+from retinue.kit.http.routing import METHOD_COST, PUBLIC, Route, load_arguments
+from retinue.kit.http.tree import RouteTree
+from retinue.kit.instance import Instance
+from retinue.kit.limits import COST, Decision, PlanLimits, limits_for
+from retinue.kit.logging import current_request
+from retinue.kit.principal import Principal
+
+log = structlog.get_logger("retinue.http")
+
+Send = Callable[[Any], Awaitable[None]]
+
+
+class Authenticator(Protocol):
+    async def __call__(self, instance: Instance, request: Request) -> Principal:
+        """Who is asking, or `Unauthorized`."""
+        ...
+
+
+class App:
+    def __init__(self, instance: Instance, authenticate: Authenticator) -> None:
+        self.instance = instance
+        self.tree = RouteTree(
+            route for manifest in instance.manifests for group in manifest.routes for route in group.routes
+        )
+        self._authenticate = authenticate
+        self._cors = Cors(instance.settings)
+        self._metrics = instance.metrics
+        self._default_limits = limits_for(instance.settings.default_plan)
+        self._trusted = tuple(
+            ipaddress.ip_network(entry, strict=False) for entry in instance.settings.trusted_proxies
+        )
+        self._security = _security_headers(is_https=instance.settings.base_url.startswith("https:"))
+
+    async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError(f"unexpected {scope['type']} scope")
+        request = Request(scope, receive, self._trusted)
+        current_request.set(request)
+        try:
+            answer = await self._answer(request)
+        except ClientGone:
+            return
+        except RetinueError as error:
+            answer = replies.error_answer(error)
+            if error.status >= 500:
+                log.warning("request refused", code=error.code, error=repr(error.__cause__ or error))
+        except Exception:
+            log.exception("request failed", method=request.method, route=request.route and request.route.path)
+            answer = replies.error_answer(RetinueError())
+        await self._send(request, answer, send)
+
+    async def _answer(self, request: Request) -> replies.Answer:
+        methods, segments = self.tree.find(request.path, request.scope["raw_path"])
+        method = request.method
+        if method == "OPTIONS":
+            return await self._preflight(request, known=methods is not None)
+        route = methods.get("GET" if method == "HEAD" else method) if methods else None
+        request.route = route
+        if route is None:
+            await self._charge_address(request, METHOD_COST.get(method, "read"))
+            if methods is None:
+                raise NotFound
+            raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(methods))})
+        await self._identify(request, route)
+        if route.permission is not None:
+            request.principal.require(route.permission)
+        return await self._perform(request, route, segments)
+
+    async def _preflight(self, request: Request, *, known: bool) -> replies.Answer:
+        await self._charge_address(request, "free")
+        if not known:
+            raise NotFound
+        origin = request.headers.get(b"origin", b"")
+        return replies.Answer(204, self._cors.headers(request.path, origin, preflight=True))
+
+    async def _identify(self, request: Request, route: Route) -> None:
+        """Who is asking, charged to whom: a bad token costs the address it came from."""
+        if route.requires is PUBLIC:
+            await self._charge_address(request, route.cost)
+            return
+        try:
+            request.principal = await self._authenticate(self.instance, request)
+        except RetinueError:
+            await self._charge_address(request, route.cost)
+            raise
+        principal = request.principal
+        await self._charge(request, principal.tenant_id, principal.limits or self._default_limits, route.cost)
+
+    async def _charge_address(self, request: Request, cost: str) -> None:
+        await self._charge(request, "ip:" + limit_address(request.ip_address), self._default_limits, cost)
+
+    async def _charge(self, request: Request, key: str, limits: PlanLimits, cost: str) -> None:
+        limiter = self.instance.limiter
+        if limiter.is_local:
+            decision: Decision = limiter.hit_now(key, limits, COST[cost])
+        else:
+            decision = await limiter.hit(key, limits, COST[cost])
+        request.limit_headers = decision.headers()
+        if not decision.allowed:
+            raise decision.refusal()
+
+    async def _perform(self, request: Request, route: Route, segments: list[str]) -> replies.Answer:
+        """Read the body first, so that no transaction waits for a slow client."""
+        content = await incoming.receive(request, route, self.instance.settings.data_dir / "tmp")
+        caller = Caller(
+            correlation_id=request.correlation_id,
+            ip_address=request.ip_address,
+            user_agent=request.header(b"user-agent")[:512],
+        )
+        reads_freely = route.method == "GET"
+        ctx = Context(self.instance, request.principal, caller, reads_freely=reads_freely)
+        try:
+            if route.idempotent and b"idempotency-key" in request.headers:
+                return await idempotency.once(
+                    ctx, request, content, lambda: self._run(ctx, request, route, segments, content)
+                )
+            answer = await self._run(ctx, request, route, segments, content)
+            await ctx.commit()
+        except BaseException:
+            await ctx.rollback()
+            raise
+        else:
+            return answer
+        finally:
+            content.discard()
+
+    @staticmethod
+    async def _run(
+        ctx: Context, request: Request, route: Route, segments: list[str], content: incoming.Content
+    ) -> replies.Answer:
+        arguments = await load_arguments(route, ctx, segments) if route.loaders else {}
+        if route.query is not None:
+            arguments["query"] = incoming.decode_query(request, route.query)
+        if route.body is not None:
+            arguments["body"] = incoming.decode_body(route, content.body)
+        if route.upload is not None:
+            arguments["form"] = content.form
+        if route.takes_request:
+            arguments["request"] = request
+        result = await route.handler(ctx, **arguments)
+        return replies.answer(result, route.status, wrap=route.wrap)
+
+    async def _send(self, request: Request, answer: replies.Answer, send: Send) -> None:
+        headers = self._headers(request, answer)
+        if self._metrics is not None:
+            self._metrics.count(request, answer.status)
+        if answer.events is not None:
+            await sse.stream(
+                send,
+                request.receive,
+                answer.events,
+                headers=headers,
+                still_allowed=self._still_allowed(request),
+                shutting_down=self.instance.shutting_down,
+            )
+            return
+        if answer.chunks is None:
+            headers.append((b"content-length", b"%d" % len(answer.body)))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        if answer.chunks is not None and request.method != "HEAD":
+            async for chunk in answer.chunks:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else answer.body})
+
+    def _headers(self, request: Request, answer: replies.Answer) -> list[tuple[bytes, bytes]]:
+        given = {name for name, _ in answer.headers} if len(answer.headers) > 2 else ()
+        headers = (
+            [header for header in self._security if header[0] not in given] if given else [*self._security]
+        )
+        headers += answer.headers
+        headers.append((b"x-request-id", request.request_id.encode()))
+        headers.append((b"x-correlation-id", request.correlation_id.encode()))
+        # A refusal by another limit describes that limit; it brought its own four headers.
+        if not any(name == b"x-ratelimit-limit" for name in given):
+            headers += request.limit_headers
+        origin = request.headers.get(b"origin")
+        if origin is not None and request.method != "OPTIONS":
+            headers += self._cors.headers(request.path, origin)
+        if request.path.startswith(("/api/v1/", "/v1/")):
+            headers.append((b"x-api-version", b"1"))
+        return headers
+
+    def _still_allowed(self, request: Request) -> Callable[[], Awaitable[bool]] | None:
+        if request.route.requires is PUBLIC:
+            return None
+
+        async def check() -> bool:
+            try:
+                principal = await self._authenticate(self.instance, request)
+            except RetinueError:
+                return False
+            required = request.route.permission
+            return required is None or principal.may(required)
+
+        return check
+
+
+def _security_headers(*, is_https: bool) -> list[tuple[bytes, bytes]]:
+    headers = [
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+        (b"x-frame-options", b"DENY"),
+        (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    ]
+    if is_https:
+        headers.append((b"strict-transport-security", b"max-age=31536000"))
+    return headers

@@ -1,0 +1,117 @@
+"""What a handler may answer besides a plain object."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from retinue.kit.errors import RetinueError
+
+T = TypeVar("T")
+Headers = Sequence[tuple[bytes, bytes]]
+
+JSON = (b"content-type", b"application/json")
+NO_STORE = (b"cache-control", b"no-store")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Reply(msgspec.Struct, Generic[T], frozen=True):
+    """A body with another status or further headers than the route declares."""
+
+    body: T
+    status: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Download(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes for the browser to keep, never to run."""
+
+    chunks: Callable[[], AsyncIterator[bytes]]
+    size: int
+    mime_type: str
+    filename: str = ""
+    inline: bool = False
+    cache: str = "no-store"
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A whole document of our own: the reference page, a public form."""
+
+    content: bytes
+    mime_type: str = "text/html; charset=utf-8"
+    policy: str = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+
+class EventStream(msgspec.Struct, frozen=True):
+    """Server-sent events; the producer opens units of work of its own."""
+
+    events: Callable[[], AsyncIterator[Any]]
+
+
+class Answer(msgspec.Struct):
+    """What is sent: status, headers and body, or a body that streams."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes = b""
+    chunks: AsyncIterator[bytes] | None = None
+    events: AsyncIterator[Any] | None = None
+
+
+def encode(value: Any) -> bytes:
+    return _encode(value)
+
+
+def error_answer(error: RetinueError) -> Answer:
+    content: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.details is not None:
+        content["details"] = error.details
+    headers = [JSON, NO_STORE]
+    headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in error.headers.items()]
+    return Answer(error.status, headers, _encode({"error": content}))
+
+
+def answer(result: Any, status: int, *, wrap: bool) -> Answer:
+    """Turn what the handler returned into what is sent."""
+    headers: list[tuple[bytes, bytes]] = []
+    if type(result) is Reply:
+        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in result.headers]
+        status = result.status or status
+        result = result.body
+    if result is None:
+        return Answer(status, headers)
+    if isinstance(result, Download):
+        return _download(result, headers)
+    if isinstance(result, Document):
+        headers += [
+            (b"content-type", result.mime_type.encode()),
+            (b"content-security-policy", result.policy.encode()),
+        ]
+        return Answer(status, headers, result.content)
+    if isinstance(result, EventStream):
+        return Answer(status, headers, events=result.events())
+    if wrap:
+        result = {"data": result}
+    headers += (JSON, NO_STORE)
+    return Answer(status, headers, _encode(result))
+
+
+def _download(file: Download, headers: list[tuple[bytes, bytes]]) -> Answer:
+    headers += [
+        (b"content-type", file.mime_type.encode("latin-1", "replace")),
+        (b"content-length", b"%d" % file.size),
+        (b"content-security-policy", b"sandbox; default-src 'none'"),
+        (b"content-disposition", _disposition(file)),
+        (b"cache-control", file.cache.encode()),
+    ]
+    return Answer(200, headers, chunks=file.chunks())
+
+
+def _disposition(file: Download) -> bytes:
+    from urllib.parse import quote
+
+    kind = "inline" if file.inline else "attachment"
+    if not file.filename:
+        return kind.encode()
+    return f"{kind}; filename*=UTF-8''{quote(file.filename, safe='')}".encode()

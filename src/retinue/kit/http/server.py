@@ -1,0 +1,195 @@
+"""The server: uvicorn with hardened connections, its real address told, and an orderly end."""
+
+import asyncio
+import contextlib
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import structlog
+import uvicorn
+
+from retinue.kit.clock import Clock, SystemClock
+from retinue.kit.http.connections import Connections, Limits
+from retinue.kit.http.protocol import Connection
+
+__all__ = ["Limits", "NotStarted", "bind", "serve"]
+
+log = structlog.get_logger("retinue.http")
+
+App = Callable[[Any, Any, Any], Any]
+
+_TICK_S = 0.1
+_BACKLOG = 2048
+_CANCELLED_S = 0.5
+_LAST_WORDS_S = 1.2
+
+
+class NotStarted(RuntimeError):
+    """The application refused to start."""
+
+
+async def serve(
+    app: App,
+    *,
+    host: str,
+    port: int,
+    limits: Limits,
+    on_bound: Callable[[str, int], None],
+    on_ready: Callable[[], None] | None = None,
+    shutting_down: asyncio.Event | None = None,
+    shutdown_grace_s: float = 10,
+    clock: Clock | None = None,
+    lifespan: bool = True,
+) -> None:
+    """Serve until SIGTERM, SIGINT or somebody's setting of `shutting_down`; run it on uvloop.
+
+    `on_bound` hears the address before the application starts and before anyone can connect, `on_ready` when
+    requests are taken. `shutting_down` is set when the end begins, so that streams can say goodbye.
+    """
+    sockets = bind(host, port)
+    try:
+        address = sockets[0].getsockname()
+        on_bound(address[0], address[1])
+        config = uvicorn.Config(
+            app,
+            loop="none",
+            http=Connection,
+            ws="none",
+            lifespan="on" if lifespan else "off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            backlog=_BACKLOG,
+        )
+        server = Server(config, Connections(limits, clock or SystemClock()))
+        server.on_ready = on_ready
+        server.shutting_down = shutting_down or asyncio.Event()
+        server.grace_s = shutdown_grace_s
+        await server.serve(sockets)
+    finally:
+        for listener in sockets:
+            listener.close()
+
+
+def bind(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of the host, all on one port, not yet listening."""
+    sockets: list[socket.socket] = []
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in dict.fromkeys(found):
+        chosen = sockets[0].getsockname()[1] if sockets else port
+        try:
+            sockets.append(_bind_one(family, kind, protocol, (address[0], chosen, *address[2:])))
+        except OSError as error:
+            # A machine may know ::1 by name and yet have no IPv6.
+            if error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT} and (sockets or len(found) > 1):
+                continue
+            for listener in sockets:
+                listener.close()
+            raise
+    if not sockets:
+        raise OSError(errno.EADDRNOTAVAIL, f"no address of {host} can be used here")
+    return sockets
+
+
+def _bind_one(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(address)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class Server(uvicorn.Server):
+    on_ready: Callable[[], None] | None
+    shutting_down: asyncio.Event
+    grace_s: float
+
+    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
+        super().__init__(config)
+        self.server_state: Connections = connections
+        self._tick_s = min(_TICK_S, connections.limits.sweep_s)
+        self._ticks_per_sweep = max(1, round(connections.limits.sweep_s / self._tick_s))
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().startup(sockets)
+        except SystemExit as error:
+            raise NotStarted from error
+        if self.on_ready is not None:
+            self.on_ready()
+
+    async def main_loop(self) -> None:
+        counter = 0
+        while not await self.on_tick(counter):
+            counter += 1
+            await asyncio.sleep(self._tick_s)
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % self._ticks_per_sweep == 0:
+            self.server_state.sweep()
+        if self.shutting_down.is_set():
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.shutting_down.set()
+        end = asyncio.get_running_loop().time() + self.grace_s + _CANCELLED_S + _LAST_WORDS_S
+        for server in self.servers:
+            server.close()
+        for listener in sockets or ():
+            listener.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        try:
+            async with asyncio.timeout(self.grace_s):
+                await self._finish_answers()
+        except TimeoutError:
+            await self._drop_answers()
+        if self.force_exit:
+            return
+        try:
+            async with asyncio.timeout_at(end):
+                await self.lifespan.shutdown()
+        except TimeoutError:
+            log.warning("the application did not stop in time")
+
+    async def _finish_answers(self) -> None:
+        state = self.server_state
+        while (state.connections or state.tasks) and not self.force_exit:  # noqa: ASYNC110 - plain sets of uvicorn
+            await asyncio.sleep(0.02)
+
+    async def _drop_answers(self) -> None:
+        tasks = list(self.server_state.tasks)
+        log.warning("requests are cut off by the shutdown", requests=len(tasks))
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CANCELLED_S)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Unlike uvicorn, do not die of the signal afterwards: the caller has things to put in order."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {
+            number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

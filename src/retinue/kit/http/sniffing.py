@@ -1,0 +1,158 @@
+"""What a file is by its own bytes, where they say so beyond doubt."""
+
+import re
+from pathlib import Path
+
+HEAD_BYTES = 4096
+TAIL_BYTES = 22 + 65535  # The end record of a zip archive and its longest comment.
+
+HTML = "text/html"
+SVG = "image/svg+xml"
+XML = "application/xml"
+PHP = "application/x-httpd-php"
+SCRIPT = "text/x-script"
+EXECUTABLE = "application/x-executable"
+ZIP = "application/zip"
+PDF = "application/pdf"
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"%PDF-", PDF),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"\x7fELF", EXECUTABLE),
+    (b"\xfe\xed\xfa\xce", EXECUTABLE),
+    (b"\xfe\xed\xfa\xcf", EXECUTABLE),
+    (b"\xce\xfa\xed\xfe", EXECUTABLE),
+    (b"\xcf\xfa\xed\xfe", EXECUTABLE),
+    (b"\xca\xfe\xba\xbe", EXECUTABLE),
+    (b"\x00asm", EXECUTABLE),
+    (b"PK\x05\x06", ZIP),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+)
+_OFFICE = (
+    (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+)
+# Tags that make a text a web page; prose and Markdown begin with others, such as <p> or <img>.
+_PAGE_START = re.compile(
+    rb"<(?:!doctype\s+html|(?:html|head|body|script|iframe|frameset|object|embed|applet|style|meta|link|base|title"
+    rb"|form)[\s/>])"
+)
+_XML_START = re.compile(rb"<(?:\?xml[\s?]|!doctype\s|!entity\s|!\[cdata\[)")
+_SVG_TAG = re.compile(rb"<(?:[a-z]+:)?svg[\s/>]")
+_ANY_TAG = re.compile(rb"<[a-z!]")
+_ACTIVE = re.compile(rb"<script[\s/>]|<iframe[\s/>]|\son[a-z]{3,20}\s*=|javascript:")
+_PAGE_INSIDE = re.compile(rb"<(?:script|html|iframe|svg)[\s/>]|<!doctype\s+html")
+_LEADING = re.compile(rb"(?:\s|<!--.*?-->)*", re.DOTALL)
+_SHEBANG = re.compile(rb"#!\s*/\S")
+
+
+def sniff(head: bytes, tail: bytes = b"") -> str | None:
+    """The media type that the first bytes prove, or None; what a browser or a shell would run comes first.
+
+    A picture, document or sound with a page in its head or an archive at its end is the page or the archive:
+    a file that is two things counts as the more dangerous one. WebM counts as the sound it is used for here.
+    """
+    head = head[:HEAD_BYTES]
+    known = _signature(head)
+    if known is None:
+        return _text_type(_as_ascii(head))
+    if known in {ZIP, EXECUTABLE}:
+        return _archive_type(head) if known == ZIP else known
+    if _PAGE_INSIDE.search(head.lower()):
+        return HTML
+    return ZIP if _ends_as_archive(tail) else known
+
+
+def sniff_file(path: Path) -> str | None:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        return sniff(head, file.read(TAIL_BYTES))
+
+
+def _signature(head: bytes) -> str | None:
+    for signature, media_type in _SIGNATURES:
+        if head.startswith(signature):
+            return media_type
+    if head.startswith(b"PK\x03\x04"):
+        return ZIP
+    if head.startswith(b"RIFF"):
+        return {b"WAVE": "audio/wav", b"WEBP": "image/webp"}.get(head[8:12])
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return "audio/webm" if b"webm" in head[:64] else "video/x-matroska"
+    # A Windows program: the letters alone could begin a text, but no text has a NUL among its first bytes.
+    if head.startswith(b"MZ") and b"\0" in head[:64]:
+        return EXECUTABLE
+    return "audio/mpeg" if _is_mp3_frame(head) else None
+
+
+def _is_mp3_frame(head: bytes) -> bool:
+    """Eleven bits of sync, layer III, and neither a forbidden bit rate nor a forbidden sample rate."""
+    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE6 != 0xE2 or head[1] & 0x18 == 0x08:
+        return False
+    return head[2] & 0xF0 not in {0x00, 0xF0} and head[2] & 0x0C != 0x0C
+
+
+def _archive_type(head: bytes) -> str:
+    if b"mimetypeapplication/vnd.oasis.opendocument." in head[:128]:
+        name = head[38:128].partition(b"PK")[0]
+        return name.decode("ascii", "replace")
+    if b"[Content_Types].xml" in head or b"_rels/" in head:
+        for folder, media_type in _OFFICE:
+            if folder in head:
+                return media_type
+    return ZIP
+
+
+def _ends_as_archive(tail: bytes) -> bool:
+    """Whether a zip archive's end record is there and its comment ends exactly where the file does."""
+    record = tail.rfind(b"PK\x05\x06")
+    if record < 0 or len(tail) < record + 22:
+        return False
+    return record + 22 + int.from_bytes(tail[record + 20 : record + 22], "little") == len(tail)
+
+
+def _as_ascii(head: bytes) -> bytes:
+    """The text in one byte per character: other encodings hide tags from a plain look."""
+    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if head.startswith(mark):
+            return head[2:].decode(encoding, "replace").encode("ascii", "replace")
+    if head[:1] == b"<" and head[1:2] == b"\0":
+        return head.decode("utf-16-le", "replace").encode("ascii", "replace")
+    if head[:2] == b"\0<":
+        return head.decode("utf-16-be", "replace").encode("ascii", "replace")
+    return head.removeprefix(b"\xef\xbb\xbf")
+
+
+def _text_type(text: bytes) -> str | None:
+    if _SHEBANG.match(text):
+        return SCRIPT
+    lowered = text.lower()
+    leading = _LEADING.match(lowered)
+    lowered = lowered[leading.end() if leading else 0 :]
+    if lowered.startswith((b"<?php", b"<?=")):
+        return PHP
+    if lowered.startswith(b"<"):
+        return _markup_type(lowered)
+    # A PDF header may come late: readers accept that, and a script may stand before it.
+    return SCRIPT if b"%pdf-" in lowered[:1024] and lowered.startswith((b"/*", b"//")) else None
+
+
+def _markup_type(lowered: bytes) -> str | None:
+    if _PAGE_START.match(lowered):
+        return HTML
+    if _XML_START.match(lowered) or _SVG_TAG.match(lowered):
+        if _SVG_TAG.search(lowered):
+            return SVG
+        return HTML if _PAGE_INSIDE.search(lowered) else XML
+    # Markdown may begin with a tag and come to speak of scripts later on.
+    return HTML if _ANY_TAG.match(lowered) and _ACTIVE.search(lowered, 0, 512) else None

@@ -1,0 +1,69 @@
+"""Finding the route of a path: fixed paths by one look-up, the rest segment by segment."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from retinue.kit.http.routing import Route
+
+_ANY = "*"
+_HERE = ""
+
+
+class RouteTree:
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes = tuple(routes)
+        self._fixed: dict[str, dict[str, Route]] = {}
+        self._tree: dict[str, Any] = {}
+        names: set[str] = set()
+        for route in self.routes:
+            if route.name in names:
+                raise TypeError(f"operation id {route.name} is used twice")
+            names.add(route.name)
+            methods = self._methods_of(route)
+            if route.method in methods:
+                raise TypeError(f"{route.method} {route.path} is declared twice")
+            methods[route.method] = route
+
+    def _methods_of(self, route: Route) -> dict[str, Route]:
+        if not route.parameters:
+            return self._fixed.setdefault(route.path, {})
+        node = self._tree
+        for segment in route.path[1:].split("/"):
+            node = node.setdefault(_ANY if segment.startswith("{") else segment, {})
+        return node.setdefault(_HERE, {})  # type: ignore[no-any-return]
+
+    def find(self, path: str, raw_path: bytes) -> tuple[dict[str, Route] | None, list[str]]:
+        """The routes of a path by method, and the values of its parameters.
+
+        A fixed segment wins over a parameter. Segments are split before they are decoded, so that an encoded
+        slash stays inside its parameter.
+        """
+        fixed = self._fixed.get(path)
+        if fixed is not None:
+            return fixed, []
+        if b"%" in raw_path:
+            segments = [
+                unquote_to_bytes(part).decode("utf-8", "replace") for part in raw_path[1:].split(b"/")
+            ]
+        else:
+            segments = path[1:].split("/")
+        return self._walk(self._tree, segments, 0, [])
+
+    def _walk(
+        self, node: dict[str, Any], segments: list[str], position: int, values: list[str]
+    ) -> tuple[dict[str, Route] | None, list[str]]:
+        if position == len(segments):
+            return node.get(_HERE), values
+        segment = segments[position]
+        if not segment or segment == _ANY:
+            return None, []
+        exact = node.get(segment)
+        if exact is not None:
+            found, taken = self._walk(exact, segments, position + 1, values)
+            if found is not None:
+                return found, taken
+        parameter = node.get(_ANY)
+        if parameter is None:
+            return None, []
+        return self._walk(parameter, segments, position + 1, [*values, segment])

@@ -1,0 +1,338 @@
+"""Multipart forms, read as they stream in: fields into memory, files into a spool folder."""
+
+import asyncio
+import hashlib
+import logging
+import os
+import secrets
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, MultipartState
+
+from retinue.kit.errors import FileTooLarge, Invalid, Unavailable, UnsupportedMediaType
+from retinue.kit.http.bodies import ClientGone, Receive
+from retinue.kit.http.part_headers import header_value, metadata_filename
+
+_BOUNDARY_CHARS = 70
+# Below this a write lands in the page cache sooner than a thread would wake up.
+_SPILL_BYTES = 256 * 1024
+# The parser's warnings quote what the client sent.
+logging.getLogger("python_multipart").setLevel(logging.ERROR)
+_PLAIN_ENCODINGS = {b"", b"7bit", b"8bit", b"binary"}
+
+
+@dataclass(frozen=True)
+class UploadedFile:
+    """A file at rest in the spool folder; move it away to keep it."""
+
+    field: str
+    filename: str
+    declared_type: str
+    size: int
+    sha256: str
+    path: Path
+
+
+@dataclass
+class FormData:
+    """A form that was read whole; leaving its context removes the files nobody moved away."""
+
+    fields: dict[str, str] = field(default_factory=dict)
+    files: list[UploadedFile] = field(default_factory=list)
+    body_sha256: str = ""
+    """Of names, types and contents in their order, not of the boundary, which a retry chooses anew."""
+
+    def file(self, name: str) -> UploadedFile:
+        """The first file of that name, or 422."""
+        for upload in self.files:
+            if upload.field == name:
+                return upload
+        raise Invalid({name: "A file is required."})
+
+    def discard(self) -> None:
+        for upload in self.files:
+            upload.path.unlink(missing_ok=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.discard()
+
+
+async def read_form(
+    receive: Receive,
+    content_type: bytes,
+    *,
+    spool_dir: Path,
+    max_total: int,
+    max_file: int,
+    max_files: int = 20,
+    max_fields: int = 100,
+    max_field_bytes: int = 64 * 1024,
+    max_part_headers: int = 8 * 1024,
+) -> FormData:
+    """Read a multipart/form-data body; whatever limit it passes, reading stops there with `FileTooLarge`."""
+    boundary = _boundary(content_type)
+    limits = _FormLimits(max_file, max_files, max_fields, max_field_bytes, max_part_headers)
+    reader = _FormReader(boundary, limits, spool_dir)
+    try:
+        await _feed_all(receive, reader, max_total)
+        return reader.finish()
+    except BaseException:
+        reader.discard()
+        raise
+
+
+async def _feed_all(receive: Receive, reader: "_FormReader", max_total: int) -> None:
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > max_total:
+            raise FileTooLarge("The request is too large.")
+        await reader.feed(chunk)
+        more = message.get("more_body", False)
+
+
+@dataclass(frozen=True)
+class _FormLimits:
+    file_bytes: int
+    files: int
+    fields: int
+    field_bytes: int
+    part_headers: int
+
+
+def _boundary(content_type: bytes) -> bytes:
+    media_type, options = header_value(content_type)
+    boundary = options.get(b"boundary", b"")
+    if media_type != b"multipart/form-data":
+        raise UnsupportedMediaType("Send multipart/form-data.")
+    if not boundary or len(boundary) > _BOUNDARY_CHARS or boundary.endswith(b" "):
+        raise UnsupportedMediaType("The multipart boundary is missing or not valid.")
+    return boundary
+
+
+class _Spool:
+    """A file under a name nobody can guess or have put there before."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path = folder / secrets.token_hex(16)
+        self.digest = hashlib.sha256()
+        # A cancelled request discards its files while a thread may still write: never to a closed descriptor,
+        # which by then may be somebody else's.
+        self._lock = threading.Lock()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._descriptor = os.open(self.path, flags, 0o600)
+
+    def write(self, data: bytes) -> None:
+        with self._lock:
+            if self._descriptor < 0:
+                return
+            self.digest.update(data)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+
+    def close(self) -> None:
+        with self._lock:
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+                self._descriptor = -1
+
+    def discard(self) -> None:
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+
+@dataclass
+class _Part:
+    headers: dict[bytes, bytes] = field(default_factory=dict)
+    header_bytes: int = 0
+    name: str = ""
+    filename: str | None = None
+    size: int = 0
+    content: bytearray = field(default_factory=bytearray)
+    spool: _Spool | None = None
+
+
+class _FormReader:
+    def __init__(self, boundary: bytes, limits: _FormLimits, spool_dir: Path) -> None:
+        self._limits = limits
+        self._spool_dir = spool_dir
+        self._part = _Part()
+        self._parts: list[_Part] = []
+        self._header_name = bytearray()
+        self._header_value = bytearray()
+        # What waits to be written; no bytes mean that the file is complete.
+        self._unwritten: list[tuple[_Spool, bytes]] = []
+        self._unwritten_bytes = 0
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._on_part_begin,
+                "on_header_field": self._on_header_field,
+                "on_header_value": self._on_header_value,
+                "on_header_end": self._on_header_end,
+                "on_headers_finished": self._on_headers_finished,
+                "on_part_data": self._on_part_data,
+                "on_part_end": self._on_part_end,
+            },
+            max_header_count=limits.part_headers,
+            max_header_size=limits.part_headers,
+        )
+
+    async def feed(self, chunk: bytes) -> None:
+        try:
+            self._parser.write(chunk)
+            if self._unwritten_bytes >= _SPILL_BYTES:
+                await asyncio.to_thread(self._spill)
+        except MultipartParseError as error:
+            # The parser sees blanks that no callback does, and stops at its own limit.
+            if "Maximum header" in str(error):
+                raise FileTooLarge("The headers of a part are too large.") from error
+            raise Invalid({"body": "The multipart body is malformed."}) from error
+        except OSError as error:
+            raise Unavailable("The upload cannot be stored.") from error
+
+    def finish(self) -> FormData:
+        if self._parser.state != MultipartState.END:
+            raise Invalid({"body": "The multipart body ends too early."})
+        try:
+            self._spill()
+        except OSError as error:
+            raise Unavailable("The upload cannot be stored.") from error
+        return _form(self._parts)
+
+    def discard(self) -> None:
+        for part in (*self._parts, self._part):
+            if part.spool is not None:
+                part.spool.discard()
+
+    def _spill(self) -> None:
+        for spool, data in self._unwritten:
+            if data:
+                spool.write(data)
+            else:
+                spool.close()
+        self._unwritten.clear()
+        self._unwritten_bytes = 0
+
+    def _on_part_begin(self) -> None:
+        self._part = _Part()
+
+    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._count_header_bytes(end - start)
+        self._header_name += data[start:end]
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._count_header_bytes(end - start)
+        self._header_value += data[start:end]
+
+    def _count_header_bytes(self, size: int) -> None:
+        self._part.header_bytes += size
+        if self._part.header_bytes > self._limits.part_headers:
+            raise FileTooLarge("The headers of a part are too large.")
+
+    def _on_header_end(self) -> None:
+        name = bytes(self._header_name).lower()
+        if name in self._part.headers:
+            raise Invalid({"body": "A part repeats one of its headers."})
+        self._part.headers[name] = bytes(self._header_value)
+        self._header_name.clear()
+        self._header_value.clear()
+
+    def _on_headers_finished(self) -> None:
+        part = self._part
+        disposition, options = header_value(part.headers.get(b"content-disposition", b""))
+        encoding = part.headers.get(b"content-transfer-encoding", b"").strip().lower()
+        if disposition != b"form-data" or b"name" not in options or encoding not in _PLAIN_ENCODINGS:
+            raise Invalid({"body": "Each part must be form-data, with a name, not encoded."})
+        try:
+            part.name = options[b"name"].decode()
+        except UnicodeDecodeError as error:
+            raise Invalid({"body": "The name of a part is not UTF-8."}) from error
+        part.filename = metadata_filename(options)
+        self._parts.append(part)
+        files = sum(1 for known in self._parts if known.filename is not None)
+        if files > self._limits.files or len(self._parts) - files > self._limits.fields:
+            raise FileTooLarge("The form has too many parts.")
+
+    def _on_part_data(self, data: bytes, start: int, end: int) -> None:
+        part = self._part
+        part.size += end - start
+        if part.filename is None:
+            if part.size > self._limits.field_bytes:
+                raise FileTooLarge(f"The field {part.name} is too large.")
+            part.content += data[start:end]
+            return
+        if part.size > self._limits.file_bytes:
+            raise FileTooLarge
+        if part.spool is None:
+            part.spool = _Spool(self._spool_dir)
+        self._unwritten.append((part.spool, data[start:end]))
+        self._unwritten_bytes += end - start
+
+    def _on_part_end(self) -> None:
+        part = self._part
+        if part.filename is None:
+            return
+        if part.spool is None:
+            if not part.filename:
+                self._parts.remove(part)  # What a browser sends for a file input left empty.
+                return
+            part.spool = _Spool(self._spool_dir)
+        self._unwritten.append((part.spool, b""))
+
+
+def _form(parts: list[_Part]) -> FormData:
+    form = FormData()
+    digest = hashlib.sha256()
+    for part in parts:
+        if part.spool is None:
+            if part.name in form.fields:
+                raise Invalid({part.name: "This field was given twice."})
+            form.fields[part.name] = _text(part)
+            told: tuple[str, ...] = ("field", part.name, form.fields[part.name])
+        else:
+            upload = _uploaded(part, part.spool)
+            form.files.append(upload)
+            told = ("file", upload.field, upload.filename, upload.declared_type, upload.sha256)
+        digest.update(repr(told).encode())
+    form.body_sha256 = digest.hexdigest()
+    return form
+
+
+def _uploaded(part: _Part, spool: _Spool) -> UploadedFile:
+    declared, _ = header_value(part.headers.get(b"content-type", b""))
+    return UploadedFile(
+        field=part.name,
+        filename=part.filename or "file",
+        declared_type=declared.decode("latin-1")[:255] or "application/octet-stream",
+        size=part.size,
+        sha256=spool.digest.hexdigest(),
+        path=spool.path,
+    )
+
+
+def _text(part: _Part) -> str:
+    try:
+        text = part.content.decode()
+    except UnicodeDecodeError as error:
+        raise Invalid({part.name: "This field is not UTF-8 text."}) from error
+    if "\0" in text:
+        raise Invalid({part.name: "Text must not contain the character U+0000."})
+    return text

@@ -1,0 +1,37 @@
+"""The running instance: what the composition wired together, shared by every context."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from retinue.kit.clock import Clock
+from retinue.kit.crypto import KeyRing
+from retinue.kit.db.engine import Database
+from retinue.kit.limits import Limiter
+from retinue.kit.manifest import Manifest
+from retinue.kit.metrics import Metrics
+from retinue.kit.settings import Settings
+from retinue.kit.tokens import TokenIssuer
+from retinue.kit.vault import Vault
+
+
+@dataclass
+class Instance:
+    settings: Settings
+    clock: Clock
+    database: Database
+    limiter: Limiter
+    vault: Vault
+    tokens: TokenIssuer
+    manifests: tuple[Manifest, ...]
+    adapters: dict[Any, Any] = field(default_factory=dict)
+    shutting_down: asyncio.Event = field(default_factory=asyncio.Event)
+    work_arrived: Callable[[], None] = lambda: None
+    worker_status: Callable[[], str] = lambda: "off"
+    openapi: bytes = b"{}"
+    metrics: Metrics | None = None
+
+    @property
+    def ring(self) -> KeyRing:
+        return self.vault.ring

@@ -1,0 +1,175 @@
+"""One worker's view of the job table: what is due, what it holds, and how a job ends."""
+
+import os
+import secrets
+import socket
+from collections import Counter
+from math import ceil
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.statements import Statement
+from retinue.kit.db.types import json_text
+from retinue.kit.instance import Instance
+from retinue.kit.jobs.fairness import share_of, take_turns
+from retinue.kit.jobs.moment import database_keeps_time
+from retinue.kit.jobs.statements import DONE, Claimed, Statements
+
+log = structlog.get_logger("retinue.jobs")
+
+LEASE_S = 30.0
+MOST_INTERRUPTIONS = 20
+
+_LANES_AT_ONCE = 200
+_BEFORE_EVERY_LANE = ("", -(2**63))
+
+
+class Outlook(msgspec.Struct):
+    """What one look at the database showed."""
+
+    now: float
+    has_events: bool
+    lease_ends: float | None
+    queues: dict[str, float | None]
+
+    @property
+    def is_lease_over(self) -> bool:
+        return self.lease_ends is not None and self.lease_ends < self.now
+
+    def is_due(self, queue: str) -> bool:
+        head = self.queues[queue]
+        return head is not None and head <= self.now
+
+
+class Outcome(msgspec.Struct):
+    """How an attempt ended, when it did not end inside its own transaction."""
+
+    job: Claimed
+    state: Literal["done", "ready", "dead"]
+    delay_s: float = 0.0
+    error: str | None = None
+    counts: bool = True
+
+
+class JobQueue:
+    def __init__(self, instance: Instance, limits: dict[str, int]) -> None:
+        self.worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.limits = limits
+        self._instance = instance
+        self._clock = instance.clock
+        database = instance.database
+        self._dialect = database.dialect
+        self._sql = Statements(
+            self._dialect, list(limits), by_database=database_keeps_time(self._dialect, self._clock)
+        )
+        self._cursors = dict.fromkeys(limits, _BEFORE_EVERY_LANE)
+
+    def _system(self, unit: Unit) -> SystemDb:
+        return SystemDb(unit, self._clock, self._instance.ring)
+
+    async def _each(self, unit: Unit, statement: Statement[Any], many: list[dict[str, Any]]) -> None:
+        if many:
+            compiled = statement.compiled(self._dialect, narrow=False)
+            await unit.change_many(compiled, [compiled.arguments(one) for one in many])
+
+    async def look(self) -> Outlook:
+        """One read outside any transaction, cheap enough to be made on every wake-up."""
+        unit = Unit(self._instance.database, reads_freely=True)
+        row: Any = await self._system(unit).first(self._sql.look, now=self._clock.time())
+        now, has_events, lease_ends, *heads = row
+        return Outlook(now, bool(has_events), lease_ends, dict(zip(self.limits, heads, strict=True)))
+
+    async def claim(self, unit: Unit, queue: str, running: Counter[str]) -> list[Claimed]:
+        """Take what is due, as far as there are free places; `running` counts this queue's jobs by tenant."""
+        limit = self.limits[queue]
+        free = limit - running.total()
+        if free <= 0:
+            return []
+        system = self._system(unit)
+        share = share_of(limit)
+        oldest = await system.rows(self._sql.due, queue=queue, limit=free, now=self._clock.time())
+        if len(oldest) < free:
+            # Everything due fits, so nobody has to wait for anybody.
+            candidates = oldest
+        else:
+            full = {tenant_id for tenant_id, held in running.items() if held >= share}
+            candidates = [*await self._heads_by_turns(system, queue, free, full), *oldest]
+        unique = {job.id: job for job in candidates}
+        chosen = take_turns(unique.values(), free=free, running=running, share=share)
+        await self._take(unit, chosen)
+        return chosen
+
+    async def _heads_by_turns(self, system: SystemDb, queue: str, free: int, full: set[str]) -> list[Claimed]:
+        """The first jobs of the lanes whose turn it is; the next call goes on where this one stopped."""
+        tenant_id, priority = self._cursors[queue]
+        now = self._clock.time()
+        lanes: list[Any] = await system.rows(
+            self._sql.lanes,
+            queue=queue,
+            tenant_id=tenant_id,
+            priority=priority,
+            limit=_LANES_AT_ONCE,
+            now=now,
+        )
+        waiting = [(tenant, rank) for tenant, rank, is_due in lanes if is_due and tenant not in full]
+        turn = waiting[:free]
+        if len(waiting) > free:
+            self._cursors[queue] = turn[-1]
+        elif len(lanes) == _LANES_AT_ONCE:
+            self._cursors[queue] = (lanes[-1][0], lanes[-1][1])
+        else:
+            self._cursors[queue] = _BEFORE_EVERY_LANE
+        if not turn:
+            return []
+        each = ceil(free / len(turn))
+        return await system.rows(self._sql.lane_heads, queue=queue, lanes=json_text(turn), each=each, now=now)
+
+    async def _take(self, unit: Unit, jobs: list[Claimed]) -> None:
+        now = self._clock.time()
+        many = []
+        for job in jobs:
+            job.attempt += 1
+            many.append(
+                {"job_tenant": job.tenant_id, "job_id": job.id, "by": self.worker, "now": now, "ttl": LEASE_S}
+            )
+        await self._each(unit, self._sql.take, many)
+
+    def fence(self, job: Claimed) -> dict[str, Any]:
+        """The parameters that make a statement do nothing once the job is someone else's."""
+        return {"job_tenant": job.tenant_id, "job_id": job.id, "by": self.worker, "in_attempt": job.attempt}
+
+    async def record(self, unit: Unit, outcomes: list[Outcome]) -> None:
+        """Write down how attempts ended, many in one transaction."""
+        done = [self.fence(one.job) for one in outcomes if one.state == "done"]
+        await self._each(unit, DONE, done)
+        now, changed_at = self._clock.time(), self._clock.now()
+        again = [
+            {
+                **self.fence(one.job),
+                "new_state": one.state,
+                "delay": one.delay_s,
+                "new_attempt": one.job.attempt if one.counts else one.job.attempt - 1,
+                "error": one.error,
+                "now": now,
+                "changed_at": changed_at,
+            }
+            for one in outcomes
+            if one.state != "done"
+        ]
+        await self._each(unit, self._sql.again, again)
+
+    async def beat(self, unit: Unit) -> None:
+        """Hold on to every running job of this worker."""
+        await self._system(unit).execute(self._sql.beat, by=self.worker, ttl=LEASE_S, now=self._clock.time())
+
+    async def reclaim(self, unit: Unit) -> int:
+        """Take jobs back from workers that went away; one that went down with too many of them is dead."""
+        rows = await self._system(unit).execute(
+            self._sql.reclaim, most_interruptions=MOST_INTERRUPTIONS, now=self._clock.time()
+        )
+        for tenant_id, id, kind, state in rows:
+            log.warning("job_reclaimed", tenant_id=tenant_id, job_id=id, kind=kind, state=state)
+        return len(rows)

@@ -1,0 +1,275 @@
+"""The worker: one loop that looks, records, hands on and claims, while the jobs run beside it.
+
+Each turn of the loop is at most one transaction. It writes down how attempts ended, holds on to what still
+runs, hands events to their listeners, fires schedules, takes jobs back from dead workers, claims what is due.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import msgspec
+import structlog
+
+from retinue.kit.db.errors import DatabaseUnavailable
+from retinue.kit.db.session import Unit
+from retinue.kit.events.dispatch import Relay
+from retinue.kit.failpoints import failpoint
+from retinue.kit.instance import Instance
+from retinue.kit.jobs.declare import JobKind
+from retinue.kit.jobs.execution import Executor
+from retinue.kit.jobs.queue import LEASE_S, JobQueue, Outcome, Outlook
+from retinue.kit.jobs.schedules import Schedules
+from retinue.kit.jobs.statements import Claimed
+from retinue.kit.jobs.wakeup import Announcer
+
+log = structlog.get_logger("retinue.jobs")
+
+CONCURRENCY = 20
+
+_POLL_S = 1.0
+_STALE_S = 10.0
+
+
+class RunnerStatus(msgspec.Struct):
+    """For `/health`: a worker that has not looked at its work for a while is not well."""
+
+    worker: str
+    is_running: bool
+    is_well: bool
+    running: dict[str, int]
+
+
+class _Turn(msgspec.Struct):
+    jobs: list[Claimed]
+    has_progressed: bool
+    next_at: float | None
+    now: float
+
+
+class Runner:
+    def __init__(self, instance: Instance, *, concurrency: dict[str, int] | None = None) -> None:
+        """`concurrency` is how many jobs of a queue run here at once; a queue it does not name gets 20."""
+        kinds = _kinds_of(instance)
+        queues = sorted({kind.queue for kind in kinds.values()})
+        limits = {queue: (concurrency or {}).get(queue, CONCURRENCY) for queue in queues}
+        self._instance = instance
+        self._queue = JobQueue(instance, limits)
+        self._executor = Executor(instance, self._queue, kinds)
+        self._relay = Relay(instance)
+        self._schedules = Schedules(instance, list(kinds.values()))
+        self._announce = Announcer(instance.database)
+        self._running: dict[asyncio.Task[None], Claimed] = {}
+        self._outcomes: list[Outcome] = []
+        self._wake = asyncio.Event()
+        self._is_stopping = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._beat_at = 0.0
+        self._looked_at = 0.0
+
+    async def start(self) -> None:
+        """Work in the background from now on."""
+        if self._tasks:
+            raise RuntimeError("the runner was started already")
+        self._is_stopping = False
+        self._instance.work_arrived = self._work_arrived
+        loop = asyncio.get_running_loop()
+        self._looked_at = loop.time()
+        self._tasks = [loop.create_task(self._work()), loop.create_task(self._watch())]
+
+    async def stop(self, grace_s: float = 10) -> None:
+        """Claim nothing more, let what runs finish, and give the rest back after `grace_s`."""
+        if not self._tasks:
+            return
+        working, watching = self._tasks
+        self._is_stopping = True
+        self._wake.set()
+        await asyncio.wait([working], timeout=grace_s)
+        for task in [*self._running, working, watching]:
+            task.cancel()
+        await asyncio.gather(*self._running, working, watching, return_exceptions=True)
+        self._tasks = []
+        self._instance.work_arrived = self._announce
+        await self._give_back()
+        await self._announce.settle()
+
+    async def _give_back(self) -> None:
+        try:
+            await self._turn()
+        except DatabaseUnavailable:
+            log.warning("leases_not_given_back", worker=self._queue.worker)
+
+    async def drain(self) -> int:
+        """Run everything that is due now, one after the other, and what comes of it; how many jobs ran.
+
+        For tests, on a runner that was not started.
+        """
+        if self._tasks:
+            raise RuntimeError("a runner that was started drains itself")
+        ran = 0
+        while True:
+            turn = await self._turn()
+            for job in turn.jobs:
+                await asyncio.create_task(self._run(job))
+            ran += len(turn.jobs)
+            if not turn.has_progressed and not self._outcomes:
+                return ran
+
+    def status(self) -> RunnerStatus:
+        silence = asyncio.get_running_loop().time() - self._looked_at
+        return RunnerStatus(
+            worker=self._queue.worker,
+            is_running=bool(self._tasks),
+            is_well=bool(self._tasks) and silence < _STALE_S,
+            running=dict(Counter(job.queue for job in self._running.values())),
+        )
+
+    def _work_arrived(self) -> None:
+        self._wake.set()
+        if self._is_full:
+            self._announce()
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether some queue has no free place, so that other processes should hear of new work."""
+        held = Counter(job.queue for job in self._running.values())
+        return any(count >= self._queue.limits[queue] for queue, count in held.items())
+
+    async def _watch(self) -> None:
+        """Wake up for the commits of other processes, and every second for whatever was missed."""
+        while True:
+            try:
+                await self._instance.database.wait_for_change(_POLL_S)
+            except Exception:
+                log.exception("watching_failed")
+                await asyncio.sleep(_POLL_S)
+            self._wake.set()
+
+    async def _work(self) -> None:
+        while not (self._is_stopping and not self._running and not self._outcomes):
+            self._wake.clear()
+            try:
+                turn = await self._turn()
+            except DatabaseUnavailable:
+                log.warning("database_unavailable", worker=self._queue.worker)
+                await self._sleep(_POLL_S)
+                continue
+            except Exception:
+                log.exception("turn_failed", worker=self._queue.worker)
+                await self._sleep(_POLL_S)
+                continue
+            for job in turn.jobs:
+                self._start(job)
+            if turn.jobs and self._is_full:
+                self._announce()
+            if not turn.has_progressed:
+                await self._sleep(_POLL_S if turn.next_at is None else turn.next_at - turn.now)
+
+    async def _sleep(self, seconds: float) -> None:
+        timer = asyncio.get_running_loop().call_later(min(seconds, _POLL_S), self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            timer.cancel()
+
+    def _start(self, job: Claimed) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(job))
+        self._running[task] = job
+        task.add_done_callback(self._finished)
+
+    async def _run(self, job: Claimed) -> None:
+        self._ended(await self._executor.run(job))
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        job = self._running.pop(task)
+        if task.cancelled():
+            self._ended(Outcome(job, "ready", error="its worker was stopped", counts=False))
+        elif error := task.exception():
+            log.error("job_left_to_its_lease", job_id=job.id, kind=job.kind, exc_info=error)
+        self._wake.set()
+
+    def _ended(self, outcome: Outcome | None) -> None:
+        if outcome is not None:
+            self._outcomes.append(outcome)
+
+    async def _turn(self) -> _Turn:
+        seen = await self._queue.look()
+        self._looked_at = asyncio.get_running_loop().time()
+        if not self._has_work(seen):
+            return _Turn([], False, self._next_at(seen), seen.now)
+        unit = Unit(self._instance.database, reads_freely=False)
+        outcomes: list[Outcome] = []
+        try:
+            await unit.begin()
+            # Only now: what ended while another writer was waited for is recorded as well.
+            outcomes, self._outcomes = self._outcomes, []
+            return await self._transact(unit, seen, outcomes)
+        except BaseException:
+            self._outcomes = outcomes + self._outcomes
+            self._schedules.forget()
+            await unit.rollback()
+            raise
+
+    async def _transact(self, unit: Unit, seen: Outlook, outcomes: list[Outcome]) -> _Turn:
+        if outcomes:
+            failpoint("before_finish")
+            await self._queue.record(unit, outcomes)
+        await self._hold_on(unit)
+        events = fired = reclaimed = 0
+        jobs: list[Claimed] = []
+        if not self._is_stopping:
+            reclaimed = await self._queue.reclaim(unit) if seen.is_lease_over else 0
+            events = await self._relay.run(unit) if seen.has_events else 0
+            fired = await self._schedules.fire(unit, seen.now) if self._schedules.next_at <= seen.now else 0
+            for queue, held in self._held().items():
+                jobs += await self._queue.claim(unit, queue, held)
+        if events:
+            failpoint("before_relay_commit")
+        await unit.commit()
+        if outcomes:
+            failpoint("after_finish")
+        if events:
+            failpoint("after_relay_commit")
+        if jobs:
+            failpoint("after_claim")
+        return _Turn(jobs, bool(jobs or events or fired or reclaimed), self._next_at(seen), seen.now)
+
+    def _has_work(self, seen: Outlook) -> bool:
+        if self._outcomes or (self._running and self._clock_monotonic() >= self._beat_at):
+            return True
+        if self._is_stopping:
+            return False
+        if seen.has_events or seen.is_lease_over or self._schedules.next_at <= seen.now:
+            return True
+        return any(
+            seen.is_due(queue) and held.total() < self._queue.limits[queue]
+            for queue, held in self._held().items()
+        )
+
+    def _held(self) -> dict[str, Counter[str]]:
+        """What runs here, by queue and tenant."""
+        held: dict[str, Counter[str]] = {queue: Counter() for queue in self._queue.limits}
+        for job in self._running.values():
+            held[job.queue][job.tenant_id] += 1
+        return held
+
+    def _clock_monotonic(self) -> float:
+        return self._instance.clock.monotonic()
+
+    async def _hold_on(self, unit: Unit) -> None:
+        if self._running and self._clock_monotonic() >= self._beat_at:
+            await self._queue.beat(unit)
+            self._beat_at = self._clock_monotonic() + LEASE_S / 3
+
+    def _next_at(self, seen: Outlook) -> float | None:
+        """The next moment at which something becomes due; what is due already has had its turn."""
+        moments = [*seen.queues.values(), seen.lease_ends, self._schedules.next_at]
+        return min((moment for moment in moments if moment is not None and moment > seen.now), default=None)
+
+
+def _kinds_of(instance: Instance) -> dict[str, JobKind[Any]]:
+    kinds: dict[str, JobKind[Any]] = {}
+    for manifest in instance.manifests:
+        for kind in (*manifest.jobs, *(listener.job for listener in manifest.listeners)):
+            kinds[kind.name] = kind
+    return kinds

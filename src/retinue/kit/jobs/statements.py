@@ -1,0 +1,235 @@
+"""The statements of the job table, for either database and whosever clock counts.
+
+Conditions on `state` are literal text, because a partial index serves only a condition the planner can see.
+"""
+
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.kit.db.statements import Statement
+from retinue.kit.events.models import EventEntry
+from retinue.kit.jobs.models import Job
+from retinue.kit.jobs.moment import DATABASE_NOW
+
+_jobs = Job.__table__
+_ready = _jobs.c.state == sa.literal_column("'ready'")
+_running = _jobs.c.state == sa.literal_column("'running'")
+_key = sa.tuple_(_jobs.c.tenant_id, _jobs.c.id)
+
+
+class Claimed(msgspec.Struct, gc=False):
+    """A job as its worker sees it; the fields are the columns that are read, in this order."""
+
+    tenant_id: str
+    id: str
+    kind: str
+    queue: str
+    payload: str
+    priority: int
+    run_at: float
+    attempt: int
+    interrupted: int
+    correlation_id: str
+    hops: int
+    actor: str
+
+
+_columns = [_jobs.c[name] for name in Claimed.__struct_fields__]
+
+
+def _claimed(row: Any) -> Claimed:
+    return Claimed(*row)
+
+
+def _given(name: str, like: sa.Column[Any]) -> Any:
+    return sa.bindparam(name, type_=like.type)
+
+
+_mine = (
+    _jobs.c.tenant_id == _given("job_tenant", _jobs.c.tenant_id),
+    _jobs.c.id == _given("job_id", _jobs.c.id),
+    _jobs.c.worker == _given("by", _jobs.c.worker),
+    _jobs.c.attempt == _given("in_attempt", _jobs.c.attempt),
+)
+
+# Fenced: whoever lost the lease changes nothing.
+DONE: Statement[Any] = Statement(sa.delete(_jobs).where(*_mine))
+
+
+class Statements:
+    """Everything that looks at the time, with the clock that counts."""
+
+    def __init__(self, dialect: str, queues: list[str], *, by_database: bool) -> None:
+        now: Any = (
+            sa.select(sa.literal_column(DATABASE_NOW, sa.Double())).scalar_subquery()
+            if by_database
+            else sa.bindparam("now", type_=sa.Double())
+        )
+        self.look = _look(queues, now)
+        self.due = _due(now)
+        self.take = _take(now)
+        self.beat = _beat(now)
+        self.reclaim = _reclaim(now)
+        self.again = _again(now)
+        now_text = f"(SELECT {DATABASE_NOW})" if by_database else ":now"
+        self.lanes = _lanes(dialect, now_text)
+        self.lane_heads = _lane_heads(dialect, now_text)
+
+
+def _look(queues: list[str], now: Any) -> Statement[Any]:
+    """The time, whether events wait, the earliest lease to end, and each queue's earliest job."""
+    events = EventEntry.__table__
+    waiting = sa.exists(sa.select(1).select_from(events).where(events.c.is_dispatched == sa.false()))
+    leases = sa.select(sa.func.min(_jobs.c.lease_until)).where(_running).scalar_subquery()
+    heads = [
+        sa.select(sa.func.min(_jobs.c.run_at))
+        .where(_ready, _jobs.c.queue == sa.literal(queue))
+        .scalar_subquery()
+        for queue in queues
+    ]
+    return Statement(sa.select(now, waiting, leases, *heads))
+
+
+def _due(now: Any) -> Statement[Claimed]:
+    source = (
+        sa.select(*_columns)
+        .where(_ready, _jobs.c.queue == _given("queue", _jobs.c.queue), _jobs.c.run_at <= now)
+        .order_by(_jobs.c.run_at)
+        .limit(sa.bindparam("limit", type_=sa.BigInteger()))
+        .with_for_update(skip_locked=True)
+    )
+    return Statement(source, _claimed)
+
+
+def _take(now: Any) -> Statement[Any]:
+    return Statement(
+        sa.update(_jobs)
+        .where(
+            _jobs.c.tenant_id == _given("job_tenant", _jobs.c.tenant_id),
+            _jobs.c.id == _given("job_id", _jobs.c.id),
+        )
+        .values(
+            state="running",
+            worker=_given("by", _jobs.c.worker),
+            attempt=_jobs.c.attempt + 1,
+            lease_until=now + sa.bindparam("ttl", type_=sa.Double()),
+        )
+    )
+
+
+def _beat(now: Any) -> Statement[Any]:
+    """A locked row is about to be finished or taken away, so it is passed over."""
+    held = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(
+        _running, _jobs.c.worker == _given("by", _jobs.c.worker)
+    )
+    return Statement(
+        sa.update(_jobs)
+        .where(_key.in_(held.with_for_update(skip_locked=True)))
+        .values(lease_until=now + sa.bindparam("ttl", type_=sa.Double()))
+    )
+
+
+def _reclaim(now: Any) -> Statement[Any]:
+    expired = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(_running, _jobs.c.lease_until < now).limit(100)
+    hopeless = _jobs.c.interrupted >= sa.bindparam("most_interruptions", type_=sa.BigInteger())
+    return Statement(
+        sa.update(_jobs)
+        .where(_key.in_(expired.with_for_update(skip_locked=True)))
+        .values(
+            state=sa.case((hopeless, "dead"), else_="ready"),
+            dedupe_key=sa.case((hopeless, sa.null()), else_=_jobs.c.dedupe_key),
+            interrupted=_jobs.c.interrupted + 1,
+            worker=None,
+            lease_until=None,
+            last_error="its worker went away",
+        )
+        .returning(_jobs.c.tenant_id, _jobs.c.id, _jobs.c.kind, _jobs.c.state)
+    )
+
+
+def _again(now: Any) -> Statement[Any]:
+    """Back to `ready`, or `dead`; a dead job no longer holds its key."""
+    state = _given("new_state", _jobs.c.state)
+    return Statement(
+        sa.update(_jobs)
+        .where(*_mine)
+        .values(
+            state=state,
+            run_at=now + sa.bindparam("delay", type_=sa.Double()),
+            attempt=_given("new_attempt", _jobs.c.attempt),
+            last_error=_given("error", _jobs.c.last_error),
+            dedupe_key=sa.case((state == "dead", sa.null()), else_=_jobs.c.dedupe_key),
+            worker=None,
+            lease_until=None,
+            updated_at=_given("changed_at", _jobs.c.updated_at),
+        )
+    )
+
+
+_NEXT_LANE = """SELECT {what} FROM jobs
+    WHERE state = 'ready' AND queue = :queue AND (tenant_id, priority) > ({tenant_id}, {priority})
+    ORDER BY tenant_id, priority LIMIT 1"""
+
+_LANES = """WITH RECURSIVE lanes(tenant_id, priority) AS (
+    SELECT tenant_id, priority FROM ({first}) AS first_lane
+    UNION ALL
+    {following}
+)
+SELECT tenant_id, priority, {now} >= (
+    SELECT min(run_at) FROM jobs
+    WHERE state = 'ready' AND queue = :queue AND tenant_id = lanes.tenant_id AND priority = lanes.priority
+) FROM lanes LIMIT :limit"""
+
+
+def _lanes(dialect: str, now: str) -> Statement[Any]:
+    """The lanes after a given one, and whether something in them is due, found by hopping along the index.
+
+    A lane is what one tenant has waiting in a queue with one priority. Hopping costs the same whether a lane
+    holds one job or a million.
+    """
+    first = _NEXT_LANE.format(what="tenant_id, priority", tenant_id=":tenant_id", priority=":priority")
+    if dialect == "postgresql":
+        hop = _NEXT_LANE.format(
+            what="tenant_id, priority", tenant_id="lanes.tenant_id", priority="lanes.priority"
+        )
+        following = f"SELECT hop.tenant_id, hop.priority FROM lanes CROSS JOIN LATERAL ({hop}) AS hop"  # noqa: S608  our own text
+    else:
+        hop = _NEXT_LANE.format(what="rowid", tenant_id="lanes.tenant_id", priority="lanes.priority")
+        following = f"SELECT hop.tenant_id, hop.priority FROM lanes JOIN jobs AS hop ON hop.rowid = ({hop})"  # noqa: S608  our own text
+    source = _LANES.format(first=first, following=following, now=now)
+    return Statement(_text(source, tenant_id=sa.Text(), priority=sa.BigInteger(), limit=sa.BigInteger()))
+
+
+def _text(source: str, **types: sa.types.TypeEngine[Any]) -> sa.TextClause:
+    """Text of ours, with the types PostgreSQL wants to be told."""
+    types["queue"] = _jobs.c.queue.type
+    if ":now" in source:
+        types["now"] = sa.Double()
+    return sa.text(source).bindparams(*(sa.bindparam(name, type_=type) for name, type in types.items()))
+
+
+_HEADS = """SELECT {what} FROM jobs
+    WHERE state = 'ready' AND queue = :queue AND run_at <= {now}
+    AND tenant_id = {lane} ->> 0 AND priority = CAST({lane} ->> 1 AS bigint)
+    ORDER BY run_at LIMIT :each"""
+
+
+def _lane_heads(dialect: str, now: str) -> Statement[Claimed]:
+    """The first `each` due jobs of every given lane; `lanes` is JSON, `[[tenant_id, priority], …]`."""
+    names = Claimed.__struct_fields__
+    if dialect == "postgresql":
+        heads = _HEADS.format(what=", ".join(names), now=now, lane="lane.value")
+        source = (
+            f"SELECT head.* FROM jsonb_array_elements(CAST(:lanes AS jsonb)) AS lane(value)"  # noqa: S608  our own text
+            f" CROSS JOIN LATERAL ({heads} FOR UPDATE SKIP LOCKED) AS head"
+        )
+    else:
+        heads = _HEADS.format(what="rowid", now=now, lane="lane.value")
+        columns = ", ".join(f"head.{name}" for name in names)
+        source = (
+            f"SELECT {columns} FROM json_each(:lanes) AS lane"  # noqa: S608  our own text
+            f" CROSS JOIN jobs AS head ON head.rowid IN ({heads})"
+        )
+    return Statement(_text(source, lanes=sa.Text(), each=sa.BigInteger()), _claimed)

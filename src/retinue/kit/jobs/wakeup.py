@@ -1,0 +1,39 @@
+"""Telling other processes that there is work."""
+
+import asyncio
+
+from retinue.kit.db.engine import Database
+from retinue.kit.instance import Instance
+
+
+class Announcer:
+    """Announces in the background, one announcement at a time for any number of commits."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._task: asyncio.Task[None] | None = None
+        self._is_wanted = False
+
+    def __call__(self) -> None:
+        if self._database.dialect == "sqlite":
+            return  # A commit is its own announcement.
+        self._is_wanted = True
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._announce())
+
+    async def _announce(self) -> None:
+        try:
+            while self._is_wanted:
+                self._is_wanted = False
+                await self._database.announce()
+        finally:
+            self._task = None
+
+    async def settle(self) -> None:
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+
+def announce_work(instance: Instance) -> None:
+    """For a process without a worker: say so whenever it commits work for one."""
+    instance.work_arrived = Announcer(instance.database)

@@ -1,0 +1,112 @@
+"""The limits of one process, in its memory; for one event loop, not for threads."""
+
+from collections import OrderedDict
+
+import msgspec
+
+from retinue.kit.clock import Clock
+from retinue.kit.limits.decision import Decision
+from retinue.kit.limits.plans import PlanLimits
+from retinue.kit.limits.window import LONGEST_STANDSTILL_MS, Allowance, Tally, single
+
+
+class Used(msgspec.Struct, frozen=True):
+    """What a key has spent of its plan in each window."""
+
+    minute: int
+    hour: int
+    day: int
+
+
+class MemoryStore:
+    """Counts in memory; holds at most `max_keys` keys and forgets the longest idle first."""
+
+    def __init__(self, clock: Clock, max_keys: int = 50_000) -> None:
+        self._time = clock.time
+        self._monotonic = clock.monotonic
+        self._latest = 0
+        self._max_keys = max_keys
+        # In the order of their last hit. A plan's key is text, a throttle's key also carries its window.
+        self._tallies: OrderedDict[str | tuple[str, int], Tally] = OrderedDict()
+        self._leases: OrderedDict[str, dict[str, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._tallies)
+
+    def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> Decision:
+        """Charge a request to its plan; a cost of 0 only looks and is never refused."""
+        return self._hit(key, limits.bursting if burst else limits.steady, cost)
+
+    def hit_window(self, key: str, limit: int | None, window_seconds: int, cost: int = 1) -> Decision:
+        """Charge a throttle that has one window of its own."""
+        return self._hit((key, window_seconds), single(limit, window_seconds), cost)
+
+    def _hit(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> Decision:
+        now = int(self._time() * 1000)
+        if now < self._latest:
+            now = self._after_setback(now)
+        self._latest = now
+        tally = self._tallies.get(key)
+        if tally is None:
+            tally = self._opened(key, allowance, cost)
+        else:
+            self._tallies.move_to_end(key)
+            if tally.allowance is not allowance:
+                tally.adopt(allowance)
+        return tally.hit(now, cost)
+
+    def _after_setback(self, now: int) -> int:
+        """The time to go on with when the clock was set back: stand still, after a long step begin anew."""
+        if self._latest - now <= LONGEST_STANDSTILL_MS:
+            return self._latest
+        self._tallies.clear()
+        return now
+
+    def _opened(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> Tally:
+        tally = Tally(allowance)
+        if cost:
+            self._make_room(self._latest)
+            self._tallies[key] = tally
+        return tally
+
+    def _make_room(self, now: int) -> None:
+        # Two looks for each new key drain what is idle faster than it can grow, without a sweeper.
+        for _ in range(2):
+            if not self._tallies:
+                return
+            key = next(iter(self._tallies))
+            if len(self._tallies) < self._max_keys and not self._tallies[key].is_idle(now):
+                return
+            del self._tallies[key]
+
+    def used(self, key: str) -> Used:
+        now = max(self._latest, int(self._time() * 1000))
+        tally = self._tallies.get(key)
+        return Used(*(tally.used(now) if tally else (0, 0, 0)))
+
+    def acquire(self, key: str, limit: int | None, lease_id: str, ttl: float) -> bool:
+        """Take one of `limit` places for `ttl` seconds; the same lease again is renewed."""
+        now = self._monotonic()
+        live = {lease: ends for lease, ends in self._leases.pop(key, {}).items() if ends > now}
+        self._drop_expired(now)
+        admitted = lease_id in live or limit is None or len(live) < limit
+        if admitted:
+            live[lease_id] = now + ttl
+        if live:
+            self._leases[key] = live
+        return admitted
+
+    def release(self, key: str, lease_id: str) -> None:
+        leases = self._leases.get(key, {})
+        leases.pop(lease_id, None)
+        if not leases:
+            self._leases.pop(key, None)
+
+    def _drop_expired(self, now: float) -> None:
+        for _ in range(2):
+            if not self._leases:
+                return
+            key = next(iter(self._leases))
+            if any(ends > now for ends in self._leases[key].values()):
+                return
+            del self._leases[key]

@@ -1,0 +1,201 @@
+"""The arithmetic every store shares: sliding windows made of buckets, in whole milliseconds.
+
+A bucket is half a second of a minute, a sixtieth of a longer window. It leaves as a whole, one window after
+its *last* cost. So no rolling window ever holds more than was allowed; the price is that a cost may count
+for up to one bucket longer than the window.
+"""
+
+from functools import lru_cache
+
+import msgspec
+
+from retinue.kit.limits.decision import Decision
+
+UNLIMITED = 2**31 - 1
+"""Stands for null: far above what one tenant can send, and still a number in a header."""
+
+NEVER = 1 << 62
+
+LONGEST_STANDSTILL_MS = 1000
+"""How far a clock may be set back before the counts are dropped, which its old times would hold too long."""
+
+
+class Allowance(msgspec.Struct, frozen=True, gc=False):
+    """What may be spent: one limit per window; the first window takes the cost and may burst."""
+
+    spans: tuple[int, ...]
+    limits: tuple[int, ...]
+    ceiling: int
+    burst_ms: int = 0
+
+
+@lru_cache(maxsize=4096)
+def single(limit: int | None, window_seconds: int) -> Allowance:
+    """The allowance of a plain throttle: one window, no burst."""
+    number = UNLIMITED if limit is None else limit
+    return Allowance(spans=(window_seconds * 1000,), limits=(number,), ceiling=number)
+
+
+def bucket_of(span: int) -> int:
+    return max(1, span // (120 if span <= 60_000 else 60))
+
+
+class Window:
+    """The costs of one span; `buckets` are the closed ones, flat: when the last cost came, then the sum."""
+
+    __slots__ = ("bucket", "buckets", "closed", "last", "limit", "open_until", "slide_at", "span", "used")
+
+    def __init__(self, span: int, limit: int) -> None:
+        self.span = span
+        self.limit = limit
+        self.bucket = bucket_of(span)
+        self.buckets: list[int] = []
+        self.closed = 0
+        self.used = 0
+        self.last = 0
+        self.open_until = 0
+        self.slide_at = NEVER
+
+    def restore(self, used: int, buckets: list[int]) -> None:
+        """Take over what the script counted, to describe it; the last bucket is the open one."""
+        self.used = used
+        if buckets:
+            *self.buckets, self.last, _ = buckets
+
+    def slide(self, now: int) -> None:
+        """Forget the buckets that have left; not needed before `slide_at`."""
+        buckets, gone = self.buckets, 0
+        while gone < len(buckets) and buckets[gone] + self.span <= now:
+            self.closed -= buckets[gone + 1]
+            self.used -= buckets[gone + 1]
+            gone += 2
+        del buckets[:gone]
+        oldest = buckets[0] if buckets else self.last
+        self.slide_at = oldest + self.span
+        if self.slide_at <= now:
+            self.used, self.slide_at = 0, NEVER
+
+    def open(self, now: int, amount: int) -> None:
+        """Close the bucket of the last cost and begin one."""
+        if self.used:
+            self.buckets += (self.last, self.used - self.closed)
+        else:
+            self.slide_at = now + self.span
+        self.closed = self.used
+        self.used += amount
+        self.last = now
+        self.open_until = now - now % self.bucket + self.bucket
+
+    def reset(self, now: int) -> int:
+        """The Unix second by which the oldest cost has left; of an empty window, a cost of this moment."""
+        if self.buckets:
+            return -((self.buckets[0] + self.span) // -1000)
+        return -(((self.last if self.used else now) + self.span) // -1000)
+
+    def falls_to(self, level: int, now: int) -> int:
+        """When at most `level` is left if nothing is added; a span ahead if that can never be."""
+        if self.used <= level:
+            return now
+        if level < 0:
+            return now + self.span
+        left = self.used
+        for index in range(0, len(self.buckets), 2):
+            left -= self.buckets[index + 1]
+            if left <= level:
+                return self.buckets[index] + self.span
+        return self.last + self.span
+
+
+class Tally:
+    """What one key has spent; `since` is when it passed its first limit, 0 while it is below."""
+
+    __slots__ = ("allowance", "since", "windows")
+
+    def __init__(self, allowance: Allowance) -> None:
+        self.allowance = allowance
+        self.since = 0
+        self.windows = [
+            Window(span, limit) for span, limit in zip(allowance.spans, allowance.limits, strict=True)
+        ]
+
+    def adopt(self, allowance: Allowance) -> None:
+        """Go on with other limits over the same windows: the tenant's plan has changed."""
+        self.allowance = allowance
+        for window, limit in zip(self.windows, allowance.limits, strict=True):
+            window.limit = limit
+
+    def hit(self, now: int, cost: int) -> Decision:
+        """Charge every window or none; a cost of 0 only looks. `rate_limit.lua` does the same."""
+        windows = self.windows
+        amount, fits = cost, True
+        for window in windows:
+            if now >= window.slide_at:
+                window.slide(now)
+            if window.used + amount > window.limit:
+                fits = False
+            amount = 1
+        if cost:
+            if self.since and windows[0].used <= windows[0].limit:
+                self.since = 0
+            if not fits and not self._bursts(now, cost):
+                return self.refused(now, cost)
+            amount = cost
+            for window in windows:
+                if now < window.open_until:
+                    window.used += amount
+                    window.last = now
+                else:
+                    window.open(now, amount)
+                amount = 1
+        return self.admitted(now)
+
+    def _bursts(self, now: int, cost: int) -> bool:
+        """Whether only the first limit is in the way and a burst may pass it; if so the burst is on."""
+        first, *longer = self.windows
+        if not self.allowance.burst_ms or first.used + cost > self.allowance.ceiling:
+            return False
+        if self.since and now - self.since >= self.allowance.burst_ms:
+            return False
+        if any(window.used >= window.limit for window in longer):
+            return False
+        self.since = self.since or now
+        return True
+
+    def admitted(self, now: int) -> Decision:
+        """Describes the window with the least left, the first on a tie."""
+        tightest, least = self.windows[0], NEVER
+        for window in self.windows:
+            left = window.limit - window.used
+            if left < least:
+                tightest, least = window, left
+        return Decision(True, tightest.limit, max(0, least), tightest.reset(now), tightest.span // 1000)
+
+    def refused(self, now: int, cost: int) -> Decision:
+        """Describes the window that refuses longest, so that waiting once is enough."""
+        first, *longer = self.windows
+        tightest, latest = first, self._room_at(now, cost)
+        for window in longer:
+            room_at = window.falls_to(window.limit - 1, now)
+            if room_at > latest:
+                tightest, latest = window, room_at
+        wait = max(1, -((now - latest) // 1000))
+        return Decision(False, tightest.limit, 0, tightest.reset(now), tightest.span // 1000, wait)
+
+    def _room_at(self, now: int, cost: int) -> int:
+        """When the first window would take this cost, within its limit or in a burst."""
+        first, ceiling, burst_ms = self.windows[0], self.allowance.ceiling, self.allowance.burst_ms
+        if not burst_ms:
+            return first.falls_to(first.limit - cost, now)
+        under_ceiling = first.falls_to(ceiling - cost, now)
+        if not self.since or under_ceiling - self.since < burst_ms:
+            return under_ceiling
+        return first.falls_to(min(first.limit - 1, ceiling - cost), now)
+
+    def used(self, now: int) -> list[int]:
+        for window in self.windows:
+            window.slide(now)
+        return [window.used for window in self.windows]
+
+    def is_idle(self, now: int) -> bool:
+        """Whether every cost has left, so that forgetting the key forgets nothing."""
+        return not any(self.used(now))

@@ -1,0 +1,134 @@
+"""A list is a declaration: the record, what is searched, sorted and filtered; the page shapes follow."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Meta
+
+from retinue.kit.db.models import Record
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.statements import Statement, row_reader
+from retinue.kit.errors import Invalid
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+MAX_PER_PAGE = 100
+
+
+class PageQuery(msgspec.Struct, kw_only=True):
+    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    per_page: Annotated[int, Meta(ge=1)] = 20
+
+
+class ListQuery(PageQuery, kw_only=True):
+    search: Annotated[str, Meta(max_length=100)] | None = None
+    sort: str | None = None
+
+
+class Pagination(msgspec.Struct):
+    page: int
+    per_page: int
+    total: int
+    total_pages: int
+
+
+class Page(msgspec.Struct, Generic[T]):
+    data: list[T]
+    pagination: Pagination
+
+
+class Slice(msgspec.Struct, Generic[T]):
+    """One page of records, before it gets its public shape."""
+
+    items: list[T]
+    total: int
+    page: int
+    per_page: int
+
+    def shown(self, show: Callable[[T], Any]) -> Page[Any]:
+        """As `{ data, pagination }`."""
+        pages = -(-self.total // self.per_page)
+        return Page(
+            [show(item) for item in self.items], Pagination(self.page, self.per_page, self.total, pages)
+        )
+
+
+class Listing(Generic[R]):
+    def __init__(
+        self,
+        record: type[R],
+        *,
+        searches: tuple[str, ...] = (),
+        sorts: tuple[str, ...] = ("created_at",),
+        filters: tuple[str, ...] = (),
+        default_sort: str = "-created_at",
+        heavy: bool = False,
+    ) -> None:
+        self._record = record
+        self._searches = searches
+        self._sorts = sorts
+        self._filters = filters
+        self._default_sort = default_sort
+        self._heavy = heavy
+        self._statements: dict[Any, tuple[Statement[R], Statement[Any]]] = {}
+
+    async def page(self, db: SystemDb, query: PageQuery, **equal: Any) -> Slice[R]:
+        """The page asked for; `equal` narrows further than the caller's own filters."""
+        narrowed = {**self._filtered(query), **equal}
+        search = getattr(query, "search", None)
+        sort = getattr(query, "sort", None) or self._default_sort
+        rows, count = self._statements_for(tuple(narrowed), sort, is_search=bool(search))
+        if search:
+            narrowed["search"] = f"%{escape_like(search)}%"
+        per_page = min(query.per_page, MAX_PER_PAGE)
+        total = int(await db.scalar(count, **narrowed))
+        offset = (query.page - 1) * per_page
+        found: list[R] = []
+        if offset < total:
+            found = await db.rows(rows, row_limit=per_page, row_offset=offset, **narrowed)
+        return Slice(found, total, query.page, per_page)
+
+    def _filtered(self, query: PageQuery) -> dict[str, Any]:
+        given = {name: getattr(query, name) for name in self._filters}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _statements_for(
+        self, equal: tuple[str, ...], sort: str, *, is_search: bool
+    ) -> tuple[Statement[R], Statement[Any]]:
+        key = (equal, sort, is_search)
+        found = self._statements.get(key)
+        if found is None:
+            found = self._statements[key] = self._build(equal, sort, is_search=is_search)
+        return found
+
+    def _build(
+        self, equal: tuple[str, ...], sort: str, *, is_search: bool
+    ) -> tuple[Statement[R], Statement[Any]]:
+        table = self._record.__table__
+        field = sort.removeprefix("-")
+        if field not in self._sorts:
+            raise Invalid({"sort": f"must be one of {', '.join(self._sorts)}"})
+        conditions = [table.c[name] == sa.bindparam(name, type_=table.c[name].type) for name in equal]
+        if is_search:
+            pattern = sa.bindparam("search", type_=sa.Text())
+            conditions.append(sa.or_(*(table.c[name].ilike(pattern, escape="\\") for name in self._searches)))
+        down = sort.startswith("-")
+        order = [column.desc() if down else column.asc() for column in (table.c[field], table.c.id)]
+        rows = (
+            sa.select(table)
+            .where(*conditions)
+            .order_by(*order)
+            .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))
+            .offset(sa.bindparam("row_offset", type_=sa.BigInteger()))
+        )
+        count = sa.select(sa.func.count()).select_from(table).where(*conditions)
+        return Statement(rows, row_reader(self._record), heavy=self._heavy), Statement(
+            count, heavy=self._heavy
+        )
+
+
+def escape_like(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,63 @@
+"""Structured logs with tenant and correlation id, and no secret in them."""
+
+import logging
+import re
+import sys
+from collections.abc import MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+import structlog
+
+from retinue.kit.settings import Settings
+
+current_request: ContextVar[Any] = ContextVar("current_request", default=None)
+
+_SECRETS = re.compile(
+    r"(api_key=|token=|password=|secret=)[^&\s\"']+|\b(emb_|whsec_)[A-Za-z0-9+/=_-]{8,}|(Bearer )\S+",
+    re.IGNORECASE,
+)
+
+
+def scrub(text: str) -> str:
+    """Cut what looks like a secret out of a text that goes to a log or an error record."""
+    return _SECRETS.sub(lambda found: (found[1] or found[2] or found[3] or "") + "***", text)
+
+
+def _add_request(_logger: Any, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    request = current_request.get()
+    if request is not None:
+        entry.setdefault("correlation_id", request.correlation_id)
+        tenant_id = getattr(getattr(request, "principal", None), "tenant_id", "")
+        if tenant_id:
+            entry.setdefault("tenant_id", tenant_id)
+    return entry
+
+
+def _scrub_entry(_logger: Any, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in entry.items():
+        if isinstance(value, str):
+            entry[name] = scrub(value)
+    return entry
+
+
+def configure(settings: Settings) -> None:
+    as_json = settings.log_format == "json" or (not settings.log_format and not sys.stderr.isatty())
+    level = getattr(logging, settings.log_level.upper())
+    renderer: Any = (
+        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _add_request,
+            # Locals stay out of traces: they are where secrets live.
+            structlog.processors.format_exc_info,
+            _scrub_entry,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )

@@ -1,0 +1,34 @@
+"""Who is asking: a user, an embed key, nobody, or the instance itself."""
+
+from typing import Literal
+
+import msgspec
+
+from retinue.kit.errors import Forbidden
+from retinue.kit.limits import PlanLimits
+
+
+class Principal(msgspec.Struct, frozen=True, kw_only=True):
+    kind: Literal["user", "embed_key", "anonymous", "system"]
+    id: str = ""
+    tenant_id: str = ""
+    role: str = ""
+    permissions: frozenset[str] = frozenset()
+    session_id: str = ""
+    second_factor_at: str = ""
+    limits: PlanLimits | None = None
+
+    def may(self, permission: str) -> bool:
+        return permission in self.permissions
+
+    def require(self, permission: str) -> None:
+        if permission not in self.permissions:
+            raise Forbidden(permission, self.role or self.kind)
+
+    @property
+    def is_super_admin(self) -> bool:
+        return self.role == "super_admin"
+
+
+ANONYMOUS = Principal(kind="anonymous", role="anonymous")
+SYSTEM = Principal(kind="system", role="system")

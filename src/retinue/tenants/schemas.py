@@ -1,0 +1,34 @@
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from retinue.kit.limits import PlanLimits, limits_for
+from retinue.kit.lists import ListQuery
+from retinue.kit.schemas import Name, Schema
+from retinue.tenants.models import Tenant
+
+OwnLimits = dict[str, Any]
+
+
+class TenantOut(Schema, kw_only=True):
+    """`limits` are the numbers that count: the plan's, with the tenant's own over them."""
+
+    id: str
+    name: str
+    plan: str
+    limits: PlanLimits
+    created_at: str
+
+    @classmethod
+    def shown(cls, tenant: Tenant) -> "TenantOut":
+        return cls.of(tenant, limits=limits_for(tenant.plan, tenant.limits))
+
+
+class TenantUpdate(Schema, kw_only=True):
+    name: Name | UnsetType = UNSET
+    plan: str | UnsetType = UNSET
+    limits: OwnLimits | UnsetType = UNSET
+
+
+class TenantList(ListQuery, kw_only=True):
+    plan: str | None = None

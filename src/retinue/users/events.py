@@ -1,0 +1,97 @@
+from retinue.kit.events.declare import Event, event
+
+
+@event(
+    "system.user.created",
+    subject="user_id",
+    audited=True,
+    example={"user_id": "usr_…", "email": "ada@example.com", "role": "agent_user"},
+)
+class UserCreated(Event, kw_only=True):
+    """An account was created."""
+
+    user_id: str
+    email: str
+    role: str
+
+
+@event(
+    "system.user.updated",
+    subject="user_id",
+    audited=True,
+    example={"user_id": "usr_…", "changed": ["timezone"]},
+)
+class UserUpdated(Event, kw_only=True):
+    """Someone changed their profile."""
+
+    user_id: str
+    changed: list[str]
+
+
+@event(
+    "system.user.role_changed",
+    subject="user_id",
+    audited=True,
+    example={"user_id": "usr_…", "role": "agent_developer", "previous_role": "agent_user"},
+)
+class UserRoleChanged(Event, kw_only=True):
+    """A user got another role."""
+
+    user_id: str
+    role: str
+    previous_role: str
+
+
+@event("system.user.deactivated", subject="user_id", audited=True, example={"user_id": "usr_…"})
+class UserDeactivated(Event, kw_only=True):
+    """An account was closed until further notice, and its sessions ended."""
+
+    user_id: str
+
+
+@event("system.user.reactivated", subject="user_id", audited=True, example={"user_id": "usr_…"})
+class UserReactivated(Event, kw_only=True):
+    """A closed account was opened again."""
+
+    user_id: str
+
+
+@event("system.user.deleted", subject="user_id", audited=True, example={"user_id": "usr_…"})
+class UserDeleted(Event, kw_only=True):
+    """An account was deleted; what it owned belongs to the tenant."""
+
+    user_id: str
+
+
+@event("system.user.mfa_reset", subject="user_id", audited=True, example={"user_id": "usr_…"})
+class UserMfaReset(Event, kw_only=True):
+    """An administrator removed a user's second factor, and the user's sessions ended."""
+
+    user_id: str
+
+
+@event(
+    "system.user.invited",
+    subject="invitation_id",
+    audited=True,
+    example={"invitation_id": "inv_…", "email": "ada@example.com", "role": "agent_user"},
+)
+class UserInvited(Event, kw_only=True):
+    """Someone was invited to join the tenant."""
+
+    invitation_id: str
+    email: str
+    role: str
+
+
+@event(
+    "system.user.invitation_revoked",
+    subject="invitation_id",
+    audited=True,
+    example={"invitation_id": "inv_…", "email": "ada@example.com"},
+)
+class InvitationRevoked(Event, kw_only=True):
+    """An invitation was taken back."""
+
+    invitation_id: str
+    email: str

@@ -1,0 +1,32 @@
+"""Time zones and languages, as people write them."""
+
+import re
+from functools import cache
+from zoneinfo import available_timezones
+
+# A well-formed tag of RFC 5646 (BCP 47); the registered irregular ones (`i-klingon`) are all deprecated.
+_LANGUAGE = re.compile(
+    r"""
+    (?: [a-z]{2,3} (?: - [a-z]{3} ){0,3} | [a-z]{4} | [a-z]{5,8} )  # language, with extended subtags
+    (?: - [a-z]{4} )?                                               # script
+    (?: - (?: [a-z]{2} | [0-9]{3} ) )?                              # region
+    (?: - (?: [a-z0-9]{5,8} | [0-9][a-z0-9]{3} ) )*                 # variants
+    (?: - [a-wy-z0-9] (?: - [a-z0-9]{2,8} )+ )*                     # extensions
+    (?: - x (?: - [a-z0-9]{1,8} )+ )?                               # private use
+    | x (?: - [a-z0-9]{1,8} )+
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def is_timezone(name: str) -> bool:
+    return name in _zones()
+
+
+def is_language(tag: str) -> bool:
+    return _LANGUAGE.fullmatch(tag) is not None

@@ -1,0 +1,83 @@
+"""What people say about themselves."""
+
+from retinue.adapters import images
+from retinue.files import service as files
+from retinue.files.models import File
+from retinue.files.queries import AVATAR
+from retinue.kit.context import Context
+from retinue.kit.errors import Invalid
+from retinue.kit.http.uploads import UploadedFile
+from retinue.kit.schemas import given
+from retinue.users.errors import UserNotFound
+from retinue.users.events import UserUpdated
+from retinue.users.locales import is_language, is_timezone
+from retinue.users.models import User
+from retinue.users.queries import fetch_self
+from retinue.users.schemas import ProfileOut, ProfileUpdate
+
+
+async def show(ctx: Context) -> ProfileOut:
+    user = await fetch_self(ctx)
+    return ProfileOut.of(user, avatar_url=avatar_url(ctx, user))
+
+
+def avatar_url(ctx: Context, user: User) -> str | None:
+    """Where anyone may fetch the picture; a new picture has a new address."""
+    if user.avatar_file_id is None:
+        return None
+    return f"{ctx.settings.base_url}/api/v1/public/avatars/{user.avatar_file_id}"
+
+
+async def update(ctx: Context, body: ProfileUpdate) -> User:
+    changes = given(body)
+    wrong = {}
+    if not is_timezone(changes.get("timezone", "UTC")):
+        wrong["timezone"] = "must be an IANA time zone such as Europe/Berlin"
+    if not is_language(changes.get("language", "en")):
+        wrong["language"] = "must be a BCP 47 language tag such as pt-BR"
+    if wrong:
+        raise Invalid(wrong)
+    user = await _hold_self(ctx)
+    changed = {name: value for name, value in changes.items() if getattr(user, name) != value}
+    if changed:
+        await ctx.db.update(user, **changed)
+        ctx.emit(UserUpdated(user_id=user.id, changed=[*changed]))
+    return user
+
+
+async def set_avatar(ctx: Context, upload: UploadedFile) -> User:
+    """Make the picture ours before the transaction opens; the one before it goes with the commit."""
+    picture = await images.avatar(upload.path)
+    kept = await files.store(
+        ctx, picture.content, purpose=AVATAR, filename="avatar.webp", mime_type=picture.mime_type
+    )
+    user = await _hold_self(ctx)
+    await discard_avatar(ctx, user)
+    await ctx.db.update(user, avatar_file_id=kept.id)
+    ctx.emit(UserUpdated(user_id=user.id, changed=["avatar"]))
+    return user
+
+
+async def remove_avatar(ctx: Context) -> None:
+    user = await _hold_self(ctx)
+    if await discard_avatar(ctx, user):
+        await ctx.db.update(user, avatar_file_id=None)
+        ctx.emit(UserUpdated(user_id=user.id, changed=["avatar"]))
+
+
+async def discard_avatar(ctx: Context, user: User) -> bool:
+    """Remove the user's picture, if there is one; whether there was."""
+    if user.avatar_file_id is None:
+        return False
+    file = await ctx.db.get(File, user.avatar_file_id)
+    if file is not None:
+        await files.remove(ctx, file)
+    return True
+
+
+async def _hold_self(ctx: Context) -> User:
+    """The own record, held, so that of two pictures sent at once none is left behind."""
+    user = await ctx.db.lock(User, ctx.principal.id)
+    if user is None:
+        raise UserNotFound
+    return user

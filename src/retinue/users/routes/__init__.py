@@ -1,0 +1,5 @@
+from retinue.users.routes.invitations import routes as invitations
+from retinue.users.routes.profile import routes as profile
+from retinue.users.routes.users import routes as users
+
+ROUTES = (users, invitations, profile)

@@ -1,0 +1,108 @@
+"""Mistakes that must not start, and rules the whole route table keeps."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import retinue
+from retinue.app import check_permissions
+from retinue.kit.context import Context
+from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.http.tree import RouteTree
+from retinue.kit.manifest import Manifest
+from tests.contract.routes import ROUTES, label
+
+
+async def handler(ctx: Context) -> None: ...
+
+
+def test_a_route_that_does_not_say_who_may_call_it_cannot_be_declared() -> None:
+    with pytest.raises(TypeError, match="requires"):
+        Routes("/x", tag="x").get("")(handler)
+
+
+@pytest.mark.parametrize("requires", ["", "agents", "agents:", "everyone", None, 7])
+def test_access_must_be_a_permission_or_one_of_the_named_exceptions(requires) -> None:
+    with pytest.raises(TypeError):
+        Routes("/x", tag="x").get("", requires=requires)(handler)
+
+
+def test_a_cost_nobody_knows_cannot_be_declared() -> None:
+    with pytest.raises(TypeError, match="cost"):
+        Routes("/x", tag="x").post("", requires=PUBLIC, cost="cheap")(handler)
+
+
+def test_a_permission_nobody_declared_does_not_start() -> None:
+    routes = Routes("/x", tag="x")
+    routes.get("", requires="ghosts:read")(handler)
+    with pytest.raises(TypeError, match="ghosts:read"):
+        check_permissions((Manifest(name="x", routes=(routes,)),))
+
+
+def test_two_operations_of_one_name_do_not_start() -> None:
+    routes = Routes("/x", tag="x")
+    routes.get("/a", requires=PUBLIC)(handler)
+    routes.get("/b", requires=PUBLIC)(handler)
+    with pytest.raises(TypeError, match="handler"):
+        RouteTree(routes.routes)
+
+
+def test_one_address_declared_twice_does_not_start() -> None:
+    async def other(ctx: Context) -> None: ...
+
+    routes = Routes("/x", tag="x")
+    routes.get("/{a}", requires=PUBLIC)(_with_parameter("one", "a"))
+    routes.get("/{b}", requires=PUBLIC)(_with_parameter("two", "b"))
+    with pytest.raises(TypeError, match="twice"):
+        RouteTree(routes.routes)
+
+
+def _with_parameter(name: str, parameter: str):
+    namespaces = {"a": lambda: _takes_a, "b": lambda: _takes_b}
+    made = namespaces[parameter]()
+    made.__name__ = name
+    return made
+
+
+async def _takes_a(ctx: Context, a: str) -> None: ...
+
+
+async def _takes_b(ctx: Context, b: str) -> None: ...
+
+
+def test_an_argument_that_is_not_in_the_path_cannot_be_declared() -> None:
+    with pytest.raises(TypeError, match="not in the path"):
+        Routes("/x", tag="x").get("/{b}", requires=PUBLIC)(_takes_a)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=label)
+def test_every_route_declares_cost_limit_and_answer(route) -> None:
+    assert route.cost
+    assert route.body_limit > 0
+    assert route.returns is not None or route.status == 204, "say what it returns"
+    assert route.tag
+
+
+# Who may open the door without the fence, each for a reason written at the call.
+UNFENCED = {
+    "access/",
+    "auth/",
+    "cli/",
+    "files/",
+    "kit/",
+    "tenants/",
+    "users/",
+}
+
+
+def test_only_known_places_open_the_unfenced_door() -> None:
+    home = Path(retinue.__file__).parent
+    for path in sorted(home.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "system":
+                where = path.relative_to(home).as_posix()
+                assert where.startswith(tuple(UNFENCED)), f"{where}:{node.lineno}"
+                reason = node.args[0] if node.args else None
+                assert isinstance(reason, ast.Constant), f"{where}:{node.lineno} gives no reason"
+                assert str(reason.value).strip()

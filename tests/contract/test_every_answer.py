@@ -1,0 +1,134 @@
+"""What holds for every answer of every route, whoever asks."""
+
+import pytest
+
+from retinue.kit.http.routing import Route
+from tests.contract.routes import NEEDS_TOKEN, ROUTES, call, label
+
+LIMIT_HEADERS = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-window")
+
+
+def assert_well_formed(answer) -> None:
+    for name in LIMIT_HEADERS:
+        assert answer.headers[name].isdigit(), name
+    names = [name for name, _ in answer.raw_headers]
+    for name in LIMIT_HEADERS:
+        assert names.count(name.encode()) == 1, name
+    assert answer.headers["x-request-id"].startswith("req_")
+    assert answer.headers["x-correlation-id"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert "content-security-policy" in answer.headers
+    assert "server" not in answer.headers
+    if answer.status >= 400:
+        assert_envelope(answer)
+
+
+def assert_envelope(answer) -> None:
+    body = answer.json()
+    assert set(body) == {"error"}
+    assert set(body["error"]) <= {"code", "message", "details"}
+    assert body["error"]["code"].replace("_", "").isalnum()
+    assert body["error"]["message"].endswith((".", "!", "?")), body["error"]["message"]
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.status < 500
+
+
+@pytest.mark.parametrize("route", NEEDS_TOKEN, ids=label)
+async def test_nobody_in_particular_is_asked_for_a_token(api, route: Route) -> None:
+    answer = await call(api, route)
+    assert answer.status == 401
+    assert answer.code == "unauthorized"
+    assert answer.details == {"reason": "missing_token"}
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert_well_formed(answer)
+
+
+@pytest.mark.parametrize("route", NEEDS_TOKEN, ids=label)
+async def test_an_embed_key_or_garbage_is_no_token(api, route: Route) -> None:
+    for token in ("emb_aaaaaaaaaaaaaaaaaaaaaaaaaa", "garbage", "a.b.c", "rft_x"):
+        answer = await call(api.signed_in(token), route)
+        assert (answer.status, answer.details) == (401, {"reason": "invalid_token"})
+
+
+async def test_every_answer_is_well_formed_for_anyone(service, api, admin) -> None:
+    """One sweep as nobody and one as the super administrator, over all routes."""
+    for route in ROUTES:
+        if route.name in {"logout", "get_metrics"}:
+            continue
+        for caller in (api, admin):
+            answer = await call(caller, route)
+            assert_well_formed(answer)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("GET", "/api/v1/nowhere", 404, "not_found"),
+        ("GET", "//auth/me", 404, "not_found"),
+        ("GET", "/auth/me/", 404, "not_found"),
+        ("GET", "/./auth/me", 404, "not_found"),
+        ("GET", "/AUTH/ME", 404, "not_found"),
+        ("DELETE", "/auth/login", 405, "method_not_allowed"),
+        ("BREW", "/auth/login", 405, "method_not_allowed"),
+    ],
+)
+async def test_unknown_addresses_and_methods_are_refused_in_the_envelope(
+    api, method, path, status, code
+) -> None:
+    answer = await api.request(method, path)
+    assert (answer.status, answer.code) == (status, code)
+    assert_well_formed(answer)
+
+
+async def test_a_wrong_method_names_the_right_ones(api) -> None:
+    assert (await api.get("/auth/login")).headers["allow"] == "POST"
+
+
+async def test_a_correlation_id_is_echoed_and_a_bad_one_replaced(api) -> None:
+    answer = await api.get("/health", headers={"X-Correlation-ID": "my.chain-1"})
+    assert answer.headers["x-correlation-id"] == "my.chain-1"
+    for bad in ("a b", "x" * 65, "é", ""):
+        answer = await api.get("/health", headers={"X-Correlation-ID": bad})
+        assert answer.headers["x-correlation-id"].startswith("cor_")
+
+
+async def test_both_prefixes_say_which_version_they_are(api) -> None:
+    assert (await api.get("/api/v1/profile")).headers["x-api-version"] == "1"
+    assert "x-api-version" not in (await api.get("/auth/me")).headers
+
+
+async def test_a_head_request_is_a_get_without_its_body(api) -> None:
+    answer = await api.request("HEAD", "/health")
+    assert (answer.status, answer.body) == (200, b"")
+    assert int(answer.headers["content-length"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status", "code"),
+    [
+        (b"{", {}, 400, "invalid_json"),
+        (b"\xff\xfe", {}, 400, "invalid_json"),
+        (b"\xef\xbb\xbf{}", {}, 400, "invalid_json"),
+        (b'{"email": NaN}', {}, 400, "invalid_json"),
+        (b'{"email":"\\ud800","password":"x"}', {}, 400, "invalid_json"),
+        (b"[" * 100_000, {}, 400, "invalid_json"),
+        (b'{"x":' + b"[" * 65 + b"]" * 65 + b"}", {}, 400, "invalid_json"),
+        (b'{"x": ' + b"9" * 10_000 + b"}", {}, 400, "invalid_json"),
+        (b"[]", {}, 422, "validation_error"),
+        (b"null", {}, 422, "validation_error"),
+        (b'"text"', {}, 422, "validation_error"),
+        (b"", {}, 422, "validation_error"),
+        (b'{"email":"a\\u0000b","password":"x"}', {}, 422, "validation_error"),
+        (b"email=a", {"Content-Type": "application/x-www-form-urlencoded"}, 415, "unsupported_media_type"),
+        (b"{}", {"Content-Type": "text/plain"}, 415, "unsupported_media_type"),
+        (b" " * (1024 * 1024 + 1), {}, 413, "payload_too_large"),
+        (b"{}", {"Content-Length": "999999999999999999999"}, 413, "payload_too_large"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+async def test_bad_bodies_get_a_clear_refusal(api, content, headers, status, code) -> None:
+    answer = await api.request("POST", "/auth/login", content=content, headers=headers)
+    assert (answer.status, answer.code) == (status, code)
+    assert_well_formed(answer)

@@ -1,0 +1,44 @@
+"""Every route and every role, against a table that people read."""
+
+from pathlib import Path
+
+import pytest
+
+from retinue.access.catalogue import default_permissions
+from retinue.access.models import Role
+from retinue.kit.http.routing import SIGNED_IN
+from tests.contract.routes import NEEDS_PERMISSION, ROUTES, call, label
+
+TABLE = Path(__file__).parent / "who_may_call.txt"
+
+
+def who_may_call() -> str:
+    lines = []
+    for route in sorted(ROUTES, key=lambda route: (route.path, route.method)):
+        if route.permission is not None:
+            roles = [role.value for role in Role if route.permission in default_permissions(role)]
+            access = f"{route.permission}: {', '.join(roles)}"
+        else:
+            access = "anyone signed in" if route.requires is SIGNED_IN else "anyone"
+        lines.append(f"{label(route):62} {access}")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_table_of_who_may_call_what_is_the_one_people_read() -> None:
+    assert TABLE.read_text() == who_may_call(), (
+        "access changed: review, then write who_may_call() to who_may_call.txt (make access)"
+    )
+
+
+@pytest.mark.parametrize("role", list(Role), ids=str)
+async def test_each_role_is_let_in_exactly_where_it_holds_the_permission(people, role: Role) -> None:
+    caller = await people.signed_in(role, await people.tenant())
+    held = set(default_permissions(role))
+    for route in NEEDS_PERMISSION:
+        answer = await call(caller, route)
+        if route.permission in held:
+            assert answer.status not in {401, 403}, (label(route), answer)
+        else:
+            assert answer.status == 403, (label(route), answer)
+            assert answer.code == "forbidden"
+            assert answer.details == {"required": route.permission, "your_role": role.value}

@@ -1,0 +1,49 @@
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from sqlalchemy.schema import CreateTable, DropTable
+
+from retinue.app import Service
+from retinue.kit.db.session import Db, SystemDb, Unit
+from retinue.kit.db.statements import DIALECTS
+from tests.kit.records import Box, Lid
+
+Doors = Callable[..., tuple[Unit, Db]]
+
+
+@pytest.fixture
+async def test_tables(service: Service) -> AsyncIterator[None]:
+    """The tables of tests/kit/records.py, beside the real ones."""
+    database = service.instance.database
+    dialect = DIALECTS[database.dialect]
+    connection = await database.begin()
+    for record in (Box, Lid):
+        await connection.execute(str(CreateTable(record.__table__).compile(dialect=dialect)), [])
+    await database.commit(connection)
+    yield
+    connection = await database.begin()
+    for record in (Lid, Box):
+        await connection.execute(str(DropTable(record.__table__).compile(dialect=dialect)), [])
+    await database.commit(connection)
+
+
+@pytest.fixture
+def door(service: Service, test_tables: None) -> Doors:
+    """Opens a unit of work and a tenant's door into it."""
+
+    def open_door(tenant_id: str = "ten_a", *, reads_freely: bool = False) -> tuple[Unit, Db]:
+        instance = service.instance
+        unit = Unit(instance.database, reads_freely=reads_freely)
+        return unit, Db(unit, instance.clock, instance.ring, tenant_id)
+
+    return open_door
+
+
+@pytest.fixture
+def system_door(service: Service, test_tables: None) -> Callable[[], tuple[Unit, SystemDb]]:
+    def open_door() -> tuple[Unit, SystemDb]:
+        instance = service.instance
+        unit = Unit(instance.database, reads_freely=False)
+        return unit, SystemDb(unit, instance.clock, instance.ring)
+
+    return open_door

@@ -1,0 +1,93 @@
+"""A listener on a loopback address that counts what reaches it and answers byte for byte as a test says."""
+
+import asyncio
+import contextlib
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+
+Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+def reply(body: bytes = b"ok", status: int = 200, **headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class Listener:
+    def __init__(self, answer: bytes | Answer) -> None:
+        self._answer = answer
+        self.address = ""
+        self.port = 0
+        self.connections = 0
+        self.heads: list[str] = []
+        self.bodies: list[bytes] = []
+        self.sent = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}:{self.port}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while True:
+                await self._take_request(reader)
+                if not isinstance(self._answer, bytes):
+                    await self._answer(writer)
+                    break
+                writer.write(self._answer)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError, ssl.SSLError):
+                await writer.wait_closed()
+
+    async def _take_request(self, reader: asyncio.StreamReader) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        length = re.search(r"(?i)content-length: (\d+)", head)
+        self.heads.append(head)
+        self.bodies.append(await reader.readexactly(int(length[1])) if length else b"")
+
+    async def flood(self, writer: asyncio.StreamWriter, piece: bytes, most: int) -> None:
+        """Send a piece again and again until the other side hangs up; `most` ends a test that would not."""
+        while self.sent < most:
+            writer.write(piece)
+            self.sent += len(piece)
+            await writer.drain()
+
+
+@contextlib.asynccontextmanager
+async def listening(
+    answer: bytes | Answer = b"", address: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+):
+    listener = Listener(answer or reply())
+    handlers: set[asyncio.Task[None]] = set()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.add(asyncio.ensure_future(listener.serve(reader, writer)))
+
+    server = await asyncio.start_server(accept, address, port, ssl=tls)
+    listener.address, listener.port = address, server.sockets[0].getsockname()[1]
+    try:
+        yield listener
+    finally:
+        server.close()
+        for handler in handlers:
+            handler.cancel()
+        await asyncio.gather(*handlers, return_exceptions=True)
+
+
+class ScriptedResolver:
+    """Gives the next of its answers at each question, and the last one ever after."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self._answers = list(answers)
+        self.asked: list[str] = []
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append(host)
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]

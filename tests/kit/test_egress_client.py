@@ -1,0 +1,309 @@
+import asyncio
+import datetime as dt
+import ipaddress
+import itertools
+import socket
+import ssl
+import subprocess
+import sys
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout
+from retinue.kit.settings import LOOPBACK
+from tests.kit.egress_listener import ScriptedResolver, listening, reply
+from tests.kit.egress_targets import REFUSED_HOSTS
+
+# 127.0.0.2 plays the public address, 127.0.0.1 the one nobody may reach.
+OPEN = ("127.0.0.2/32",)
+
+
+async def call(egress, url, method="GET", **options):
+    options.setdefault("timeout_s", 5)
+    async with egress.request(method, url, **options) as response:
+        return response.status, await response.read()
+
+
+@pytest.fixture
+async def closed():
+    """An egress with nothing allowed, and the loopback listener it must never reach."""
+    async with Egress() as egress, listening() as trap:
+        yield egress, trap
+        assert trap.connections == 0
+
+
+async def test_importing_the_package_does_not_load_aiohttp():
+    script = "import sys, retinue.kit.egress; sys.exit('aiohttp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+async def test_an_allowed_loopback_address_answers_over_one_kept_connection():
+    async with Egress(LOOPBACK) as egress, listening() as server:
+        for path in ("/a?b=c", "/d", "/e/../f"):
+            assert await call(egress, f"{server.url}{path}", headers={"X-A": "ä"}) == (200, b"ok")
+        assert server.connections == 1
+        assert [head.split(" ")[1] for head in server.heads] == ["/a?b=c", "/d", "/e/../f"]
+        assert f"Host: 127.0.0.1:{server.port}\r\n" in server.heads[0]
+        assert "Accept-Encoding: gzip, deflate\r\n" in server.heads[0]
+        assert "User-Agent: Retinue\r\n" in server.heads[0]
+
+
+async def test_a_name_is_resolved_once_per_call_and_sent_as_the_host():
+    resolver = ScriptedResolver(["127.0.0.2"])
+    async with Egress(OPEN, resolver=resolver) as egress, listening(address="127.0.0.2") as server:
+        assert await call(egress, f"http://Api.Example:{server.port}/") == (200, b"ok")
+        assert resolver.asked == ["api.example"]
+        assert f"Host: api.example:{server.port}\r\n" in server.heads[0]
+
+
+async def test_a_large_body_goes_out_whole():
+    body = bytes(range(256)) * 12_000
+    async with Egress(LOOPBACK) as egress, listening() as server:
+        assert await call(egress, server.url, "POST", content=body, headers={"Content-Type": "x/y"})
+        assert await call(egress, server.url, "POST", content=b"")
+        assert server.bodies == [body, b""]
+        assert "Content-Type: x/y" in server.heads[0]
+        assert "Content-Type" not in server.heads[1]
+
+
+@pytest.mark.parametrize("host", REFUSED_HOSTS)
+async def test_no_spelling_of_an_inner_address_is_ever_connected_to(closed, host):
+    egress, trap = closed
+    for scheme in ("http", "https"):
+        with pytest.raises(EgressRefused):
+            await call(egress, f"{scheme}://{host}:{trap.port}/")
+
+
+async def test_the_machines_own_name_is_refused(closed, monkeypatch):
+    egress, trap = closed
+    resolver = ScriptedResolver(["8.8.8.8"])
+    monkeypatch.setattr("retinue.kit.egress.policy.is_own", lambda address: str(address) == "8.8.8.8")
+    async with Egress(resolver=resolver) as strict:
+        with pytest.raises(EgressRefused):
+            await call(strict, f"http://own.example:{trap.port}/")
+    with pytest.raises((EgressRefused, EgressFailed)):
+        await call(egress, f"http://{socket.gethostname()}:{trap.port}/")
+
+
+async def test_a_name_that_turns_to_loopback_between_calls_never_reaches_it():
+    answers = itertools.chain.from_iterable([["127.0.0.2"], ["127.0.0.1"]] for _ in range(50))
+    async with (
+        listening(address="127.0.0.2") as server,
+        listening(port=server.port) as trap,
+        Egress(OPEN, resolver=ScriptedResolver(*answers)) as egress,
+    ):
+        outcomes = []
+        for _ in range(100):
+            try:
+                outcomes.append(await call(egress, f"http://rebind.example:{server.port}/"))
+            except EgressRefused as error:
+                outcomes.append(str(error))
+        assert outcomes[::2] == [(200, b"ok")] * 50
+        assert set(outcomes[1::2]) == {"The host leads to an address outgoing calls may not reach."}
+        assert (len(server.heads), server.connections, trap.connections) == (50, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        ["127.0.0.2", "127.0.0.1"],
+        ["127.0.0.1", "127.0.0.2"],
+        ["127.0.0.2", "::1"],
+        ["127.0.0.2", "fd00::1"],
+        ["127.0.0.2", "8.8.8.8", "169.254.169.254"],
+        ["8.8.8.8", "10.0.0.1"],
+        ["2606:4700::1111", "127.0.0.1"],
+        ["127.0.0.2", "::ffff:127.0.0.2"],
+        ["127.0.0.2", "64:ff9b::7f00:1"],
+        ["fe80::1%lo"],
+        ["0.0.0.0"],
+    ],
+)
+async def test_one_refused_address_refuses_the_whole_name(addresses):
+    async with (
+        listening(address="127.0.0.2") as server,
+        listening(port=server.port) as trap,
+        Egress(OPEN, resolver=ScriptedResolver(addresses)) as egress,
+    ):
+        with pytest.raises(EgressRefused) as caught:
+            await call(egress, f"http://mixed.example:{server.port}/")
+        assert caught.value.reason == "address"
+        assert server.connections == trap.connections == 0
+
+
+async def test_a_kept_connection_is_not_shared_between_names():
+    resolver = ScriptedResolver(["127.0.0.2"])
+    async with Egress(OPEN, resolver=resolver) as egress, listening(address="127.0.0.2") as server:
+        for name in ("a.example", "b.example", "a.example"):
+            await call(egress, f"http://{name}:{server.port}/")
+        assert server.connections == 2
+
+
+async def test_a_connection_that_leads_elsewhere_is_dropped_before_anything_is_sent(monkeypatch):
+    async with (
+        listening(address="127.0.0.2") as server,
+        listening() as trap,
+        Egress(OPEN) as egress,
+    ):
+
+        async def divert(**_):
+            sock = socket.socket()
+            sock.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", trap.port))
+            return sock
+
+        monkeypatch.setattr("aiohappyeyeballs.start_connection", divert)
+        with pytest.raises(EgressRefused):
+            await call(egress, server.url, headers={"Authorization": "Bearer x"})
+        assert (server.connections, trap.heads) == (0, [])
+
+
+async def test_the_next_address_is_tried_when_one_takes_no_connection():
+    resolver = ScriptedResolver(["127.0.0.3", "127.0.0.4", "127.0.0.2"])
+    async with (
+        Egress(("127.0.0.0/29",), resolver=resolver) as egress,
+        listening(address="127.0.0.2") as server,
+    ):
+        assert await call(egress, f"http://many.example:{server.port}/") == (200, b"ok")
+
+
+async def test_a_destination_that_takes_no_connection_is_a_network_error_without_its_address():
+    resolver = ScriptedResolver(["127.0.0.3"])
+    async with Egress(("127.0.0.0/29",), resolver=resolver) as egress:
+        with pytest.raises(EgressFailed) as caught:
+            await call(egress, "http://down.example:81/?key=sk-secret")
+    assert (caught.value.status, caught.value.code) == (502, "network_error")
+    assert "127.0.0.3" not in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+async def test_a_name_nobody_knows_is_a_network_error():
+    class Unknown:
+        async def resolve(self, host, port):
+            raise socket.gaierror(-2, "Name or service not known")
+
+    for resolver in (Unknown(), ScriptedResolver([])):
+        async with Egress(resolver=resolver) as egress:
+            with pytest.raises(EgressFailed, match="resolved"):
+                await call(egress, "http://unknown.example/")
+
+
+async def test_a_resolver_that_hangs_ends_with_the_connect_timeout():
+    class Hanging:
+        async def resolve(self, host, port):
+            await asyncio.Event().wait()
+
+    async with Egress(resolver=Hanging()) as egress:
+        with pytest.raises(EgressTimeout):
+            await call(egress, "http://slow.example/", connect_timeout_s=0.05)
+
+
+async def test_a_full_backlog_ends_with_the_connect_timeout():
+    with socket.socket() as server, socket.socket() as first, socket.socket() as second:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for filler in (first, second):
+            filler.setblocking(False)
+            filler.connect_ex(server.getsockname())
+        async with Egress(LOOPBACK) as egress:
+            with pytest.raises(EgressTimeout):
+                await call(egress, f"http://127.0.0.1:{server.getsockname()[1]}/", connect_timeout_s=0.1)
+
+
+@pytest.mark.parametrize("method", ["CONNECT", "TRACE", "get", "GET / HTTP/1.1\r\nX: y\r\n\r\n", ""])
+async def test_other_methods_are_refused(closed, method):
+    with pytest.raises(EgressRefused):
+        await call(closed[0], "http://example.com/", method)
+
+
+async def test_headers_are_checked_before_anything_is_resolved():
+    resolver = ScriptedResolver(["8.8.8.8"])
+    async with Egress(resolver=resolver) as egress:
+        for headers in ({"Host": "evil"}, {"X": "a\r\nHost: evil"}, {"Content-Length": "1"}):
+            with pytest.raises(EgressRefused):
+                await call(egress, "http://example.com/", headers=headers)
+    assert resolver.asked == []
+
+
+async def test_storing_a_url_resolves_nothing():
+    resolver = ScriptedResolver(["127.0.0.1"])
+    async with Egress(resolver=resolver) as egress:
+        assert egress.check("https://hooks.example/x", require_https=True).host == "hooks.example"
+        with pytest.raises(EgressRefused):
+            egress.check("http://hooks.example/x", require_https=True)
+    assert resolver.asked == []
+
+
+async def test_a_driver_gets_checked_addresses_for_any_port():
+    resolver = ScriptedResolver(["8.8.8.8", "8.8.4.4", "2606:4700::1111"], ["8.8.8.8", "10.0.0.1"])
+    async with Egress(("db.lan", "127.0.0.0/8"), resolver=resolver) as egress:
+        pinned = await egress.pin("DB.example", 5432)
+        assert (pinned.host, pinned.port, pinned.address) == ("db.example", 5432, "8.8.8.8")
+        assert pinned.addresses == ("8.8.8.8", "2606:4700::1111", "8.8.4.4")
+        assert (await egress.pin("127.1", 22)).address == "127.0.0.1"
+        assert (await egress.pin("2606:4700::1111", 25)).address == "2606:4700::1111"
+        assert (await egress.pin("db.lan", 3306)).addresses == ("8.8.8.8", "10.0.0.1")
+        for host in ("db.example", "10.0.0.1", "::1", "[::1]", "metadata", "a b", "", "user@db"):
+            with pytest.raises(EgressRefused):
+                await egress.pin(host, 5432)
+
+
+def certificate_for(name, folder):
+    """A server context for a name, and a client context that trusts it alone."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = dt.datetime.now(dt.UTC)
+    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.2"))]
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "server.pem"
+    form = serialization.PrivateFormat.PKCS8
+    pem = serialization.Encoding.PEM
+    path.write_bytes(
+        certificate.public_bytes(pem) + key.private_bytes(pem, form, serialization.NoEncryption())
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(path)
+    return server, ssl.create_default_context(cafile=path)
+
+
+async def test_tls_is_verified_for_the_name_although_an_address_is_connected_to(tmp_path):
+    server_tls, client_tls = certificate_for("api.example", tmp_path)
+    asked = []
+    server_tls.sni_callback = lambda _sock, name, _context: asked.append(name)
+    resolver = ScriptedResolver(["127.0.0.2"])
+    async with (
+        listening(address="127.0.0.2", tls=server_tls) as server,
+        Egress(OPEN, resolver=resolver, ssl_context=client_tls) as egress,
+        Egress(OPEN, resolver=resolver) as distrusting,
+    ):
+        for _ in range(2):
+            assert await call(egress, f"https://api.example:{server.port}/", require_https=True)
+        assert await call(egress, f"https://127.0.0.2:{server.port}/")
+        assert (server.connections, asked) == (2, ["api.example", None])
+        for client, name in ((egress, "other.example"), (distrusting, "api.example")):
+            with pytest.raises(EgressFailed, match="certificate"):
+                await call(client, f"https://{name}:{server.port}/")
+        assert len(server.heads) == 3
+
+
+async def test_a_redirect_from_https_to_http_is_never_followed(tmp_path):
+    server_tls, client_tls = certificate_for("api.example", tmp_path)
+    async with (
+        listening(address="127.0.0.2") as plain,
+        listening(reply(status=302, Location=plain.url), "127.0.0.2", tls=server_tls) as server,
+        Egress(OPEN, ssl_context=client_tls) as egress,
+    ):
+        with pytest.raises(EgressRefused):
+            await call(egress, f"https://127.0.0.2:{server.port}/", follow_redirects=3)
+        assert plain.connections == 0
