@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CODE := $(wildcard src tests bench scripts)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install run test check fix bench openapi openapi-current crash campaign lock clean
+.PHONY: help install run test check fix bench openapi openapi-current reference access migration crash campaign lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,7 @@ check: install  ## format, lint, types, import contracts, shape, OpenAPI documen
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest tests/contract/test_shape.py
+	@$(BIN)/python scripts/reference.py --check
 	@$(MAKE) --no-print-directory openapi-current
 
 fix: install  ## format, and repair what ruff can repair
@@ -57,6 +58,15 @@ bench: install  ## our CPU time per request beside a bare ASGI app; ARGS go to t
 openapi: install  ## write docs/reference/openapi.json
 	@mkdir -p $(dir $(OPENAPI))
 	@$(BIN)/retinue openapi > $(OPENAPI).new && mv $(OPENAPI).new $(OPENAPI) || { rm -f $(OPENAPI).new; exit 1; }
+
+reference: install  ## write docs/reference/*.md from the declarations
+	@$(BIN)/python scripts/reference.py
+
+access: install  ## write the table of who may call what, to be read in review
+	@PYTHONPATH=. $(BIN)/python -c 'from tests.contract.test_roles import TABLE, who_may_call; TABLE.write_text(who_may_call())'
+
+migration: install  ## draft the next migration: make migration NAME="add boxes"
+	@$(BIN)/python scripts/migration.py $(NAME)
 
 openapi-current: install
 	@if [ ! -e src/retinue/cli.py ] && [ ! -e src/retinue/cli ]; then \

@@ -220,3 +220,15 @@ async def test_many_at_once_do_not_mix(blobs, upload):
     contents = {f"ten_{number % 3}/file_{number}": secrets.token_bytes(1000 + number) for number in range(30)}
     await asyncio.gather(*(blobs.put(key, upload(content)) for key, content in contents.items()))
     assert await asyncio.gather(*(read(blobs, key) for key in contents)) == list(contents.values())
+
+
+async def test_what_was_stored_before_a_moment_is_found_in_every_folder(blobs, root, upload):
+    assert [key async for key in blobs.stored_before(2_000_000_000)] == []
+    for key, at in (("ten_a/file_old", 1000), ("ten_b/file_older", 10), ("ten_b/file_new", 3000)):
+        await blobs.put(key, upload(b"x"))
+        os.utime(root / key, (at, at))
+    (root / "ten_a" / ".file_draft.0123").touch()
+    (root / "lost+found").mkdir()
+    found = {key async for key in blobs.stored_before(2000)}
+    assert found == {"ten_a/file_old", "ten_b/file_older"}
+    assert {key async for key in blobs.stored_before(4000)} == {*found, "ten_b/file_new"}

@@ -55,6 +55,15 @@ def test_what_never_ends_is_refused_before_it_is_collected(application, start):
     assert answer.status == 431
 
 
+def test_a_refused_client_may_finish_sending_and_then_hear_why(application):
+    with served(application) as server:
+        client = server.client().send(b"GET /hello HTTP/1.1\r\nHost: a\r\nX: ").send(b"a" * 5_000_000)
+        assert client.answer().status == 431
+        server.clock.pass_time(6)
+        with pytest.raises(ConnectionError):
+            client.send(b"a" * 50_000_000)
+
+
 def test_a_hundred_headers_and_a_large_body_in_one_go_are_fine(application):
     lines = [b"POST /echo HTTP/1.1", b"Host: a", b"Content-Length: 200000"]
     lines += [b"X-%d: a" % number for number in range(98)]

@@ -1,4 +1,3 @@
-from retinue.access.models import Role
 from retinue.kit.errors import Conflict, Forbidden, RetinueError
 
 
@@ -17,5 +16,5 @@ class RoleLocked(Conflict):
 class RoleAboveYours(Forbidden):
     """You cannot grant a role above your own, nor change someone who has one."""
 
-    def __init__(self, role: Role, your_role: str) -> None:
+    def __init__(self, role: str, your_role: str) -> None:
         super().__init__(role, your_role, reason="role_above_yours", message=type(self).__doc__)

@@ -2,7 +2,10 @@ from retinue.access.models import Role, RolePermissions
 from retinue.kit.context import Context
 
 
-async def find_role(ctx: Context, name: str) -> RolePermissions | None:
-    if name not in Role.__members__:
-        return None
-    return await ctx.system("roles are the same for every tenant").get(RolePermissions, name)
+async def find_role(ctx: Context, name: str) -> Role | None:  # noqa: ARG001  a loader of no row
+    return Role.__members__.get(name)
+
+
+async def permissions_of(ctx: Context, role: Role) -> list[str]:
+    found = await ctx.system("roles are the same for every tenant").get(RolePermissions, role)
+    return found.permissions if found else []

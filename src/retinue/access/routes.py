@@ -3,15 +3,15 @@ from typing import Annotated
 from retinue.access import service as access
 from retinue.access.catalogue import CATALOGUE
 from retinue.access.errors import RoleNotFound
-from retinue.access.models import RolePermissions
-from retinue.access.queries import find_role
+from retinue.access.models import Role
+from retinue.access.queries import find_role, permissions_of
 from retinue.access.schemas import PermissionCatalogue, PermissionOut, RoleOut
 from retinue.kit.context import Context
 from retinue.kit.http.routing import SIGNED_IN, Loaded, Routes
 
 routes = Routes(tag="permissions")
 
-RoleByName = Annotated[RolePermissions, Loaded("role", find_role, RoleNotFound)]
+RoleByName = Annotated[Role, Loaded("role", find_role, RoleNotFound)]
 
 
 @routes.get("/permissions", requires="admin:users")
@@ -20,8 +20,8 @@ async def list_permissions(ctx: Context) -> PermissionCatalogue:  # noqa: ARG001
 
 
 @routes.get("/roles/{role}/permissions", requires="admin:users")
-async def get_role_permissions(ctx: Context, role: RoleByName) -> RoleOut:  # noqa: ARG001  loaded with it
-    return RoleOut(role=role.id, permissions=role.permissions)
+async def get_role_permissions(ctx: Context, role: RoleByName) -> RoleOut:
+    return RoleOut(role=role, permissions=await permissions_of(ctx, role))
 
 
 @routes.get("/me/permissions", requires=SIGNED_IN)

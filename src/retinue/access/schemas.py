@@ -1,7 +1,3 @@
-from typing import Annotated
-
-from msgspec import Meta
-
 from retinue.kit.schemas import Schema
 
 
@@ -20,9 +16,5 @@ class RoleOut(Schema, kw_only=True):
     permissions: list[str]
 
 
-class RoleUpdate(Schema, kw_only=True):
-    permissions: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=500)]
-
-
 class RoleUpdated(RoleOut, kw_only=True):
-    message: str = "The permissions of the role have been changed."
+    message: str

@@ -17,23 +17,23 @@ def require_rank(principal: Principal, role: Role) -> None:
         raise RoleAboveYours(role, principal.role)
 
 
-async def set_permissions(ctx: Context, role: RolePermissions, keys: list[str]) -> RolePermissions:
+async def set_permissions(ctx: Context, role: Role, keys: list[str]) -> list[str]:
     """Give the role exactly these permissions; they count from the next request of anyone who has it."""
-    if role.id == Role.super_admin:
+    if role is Role.super_admin:
         raise RoleLocked
     _check(keys)
     system = ctx.system("roles are the same for every tenant")
-    held = await system.lock(RolePermissions, role.id)
+    held = await system.lock(RolePermissions, role)
     assert held is not None
     before, after = set(held.permissions), set(keys)
     if before != after:
         await system.update(held, permissions=in_order(after))
         ctx.emit(
             RolePermissionsChanged(
-                role=held.id, granted=in_order(after - before), withdrawn=in_order(before - after)
+                role=role, granted=in_order(after - before), withdrawn=in_order(before - after)
             )
         )
-    return held
+    return held.permissions
 
 
 def _check(keys: list[str]) -> None:

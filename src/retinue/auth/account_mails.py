@@ -22,7 +22,7 @@ def check_address(email: str) -> None:
 
 
 async def may_ask_for(ctx: Context, email: str) -> bool:
-    """Whether a stranger may cause one more mail to this address; counted whether or not it has an account."""
+    """Whether a stranger may cause one more mail to this address; counted with or without an account."""
     try:
         await _PER_ADDRESS.count(ctx, email)
     except RateLimited:

@@ -3,54 +3,91 @@
 import secrets
 
 import sqlalchemy as sa
-import structlog
 
 from retinue.access.catalogue import default_permissions
 from retinue.access.models import Role, RolePermissions
 from retinue.auth import passwords
+from retinue.auth.account_mails import check_address
 from retinue.kit.context import Caller, Context
+from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.instance import Instance
 from retinue.kit.principal import SYSTEM
 from retinue.kit.secrets import Secret
 from retinue.tenants.models import Tenant
+from retinue.users.errors import EmailTaken
 from retinue.users.events import UserCreated
 from retinue.users.models import User
 
-log = structlog.get_logger("retinue.bootstrap")
-
-_ANY_SUPER_ADMIN: Statement[int] = Statement(
-    sa.select(sa.func.count())
-    .select_from(User.__table__)
-    .where(User.__table__.c.role == Role.super_admin.value)
+_users = User.__table__
+_SUPER_ADMINS: Statement[int] = Statement(
+    sa.select(sa.func.count()).select_from(_users).where(_users.c.role == Role.super_admin.value)
 )
 
 
 async def first_start(instance: Instance) -> Secret | None:
     """Make what a new instance needs; the generated password, when one was."""
-    settings = instance.settings
-    async with Context(instance, SYSTEM, Caller(correlation_id="cor_bootstrap")) as ctx:
-        system = ctx.system("there is no tenant yet")
-        for role in Role:
-            await system.insert_missing(RolePermissions(id=role, permissions=default_permissions(role)))
-        if await system.scalar(_ANY_SUPER_ADMIN):
+    async with _context(instance) as ctx:
+        await _prepare(ctx)
+        if await _has_super_admin(ctx):
             return None
-        tenant = await system.find(Tenant, is_default=True)
-        if tenant is None:
-            tenant = await system.insert(Tenant(name="Default", plan=settings.default_plan, is_default=True))
-        given = settings.admin_password
-        password = given or Secret(f"{secrets.token_urlsafe(12)}aA1")
-        hash = await passwords.hashed(password.reveal(), settings.password_cost)
-        ctx.act_in(tenant.id)
-        admin = await ctx.db.insert(
-            User(
-                email=settings.admin_email.strip().lower(),
-                password_hash=hash,
-                first_name="Super",
-                last_name="Admin",
-                role=Role.super_admin,
-                email_verified=True,
-            )
+    settings = instance.settings
+    password = settings.admin_password or Secret(f"{secrets.token_urlsafe(12)}aA1")
+    password_hash = await passwords.hashed(password.reveal(), settings.password_cost)
+    async with _context(instance) as ctx:
+        await _prepare(ctx)
+        # Another process may have started at the same moment; its administrator is as good as ours.
+        if await _has_super_admin(ctx):
+            return None
+        await _insert_admin(ctx, settings.admin_email, password_hash)
+    return None if settings.admin_password else password
+
+
+async def create_admin(instance: Instance, email: str, password: str) -> User:
+    """One more super administrator, in the default tenant; `EmailTaken` when the address has an account."""
+    address = email.strip().lower()
+    check_address(address)
+    passwords.check_rule(password)
+    password_hash = await passwords.hashed(password, instance.settings.password_cost)
+    async with _context(instance) as ctx:
+        await _prepare(ctx)
+        try:
+            return await _insert_admin(ctx, address, password_hash)
+        except UniqueViolation:
+            raise EmailTaken from None
+
+
+def _context(instance: Instance) -> Context:
+    return Context(instance, SYSTEM, Caller(correlation_id="cor_bootstrap"))
+
+
+async def _prepare(ctx: Context) -> None:
+    """The roles and the default tenant; the row of the highest role is held, so only one process is here."""
+    system = ctx.system("there may be no tenant yet")
+    for role in Role:
+        await system.insert_missing(RolePermissions(id=role, permissions=default_permissions(role)))
+    await system.lock(RolePermissions, Role.super_admin)
+    tenant = await system.find(Tenant, is_default=True)
+    if tenant is None:
+        tenant = Tenant(name="Default", plan=ctx.settings.default_plan, is_default=True)
+        await system.insert(tenant)
+    ctx.act_in(tenant.id)
+
+
+async def _has_super_admin(ctx: Context) -> bool:
+    return bool(await ctx.system("an administrator may be in any tenant").scalar(_SUPER_ADMINS))
+
+
+async def _insert_admin(ctx: Context, email: str, password_hash: str) -> User:
+    admin = await ctx.db.insert(
+        User(
+            email=email.strip().lower(),
+            password_hash=password_hash,
+            first_name="Super",
+            last_name="Admin",
+            role=Role.super_admin,
+            email_verified=True,
         )
-        ctx.emit(UserCreated(user_id=admin.id, email=admin.email, role=admin.role))
-    return None if given else password
+    )
+    ctx.emit(UserCreated(user_id=admin.id, email=admin.email, role=admin.role))
+    return admin

@@ -59,12 +59,6 @@ class StepUpRequired(Forbidden):
         super().__init__("step_up", role, reason="step_up_required", message=type(self).__doc__)
 
 
-class EmailTaken(Conflict):
-    """An account with this email address exists."""
-
-    code = "email_taken"
-
-
 class MfaNotSetUp(Conflict):
     """Set up an authenticator first."""
 
@@ -75,6 +69,12 @@ class MfaNotEnabled(Conflict):
     """Multi-factor authentication is not enabled."""
 
     code = "mfa_not_enabled"
+
+
+class TooManyDevices(Conflict):
+    """There are as many authenticators as there may be; remove one first."""
+
+    code = "too_many_devices"
 
 
 class DeviceNotFound(RetinueError):

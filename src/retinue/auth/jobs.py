@@ -4,7 +4,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.auth.models import MfaChallenge, OneTimeToken, RefreshToken, Session
+from retinue.auth.models import OneTimeToken, RefreshToken, Session
 from retinue.auth.sessions import REFRESH_S
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
@@ -12,10 +12,12 @@ from retinue.kit.jobs.declare import NoPayload, job
 
 _EXPIRED: list[Statement[Any]] = [
     Statement(sa.delete(record.__table__).where(record.__table__.c.expires_at <= sa.bindparam("now")))
-    for record in (Session, OneTimeToken, MfaChallenge)
+    for record in (Session, OneTimeToken)
 ]
 _tokens = RefreshToken.__table__
-_LONG_SPENT: Statement[Any] = Statement(sa.delete(_tokens).where(_tokens.c.spent_at <= sa.bindparam("before")))
+_LONG_SPENT: Statement[Any] = Statement(
+    sa.delete(_tokens).where(_tokens.c.spent_at <= sa.bindparam("before"))
+)
 
 
 @job(every_s=3600)

@@ -19,7 +19,12 @@ class Session(TenantRecord, kw_only=True):
     user_agent: str = ""
 
 
-@table("refresh_tokens", prefix="rft", unique=[("token_hash",)], indexes=[("tenant_id", "session_id")])
+@table(
+    "refresh_tokens",
+    prefix="rft",
+    unique=[("token_hash",)],
+    indexes=[("tenant_id", "session_id"), ("spent_at",)],
+)
 class RefreshToken(TenantRecord, kw_only=True):
     """A token that was handed out; spent ones stay as long as the session, so that reuse is recognised."""
 
@@ -34,7 +39,12 @@ class TokenPurpose(StrEnum):
     reset_password = "reset_password"  # noqa: S105  a purpose, not a password
 
 
-@table("one_time_tokens", prefix="ott", unique=[("token_hash",)], indexes=[("tenant_id", "user_id")])
+@table(
+    "one_time_tokens",
+    prefix="ott",
+    unique=[("token_hash",)],
+    indexes=[("tenant_id", "user_id"), ("expires_at",)],
+)
 class OneTimeToken(TenantRecord, kw_only=True):
     """A link that was mailed; used once, known by its hash only."""
 

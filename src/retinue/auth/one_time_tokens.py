@@ -5,11 +5,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from retinue.auth.models import OneTimeToken, TokenPurpose
-from retinue.auth.sessions import token_hash
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid
-from retinue.kit.ids import new_token
+from retinue.kit.ids import hash_token, new_token
 from retinue.users.models import User
 
 _LIFETIME_S = {TokenPurpose.verify_email: 24 * 3600, TokenPurpose.reset_password: 3600}
@@ -38,7 +37,7 @@ async def issue(ctx: Context, user: User, purpose: TokenPurpose) -> str:
         OneTimeToken(
             user_id=user.id,
             purpose=purpose,
-            token_hash=token_hash(token),
+            token_hash=hash_token(token),
             expires_at=ctx.clock.ahead(_LIFETIME_S[purpose]),
         )
     )
@@ -48,7 +47,7 @@ async def issue(ctx: Context, user: User, purpose: TokenPurpose) -> str:
 async def fetch(ctx: Context, token: str, purpose: TokenPurpose) -> OneTimeToken:
     """What the token stands for; a token of another purpose is no token."""
     found = await ctx.system("the token alone says whose it is").find(
-        OneTimeToken, token_hash=token_hash(token)
+        OneTimeToken, token_hash=hash_token(token)
     )
     if found is None or found.purpose is not purpose or found.expires_at <= ctx.now:
         raise InvalidToken

@@ -9,10 +9,9 @@ from retinue.auth.one_time_tokens import InvalidToken
 from retinue.auth.schemas.accounts import Address, PasswordChange, PasswordReset
 from retinue.auth.sign_in import check_password, fetch_unchanged, forgive_attempts
 from retinue.kit.context import Context
-from retinue.kit.errors import Unauthorized
 from retinue.kit.jobs.declare import job
 from retinue.users.models import User, UserStatus
-from retinue.users.queries import find_by_email
+from retinue.users.queries import fetch_self, find_by_email
 
 
 class ResetWanted(msgspec.Struct):
@@ -20,7 +19,7 @@ class ResetWanted(msgspec.Struct):
 
 
 async def forget(ctx: Context, body: Address) -> None:
-    """Ask for a link; the account is looked for later, so that the answer takes the same time for everyone."""
+    """Ask for a link; the account is looked for later, so that the answer takes everyone the same time."""
     if await account_mails.may_ask_for(ctx, body.email):
         ctx.defer(prepare_password_reset, ResetWanted(body.email))
 
@@ -55,9 +54,7 @@ async def change(ctx: Context, body: PasswordChange) -> None:
     """Choose a new password with the old one; the session that asks goes on, every other ends."""
     passwords.check_rule(body.new_password, "new_password")
     async with ctx.unit() as unit:
-        seen = await unit.db.get(User, ctx.principal.id)
-    if seen is None:
-        raise Unauthorized("session_ended", "The session has ended; sign in again.")
+        seen = await fetch_self(unit)
     await check_password(ctx, seen.email, seen, body.current_password)
     new_hash = await passwords.hashed(body.new_password, ctx.settings.password_cost)
     user = await fetch_unchanged(ctx, seen)

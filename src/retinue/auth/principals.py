@@ -1,4 +1,4 @@
-"""From a bearer token to a principal: one query, on every request, so that an ended session is over at once."""
+"""From a bearer token to a principal: one query on every request, so an ended session is over at once."""
 
 from functools import lru_cache
 from typing import Any
@@ -7,14 +7,18 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.access.models import RolePermissions
+from retinue.auth.events import TenantActedIn
 from retinue.auth.models import Session
-from retinue.kit.db.session import Db, Unit
+from retinue.kit.context import Caller, Context
+from retinue.kit.db.session import Db, SystemDb, Unit
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Unauthorized
 from retinue.kit.http.request import Request
+from retinue.kit.http.routing import is_plausible
 from retinue.kit.instance import Instance
 from retinue.kit.limits import PlanLimits, limits_for
-from retinue.kit.principal import Principal
+from retinue.kit.principal import ANONYMOUS, Principal
+from retinue.tenants.errors import TenantNotFound
 from retinue.tenants.models import Tenant
 from retinue.users.models import User, UserStatus
 
@@ -60,7 +64,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
     if row is None:
         raise Unauthorized("session_ended", "The session has ended; sign in again.")
     user_id, role, permissions, second_factor_at, plan, limits = row
-    return Principal(
+    principal = Principal(
         kind="user",
         id=user_id,
         tenant_id=claims.tid,
@@ -70,6 +74,36 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         second_factor_at=second_factor_at or "",
         limits=_plan_limits(plan, limits),
     )
+    elsewhere = request.headers.get(b"x-tenant-id")
+    if elsewhere is None or not principal.is_super_admin or request.route.permission is None:
+        return principal
+    return await _acting_in(instance, request, principal, elsewhere.decode("latin-1"))
+
+
+async def _acting_in(instance: Instance, request: Request, principal: Principal, tenant_id: str) -> Principal:
+    """The super administrator as someone of another tenant; nobody else's header is even read."""
+    if tenant_id == principal.tenant_id:
+        return principal
+    unit = Unit(instance.database, reads_freely=True)
+    system = SystemDb(unit, instance.clock, instance.ring)
+    if not is_plausible(tenant_id) or await system.get(Tenant, tenant_id) is None:
+        raise TenantNotFound
+    acting = msgspec.structs.replace(principal, tenant_id=tenant_id, home_tenant_id=principal.tenant_id)
+    # An open stream is authenticated again and again; only the first time is a request.
+    if request.principal is ANONYMOUS:
+        await _audit(instance, request, acting)
+    return acting
+
+
+async def _audit(instance: Instance, request: Request, principal: Principal) -> None:
+    """Before the request does anything, in the tenant it is done to."""
+    caller = Caller(
+        correlation_id=request.correlation_id,
+        ip_address=request.ip_address,
+        user_agent=request.header(b"user-agent")[:512],
+    )
+    async with Context(instance, principal, caller) as ctx:
+        ctx.emit(TenantActedIn(user_id=principal.id, method=request.method, path=request.path[:500]))
 
 
 # The stored text is the key: a changed role or plan is another text, so nothing has to be invalidated.

@@ -7,15 +7,16 @@ import sqlalchemy as sa
 
 from retinue.access.models import Role
 from retinue.auth import account_mails, email_verification, passwords
-from retinue.auth.errors import EmailTaken, RegistrationDisabled
+from retinue.auth.errors import RegistrationDisabled
 from retinue.auth.schemas.accounts import Registered, Registration
-from retinue.auth.sessions import token_hash
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid
-from retinue.kit.ids import new_id
+from retinue.kit.ids import hash_token, new_id
+from retinue.tenants import service as tenants
 from retinue.tenants.models import Tenant
+from retinue.users.errors import EmailTaken
 from retinue.users.events import UserCreated
 from retinue.users.models import Invitation, User
 from retinue.users.queries import find_by_email
@@ -86,7 +87,7 @@ async def _place_for(ctx: Context, body: Registration) -> _Place:
 
 async def _fetch_invitation(ctx: Context, token: str, email: str) -> Invitation:
     found = await ctx.system("the token alone says where it leads").find(
-        Invitation, token_hash=token_hash(token)
+        Invitation, token_hash=hash_token(token)
     )
     if found is None or found.accepted_at or found.expires_at <= ctx.now or found.email != email:
         raise InvalidInvitation
@@ -97,9 +98,8 @@ async def _create(ctx: Context, user: User, place: _Place) -> None:
     if place.tenant_id:
         ctx.act_in(place.tenant_id)
     else:
-        name = f"{user.first_name} {user.last_name}"
-        tenant = Tenant(name=name, plan=ctx.settings.default_plan)
-        ctx.act_in((await ctx.system("a tenant begins outside any").insert(tenant)).id)
+        name = f"{user.first_name} {user.last_name}"[:100]
+        await tenants.create(ctx, name=name, plan=ctx.settings.default_plan)
     await ctx.db.insert(user)
     if place.invitation_id and not await ctx.db.execute(
         _ACCEPT, invitation_id=place.invitation_id, now=ctx.now

@@ -1,6 +1,5 @@
 """Sessions: one row for each sign-in, and a chain of refresh tokens of which only the last is good."""
 
-import hashlib
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +11,7 @@ from retinue.auth.schemas.sign_in import Tokens
 from retinue.kit.clock import moment
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement, reading
-from retinue.kit.ids import new_token
+from retinue.kit.ids import hash_token, new_token
 from retinue.users.models import User, UserStatus
 
 ACCESS_S = 15 * 60
@@ -44,11 +43,6 @@ _OPEN: Statement[Session] = reading(
 )
 
 
-def token_hash(token: str) -> str:
-    """Tokens have 256 random bits, so a plain hash is as good as a slow one."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 async def begin(ctx: Context, user: User, *, second_factor: bool = False) -> Tokens:
     """Sign the user in; the context is bound to the user's tenant."""
     session = await ctx.db.insert(
@@ -69,7 +63,7 @@ async def begin(ctx: Context, user: User, *, second_factor: bool = False) -> Tok
 async def _hand_out(ctx: Context, session: Session, generation: int) -> Tokens:
     refresh = "rft_" + new_token()
     await ctx.db.insert(
-        RefreshToken(session_id=session.id, token_hash=token_hash(refresh), generation=generation)
+        RefreshToken(session_id=session.id, token_hash=hash_token(refresh), generation=generation)
     )
     access = ctx.instance.tokens.issue("access", session.user_id, ctx.tenant_id, session.id, ACCESS_S)
     return Tokens(access_token=access, refresh_token=refresh, expires_in=ACCESS_S)
@@ -78,7 +72,7 @@ async def _hand_out(ctx: Context, session: Session, generation: int) -> Tokens:
 async def refresh(ctx: Context, token: str) -> Tokens:
     """A new pair for a good token; a spent one, unless just replaced, ends the whole family."""
     found = await ctx.system("the token alone says whose it is").find(
-        RefreshToken, token_hash=token_hash(token)
+        RefreshToken, token_hash=hash_token(token)
     )
     if found is None:
         raise InvalidRefreshToken
@@ -113,6 +107,10 @@ async def _reused(ctx: Context, session: Session, token: RefreshToken) -> None:
 async def find_open(ctx: Context, user_id: str) -> list[Session]:
     """The user's sessions that have not expired, the last used one first."""
     return await ctx.db.rows(_OPEN, user_id=user_id, now=ctx.now)
+
+
+async def find_own(ctx: Context, session_id: str) -> Session | None:
+    return await ctx.db.find(Session, id=session_id, user_id=ctx.principal.id)
 
 
 async def end(ctx: Context, session_id: str) -> None:

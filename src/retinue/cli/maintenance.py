@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 
 import typer
 
-from retinue.app import close_instance, open_instance, with_base_url
 from retinue.auth.bootstrap import create_admin, first_start
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.engine import database_for
@@ -17,6 +16,7 @@ from retinue.kit.principal import SYSTEM
 from retinue.kit.settings import Settings
 from retinue.migrations.upgrade import head, upgrade
 from retinue.tenants.models import Tenant
+from retinue.wiring import close_instance, open_instance, with_base_url
 
 
 def with_instance(settings: Settings, action: Callable[[Instance], Awaitable[bool]]) -> None:

@@ -7,12 +7,13 @@ import structlog
 import typer
 import uvloop
 
-from retinue.app import Service, with_base_url
+from retinue.app import Service
 from retinue.kit.http.server import Limits, NotStarted
 from retinue.kit.http.server import serve as serve_http
 from retinue.kit.logging import configure
 from retinue.kit.settings import BadSetting, Settings
-from retinue.kit.vault import root_key
+from retinue.kit.vault import root_keys
+from retinue.wiring import with_base_url
 
 log = structlog.get_logger("retinue")
 
@@ -49,7 +50,7 @@ def run_server(settings: Settings, host: str, port: int) -> None:
     configure(settings)
     try:
         if settings.master_key is not None:
-            root_key(settings, may_create=False)
+            root_keys(settings, may_create=False)
     except BadSetting as error:
         typer.echo(f"retinue: {error}", err=True)
         raise typer.Exit(2) from None

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,5 +20,5 @@ async def find_avatar(ctx: Context, file_id: str) -> File | None:
 async def known_ids(ctx: Context, ids: Iterable[str]) -> set[str]:
     """Which of these ids are files of any tenant."""
     wanted = sa.select(_files.c.id).where(_files.c.id.in_([sa.literal(id) for id in ids]))
-    rows = await ctx.system("the sweep compares every tenant's bytes").rows(Statement(wanted))
+    rows: list[Any] = await ctx.system("the sweep compares every tenant's bytes").rows(Statement(wanted))
     return {row[0] for row in rows}

@@ -1,7 +1,7 @@
 """Files: bytes in the blob store, and one row for what is known of them.
 
-Bytes are durable before the row that names them is committed, and go after the row is gone. What a crash leaves
-in between are bytes without a row, which `sweep_orphans` finds.
+Bytes are durable before the row that names them is committed, and go after the row is gone. What a crash
+leaves in between are bytes without a row, which `sweep_orphans` finds.
 """
 
 import asyncio
@@ -70,9 +70,7 @@ def blob_key(file: File) -> str:
     return f"{file.tenant_id}/{file.id}"
 
 
-async def content(
-    ctx: Context, file: File, *, inline: bool = False, cache: str = "no-store"
-) -> Download:
+async def content(ctx: Context, file: File, *, inline: bool = False, cache: str = "no-store") -> Download:
     """The bytes as an answer; refused here when they are gone."""
     pieces: AsyncIterator[bytes] = await ctx.adapter(Blobs).open(blob_key(file))
     return Download(

@@ -4,8 +4,9 @@ An instant is text in one fixed form, `2026-11-15T08:30:00.000000Z`. It sorts as
 sent as it is, and means the same on both databases (docs/adr/0006-instants-are-text.md).
 """
 
+import functools
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 Instant = str
@@ -19,6 +20,18 @@ def instant(moment: datetime) -> Instant:
 
 def moment(at: Instant) -> datetime:
     return datetime.fromisoformat(at)
+
+
+def instant_at(seconds: float) -> Instant:
+    """The instant so many seconds after 1970."""
+    micros = round(seconds * 1_000_000)
+    return f"{_to_the_second(micros // 1_000_000)}.{micros % 1_000_000:06d}Z"
+
+
+# Every look at the clock within a second shares the costly part of its text.
+@functools.lru_cache(maxsize=128)
+def _to_the_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()
 
 
 class Clock(Protocol):
@@ -45,10 +58,10 @@ class SystemClock:
         return time.monotonic()
 
     def now(self) -> Instant:
-        return instant(datetime.fromtimestamp(self.time(), UTC))
+        return instant_at(self.time())
 
     def ahead(self, seconds: float) -> Instant:
-        return instant(datetime.fromtimestamp(self.time(), UTC) + timedelta(seconds=seconds))
+        return instant_at(self.time() + seconds)
 
 
 class HeldClock(SystemClock):

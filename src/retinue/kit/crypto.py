@@ -94,7 +94,7 @@ class KeyRing:
 
     def _wrap(self, data_key: bytes, place: Place) -> bytes:
         wrapped = _encrypt(self._tenant_key(place, self.active), data_key, _wrap_context(place, self.active))
-        return _HEADER.pack(_FORMAT, self.active) + wrapped
+        return version_header(self.active) + wrapped
 
     def _unwrap(self, envelope: _Envelope, place: Place) -> bytes:
         if envelope.version not in self._versions:
@@ -249,6 +249,11 @@ class RootKey:
 
     def __reduce__(self) -> Any:
         raise TypeError("a root key cannot be pickled")
+
+
+def version_header(version: int) -> bytes:
+    """How every value sealed under this version begins; headers sort as their versions do."""
+    return _HEADER.pack(_FORMAT, version)
 
 
 # The wrapped data key is bound to place and key version, the value to the place alone: rotation then re-wraps

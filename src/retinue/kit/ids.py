@@ -4,17 +4,13 @@ import base64
 import hashlib
 import secrets
 
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+# Each random byte becomes one of 32 letters; 256 is a multiple of 32, so all are equally likely.
+_LETTERS = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in range(256))
 
 
 def new_id(prefix: str) -> str:
     """A prefix and 26 base32 characters: 130 random bits, opaque to everyone."""
-    bits = int.from_bytes(secrets.token_bytes(17), "big") >> 6
-    letters = [""] * 26
-    for position in range(26):
-        letters[position] = _ALPHABET[bits & 31]
-        bits >>= 5
-    return f"{prefix}_{''.join(letters)}"
+    return f"{prefix}_{secrets.token_bytes(26).translate(_LETTERS).decode()}"
 
 
 def new_token() -> str:

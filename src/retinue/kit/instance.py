@@ -29,7 +29,7 @@ class Instance:
     shutting_down: asyncio.Event = field(default_factory=asyncio.Event)
     work_arrived: Callable[[], None] = lambda: None
     worker_status: Callable[[], str] = lambda: "off"
-    openapi: bytes = b"{}"
+    openapi: Callable[[], bytes] = lambda: b"{}"
     metrics: Metrics | None = None
 
     @property

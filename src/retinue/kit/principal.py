@@ -12,6 +12,8 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["user", "embed_key", "anonymous", "system"]
     id: str = ""
     tenant_id: str = ""
+    home_tenant_id: str = ""
+    """Set only while a super administrator acts in another tenant: the one whose limits are charged."""
     role: str = ""
     permissions: frozenset[str] = frozenset()
     session_id: str = ""

@@ -1,5 +1,8 @@
 """Public shapes: what may be written and what is shown, apart from what is stored."""
 
+import functools
+import operator
+from collections.abc import Callable
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -12,8 +15,17 @@ class Schema(msgspec.Struct, kw_only=True):
     @classmethod
     def of(cls, source: Any, **more: Any) -> Self:
         """The fields of this shape, from `source`, with `more` over them."""
-        fields = {name: getattr(source, name) for name in cls.__struct_fields__ if name not in more}
-        return cls(**fields, **more)
+        names, read = _reader(cls, tuple(more))
+        return cls(**dict(zip(names, read(source), strict=True)), **more)
+
+
+@functools.cache
+def _reader(shape: type[Schema], given: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
+    """The fields to read, and one call that reads them all."""
+    names = tuple(name for name in shape.__struct_fields__ if name not in given)
+    if len(names) > 1:
+        return names, operator.attrgetter(*names)
+    return names, lambda source: tuple(getattr(source, name) for name in names)
 
 
 class Message(Schema):
@@ -30,5 +42,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=100)]
 # Deliberately loose: the only proof of an address is a mail that arrives. No spaces, controls or brackets.
 Email = Annotated[
     str,
-    Meta(max_length=254, pattern=r"^[^\s@\x00-\x1f<>(),;:\\\"\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"),
+    Meta(
+        max_length=254, pattern=r'^[^\s@\x00-\x1f<>(),;:\\"\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$(?!\n)'
+    ),
 ]

@@ -1,6 +1,7 @@
 """Settings: read once, by the composition, from the environment and a `.env` file."""
 
 import difflib
+import functools
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -190,6 +191,7 @@ class Settings:
         "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", _whole
     )
 
+    @functools.cached_property
     def on_loopback(self) -> bool:
         """Whether the public address is this machine's own: a development instance."""
         host = urlsplit(self.base_url).hostname or ""
@@ -203,7 +205,7 @@ class Settings:
     def egress_allowed(self) -> tuple[str, ...]:
         if self.egress_allow is not None:
             return self.egress_allow
-        return LOOPBACK if self.on_loopback() else ()
+        return LOOPBACK if self.on_loopback else ()
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ def explain(error: msgspec.ValidationError) -> tuple[str, str]:
     assert matched is not None
     message, path = matched["message"], matched["path"] or ""
     path = _INDEX.sub(r".\1", path.removeprefix("$")).strip(".")
+    if "matching regex" in message:
+        return path, "does not have the right form"
     missing = _MISSING.search(message)
     if missing:
         return ".".join(filter(None, (path, missing["field"]))), "is required"

@@ -1,8 +1,9 @@
 from retinue.kit.context import Context
-from retinue.kit.lists import Listing
+from retinue.kit.lists import Listing, Slice
 from retinue.tenants.models import Tenant
+from retinue.tenants.schemas import TenantList
 
-TENANTS = Listing(Tenant, searches=("name",), sorts=("created_at", "name"), filters=("plan",))
+_TENANTS = Listing(Tenant, searches=("name",), sorts=("created_at", "name"), filters=("plan",))
 
 
 async def find_tenant(ctx: Context, tenant_id: str) -> Tenant | None:
@@ -14,3 +15,7 @@ async def own_tenant(ctx: Context) -> Tenant:
     tenant = await find_tenant(ctx, ctx.tenant_id)
     assert tenant is not None
     return tenant
+
+
+async def page_of_tenants(ctx: Context, query: TenantList) -> Slice[Tenant]:
+    return await _TENANTS.page(ctx.system("the super administrator's list"), query)

@@ -69,12 +69,13 @@ async def _send(ctx: Context, invitation: Invitation, token: str) -> None:
     # Kept to one line, so that the name of a tenant cannot write paragraphs of ours.
     tenant = " ".join((await own_tenant(ctx)).name.split())
     url = f"{ctx.settings.base_url}/register?invite_token={token}"
-    before = f"You are invited to join {tenant} as {invitation.role.replace('_', ' ')}."
+    about = f"You are invited to join {tenant} as {invitation.role.replace('_', ' ')}."
     how = "Open this link within 7 days to create your account:"
     by_hand = "Or send this token as invite_token to POST /auth/register:"
     after = "If you do not know what this is about, ignore this mail."
-    text = "\n\n".join(("Hello,", before, how, url, by_hand, token, after)) + "\n"
     link = f'<a href="{escape(url)}">{escape(url)}</a>'
-    shown = ("Hello,", escape(before), how, link, by_hand, f"<code>{escape(token)}</code>", after)
-    html = "".join(f"<p>{paragraph}</p>\n" for paragraph in shown)
+    plain = ["Hello,", about, how, url, by_hand, token, after]
+    marked = ["Hello,", escape(about), how, link, by_hand, f"<code>{escape(token)}</code>", after]
+    text = "\n\n".join(plain) + "\n"
+    html = "".join(f"<p>{paragraph}</p>\n" for paragraph in marked)
     await post(ctx, Mail(invitation.email, "You are invited", text, html))

@@ -8,11 +8,10 @@ from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.uploads import UploadedFile
 from retinue.kit.schemas import given
-from retinue.users.errors import UserNotFound
 from retinue.users.events import UserUpdated
 from retinue.users.locales import is_language, is_timezone
 from retinue.users.models import User
-from retinue.users.queries import fetch_self
+from retinue.users.queries import fetch_self, hold_self
 from retinue.users.schemas import ProfileOut, ProfileUpdate
 
 
@@ -37,7 +36,7 @@ async def update(ctx: Context, body: ProfileUpdate) -> User:
         wrong["language"] = "must be a BCP 47 language tag such as pt-BR"
     if wrong:
         raise Invalid(wrong)
-    user = await _hold_self(ctx)
+    user = await hold_self(ctx)
     changed = {name: value for name, value in changes.items() if getattr(user, name) != value}
     if changed:
         await ctx.db.update(user, **changed)
@@ -46,12 +45,12 @@ async def update(ctx: Context, body: ProfileUpdate) -> User:
 
 
 async def set_avatar(ctx: Context, upload: UploadedFile) -> User:
-    """Make the picture ours before the transaction opens; the one before it goes with the commit."""
+    """Make the picture ours before the transaction opens; the user is held, so no earlier one is left."""
     picture = await images.avatar(upload.path)
     kept = await files.store(
         ctx, picture.content, purpose=AVATAR, filename="avatar.webp", mime_type=picture.mime_type
     )
-    user = await _hold_self(ctx)
+    user = await hold_self(ctx)
     await discard_avatar(ctx, user)
     await ctx.db.update(user, avatar_file_id=kept.id)
     ctx.emit(UserUpdated(user_id=user.id, changed=["avatar"]))
@@ -59,7 +58,7 @@ async def set_avatar(ctx: Context, upload: UploadedFile) -> User:
 
 
 async def remove_avatar(ctx: Context) -> None:
-    user = await _hold_self(ctx)
+    user = await hold_self(ctx)
     if await discard_avatar(ctx, user):
         await ctx.db.update(user, avatar_file_id=None)
         ctx.emit(UserUpdated(user_id=user.id, changed=["avatar"]))
@@ -73,11 +72,3 @@ async def discard_avatar(ctx: Context, user: User) -> bool:
     if file is not None:
         await files.remove(ctx, file)
     return True
-
-
-async def _hold_self(ctx: Context) -> User:
-    """The own record, held, so that of two pictures sent at once none is left behind."""
-    user = await ctx.db.lock(User, ctx.principal.id)
-    if user is None:
-        raise UserNotFound
-    return user

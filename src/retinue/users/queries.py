@@ -44,3 +44,11 @@ async def fetch_self(ctx: Context) -> User:
     if user is None:
         raise UserNotFound
     return user
+
+
+async def hold_self(ctx: Context) -> User:
+    """The signed-in user's own record, held against other writers until the commit."""
+    user = await ctx.db.lock(User, ctx.principal.id)
+    if user is None:
+        raise UserNotFound
+    return user

@@ -63,8 +63,8 @@ class ProfileUpdated(Schema, kw_only=True):
 
 
 class AvatarChanged(Schema, kw_only=True):
-    avatar_url: str
-    message: str = "Your avatar has been changed."
+    avatar_url: str | None
+    message: str
 
 
 class Invite(Schema, kw_only=True):
@@ -80,7 +80,7 @@ class Invited(Schema, kw_only=True):
     email: str
     role: Role
     expires_at: str
-    message: str = "The invitation has been sent."
+    message: str
 
 
 class InvitationOut(Schema, kw_only=True):

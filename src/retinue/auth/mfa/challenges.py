@@ -13,7 +13,6 @@ from retinue.auth.schemas import Tokens
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Unauthorized
-from retinue.kit.jobs.declare import NoPayload, job
 from retinue.kit.tokens import Claims
 from retinue.users.models import User, UserStatus
 
@@ -32,12 +31,6 @@ _TRY: Statement[Any] = Statement(
 _USE: Statement[Any] = Statement(
     sa.delete(_challenges).where(_challenges.c.id == sa.bindparam("challenge_id"))
 )
-_FORGET: Statement[Any] = Statement(
-    sa.delete(_challenges).where(_challenges.c.user_id == sa.bindparam("user_id"))
-)
-_SWEEP: Statement[Any] = Statement(
-    sa.delete(_challenges).where(_challenges.c.expires_at <= sa.bindparam("now"))
-)
 
 
 async def complete(ctx: Context, mfa_token: str, code: str) -> Tokens:
@@ -47,23 +40,13 @@ async def complete(ctx: Context, mfa_token: str, code: str) -> Tokens:
     async with ctx.unit() as unit:
         if not await unit.db.execute(_TRY, challenge_id=claims.sid, now=ctx.now):
             raise MfaTokenInvalid
-        user = await unit.db.get(User, claims.sub)
-    if user is None:
-        raise MfaTokenInvalid
-    if user.status is not UserStatus.active:
-        raise AccountInactive(user.role)
-    if not await codes.accept(ctx, user.id, code, Purpose.login):
+        user = _still_waiting(await unit.db.get(User, claims.sub))
+    if not await codes.accept(ctx, user, code, Purpose.login):
         raise InvalidCode
-    return await _begin_session(ctx, claims)
-
-
-async def _begin_session(ctx: Context, claims: Claims) -> Tokens:
-    """The account may have changed while the code was checked, so it is looked at again, and held."""
-    user = await ctx.db.lock(User, claims.sub)
-    if user is None or not await ctx.db.execute(_USE, challenge_id=claims.sid):
+    # The account may have changed while the code was checked.
+    user = _still_waiting(await ctx.db.lock(User, user.id))
+    if not await ctx.db.execute(_USE, challenge_id=claims.sid):
         raise MfaTokenInvalid
-    if user.status is not UserStatus.active:
-        raise AccountInactive(user.role)
     return await sessions.begin(ctx, user, second_factor=True)
 
 
@@ -74,11 +57,9 @@ def _claims(ctx: Context, mfa_token: str) -> Claims:
         raise MfaTokenInvalid from error
 
 
-async def forget(ctx: Context, user_id: str) -> None:
-    """Sign-ins of this user that wait for a code have to start again."""
-    await ctx.db.execute(_FORGET, user_id=user_id)
-
-
-@job(every_s=3600)
-async def sweep_mfa_challenges(ctx: Context, payload: NoPayload) -> None:  # noqa: ARG001
-    await ctx.system("sign-ins of any tenant that were never completed").execute(_SWEEP, now=ctx.now)
+def _still_waiting(user: User | None) -> User:
+    if user is None or not user.mfa_enabled:
+        raise MfaTokenInvalid
+    if user.status is not UserStatus.active:
+        raise AccountInactive(user.role)
+    return user

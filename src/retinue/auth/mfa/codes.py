@@ -19,6 +19,8 @@ from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import VaultSealed
 from retinue.kit.events.declare import Event
+from retinue.users.models import User
+from retinue.users.queries import fetch_self
 
 _FEW_CODES = 3
 _TRIES = Guard("mfa-code", limit=10, window_s=5 * 60, message="Too many codes were tried.")
@@ -58,61 +60,70 @@ _SHOWN: Statement[Any] = Statement(
 )
 
 
-async def accept(ctx: Context, user_id: str, code: str, purpose: Purpose) -> bool:
+async def accept(ctx: Context, user: User, code: str, purpose: Purpose) -> bool:
     """Whether it is a code of one of the user's authenticators or a recovery code; it is used up then."""
 
     async def check(unit: Context) -> bool:
         if recovery.has_form(code):
-            return await _spend_recovery_code(unit, user_id, code, purpose)
-        active = await unit.db.all(MfaDevice, user_id=user_id, is_active=True)
+            return await _spend_recovery_code(unit, user, code, purpose)
+        active = await unit.db.all(MfaDevice, user_id=user.id, is_active=True)
         return await _spend(unit, active, code, purpose)
 
-    return await _try(ctx, user_id, purpose, check)
+    return await _try(ctx, user, purpose, check)
 
 
-async def accept_first(ctx: Context, device: MfaDevice, code: str) -> bool:
+async def accept_first(ctx: Context, user: User, device: MfaDevice, code: str) -> bool:
     """Whether it is a code of this authenticator, which is to be enabled."""
 
     async def check(unit: Context) -> bool:
         return await _spend(unit, [device], code, Purpose.enable)
 
-    return await _try(ctx, device.user_id, Purpose.enable, check)
+    return await _try(ctx, user, Purpose.enable, check)
 
 
-async def is_current(ctx: Context, user_id: str, code: str) -> bool:
-    """Whether an authenticator shows this code now; nothing is used up, so recovery codes do not count."""
+async def is_current(ctx: Context, code: str) -> bool:
+    """Whether an authenticator of the caller shows this code now.
+
+    Nothing is used up, and so recovery codes, which are good once, are not looked at.
+    """
+    async with ctx.unit() as unit:
+        user = await fetch_self(unit)
 
     async def check(unit: Context) -> bool:
-        active = await unit.db.all(MfaDevice, user_id=user_id, is_active=True)
+        active = await unit.db.all(MfaDevice, user_id=user.id, is_active=True)
         return bool(_matching(unit, active, code))
 
-    return await _try(ctx, user_id, Purpose.verify, check)
+    return await _try(ctx, user, Purpose.verify, check)
 
 
-async def forgive(ctx: Context, user_id: str) -> None:
-    await _TRIES.forgive(ctx, user_id)
+async def forgive(ctx: Context, user: User) -> None:
+    await _TRIES.forgive(ctx, user.id)
 
 
 async def _try(
-    ctx: Context, user_id: str, purpose: Purpose, check: Callable[[Context], Awaitable[bool]]
+    ctx: Context, user: User, purpose: Purpose, check: Callable[[Context], Awaitable[bool]]
 ) -> bool:
     if ctx.instance.vault.sealed_because:
         raise VaultSealed
-    await _TRIES.count(ctx, user_id)
+    await _TRIES.count(ctx, user.id)
     async with ctx.unit() as unit:
+        # A super administrator may be acting in another tenant than the own one.
+        unit.act_in(user.tenant_id)
+        # First the user, as everywhere: two transactions then never wait for each other.
+        await unit.db.lock(User, user.id)
         is_right = await check(unit)
         if is_right:
-            await _TRIES.forgive(unit, user_id)
+            await forgive(unit, user)
             await unit.db.execute(_SHOWN, session_id=ctx.principal.session_id, now=ctx.now)
         else:
-            unit.emit(_refusal(user_id, purpose), success=False)
+            unit.emit(_refusal(user, purpose), success=False)
     return is_right
 
 
-def _refusal(user_id: str, purpose: Purpose) -> Event:
+def _refusal(user: User, purpose: Purpose) -> Event:
     if purpose is Purpose.login:
-        return LoginFailed(user_id=user_id, reason="invalid_code")
-    return MfaCodeRefused(user_id=user_id, purpose=purpose)
+        return LoginFailed(user_id=user.id, reason="invalid_code")
+    return MfaCodeRefused(user_id=user.id, purpose=purpose)
 
 
 def _matching(ctx: Context, devices: list[MfaDevice], code: str) -> list[tuple[MfaDevice, int]]:
@@ -131,12 +142,12 @@ async def _spend(ctx: Context, devices: list[MfaDevice], code: str, purpose: Pur
     return False
 
 
-async def _spend_recovery_code(ctx: Context, user_id: str, code: str, purpose: Purpose) -> bool:
-    if not await recovery.spend(ctx, user_id, code):
+async def _spend_recovery_code(ctx: Context, user: User, code: str, purpose: Purpose) -> bool:
+    if not await recovery.spend(ctx, user.id, code):
         return False
-    left = await recovery.remaining(ctx, user_id)
-    ctx.emit(RecoveryCodeUsed(user_id=user_id, purpose=purpose, remaining=left))
+    left = await recovery.remaining(ctx, user.id)
+    ctx.emit(RecoveryCodeUsed(user_id=user.id, purpose=purpose, remaining=left))
     # Disabling discards the rest, so there is nothing to be told about it.
     if left < _FEW_CODES and purpose is not Purpose.disable:
-        ctx.emit(RecoveryCodesLow(user_id=user_id, remaining=left))
+        ctx.emit(RecoveryCodesLow(user_id=user.id, remaining=left))
     return True

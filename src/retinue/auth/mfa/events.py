@@ -15,13 +15,6 @@ class MfaDisabled(Event, kw_only=True):
     user_id: str
 
 
-@event("auth.mfa_reset", subject="user_id", audited=True, listed=False)
-class MfaReset(Event, kw_only=True):
-    """An administrator removed every second factor of an account."""
-
-    user_id: str
-
-
 @event("auth.mfa_device_added", subject="user_id", audited=True, listed=False)
 class MfaDeviceAdded(Event, kw_only=True):
     """An authenticator was enabled."""

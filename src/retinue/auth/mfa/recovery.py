@@ -17,7 +17,7 @@ SET_SIZE = 10
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _LENGTH = 10
-# Matched before it is upper-cased: `ſ` becomes `S`, and is no letter of ours.
+# Matched before it is upper-cased, because letters outside ASCII can become letters of ours (U+017F is S).
 _FORM = re.compile(r"[A-HJ-NP-Za-hj-np-z2-9]{10}")
 
 _codes = RecoveryCode.__table__
@@ -64,9 +64,7 @@ async def activate(ctx: Context, user_id: str) -> None:
 
 async def spend(ctx: Context, user_id: str, code: str) -> bool:
     """Whether it was one of the user's codes; of many at once only one hears yes."""
-    spent: int = await ctx.db.execute(
-        _SPEND, user_id=user_id, code_hash=_hashed(ctx, user_id, code.upper())
-    )
+    spent: int = await ctx.db.execute(_SPEND, user_id=user_id, code_hash=_hashed(ctx, user_id, code.upper()))
     return spent == 1
 
 

@@ -34,7 +34,7 @@ class MfaSetup(Schema, kw_only=True):
     recovery_codes: list[str]
 
 
-class MfaEnabled(Schema, kw_only=True):
+class MfaEnabledOut(Schema, kw_only=True):
     message: str
     recovery_codes_count: int
 

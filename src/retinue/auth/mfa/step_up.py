@@ -6,6 +6,7 @@ from retinue.auth.mfa import codes
 from retinue.auth.mfa.codes import Purpose
 from retinue.kit.context import Context
 from retinue.users.models import User
+from retinue.users.queries import fetch_self
 
 FRESH_S = 15 * 60
 
@@ -19,12 +20,11 @@ async def require(ctx: Context, *, code: str | None = None, password: str | None
     if principal.second_factor_at > ctx.clock.ahead(-FRESH_S):
         return
     async with ctx.unit() as unit:
-        user = await unit.db.get(User, principal.id)
-    if user is None:
-        raise StepUpRequired(principal.role)
+        unit.act_in(principal.home_tenant_id or principal.tenant_id)
+        user = await fetch_self(unit)
     if not user.mfa_enabled:
         return
-    if code is not None and await codes.accept(ctx, user.id, code, Purpose.step_up):
+    if code is not None and await codes.accept(ctx, user, code, Purpose.step_up):
         return
     if password is not None and await _is_password(ctx, user, password):
         return

@@ -1,19 +1,25 @@
 from retinue.auth import sessions, sign_in
-from retinue.auth.schemas import Credentials, Me, MfaRequired, RefreshRequest, SignedIn, Tokens
+from retinue.auth.errors import AccountInactive, EmailNotVerified, InvalidCredentials, InvalidRefreshToken
+from retinue.auth.schemas.sign_in import Credentials, Me, MfaRequired, RefreshRequest, SignedIn, Tokens
 from retinue.kit.context import Context
 from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes
 from retinue.kit.schemas import Message
-from retinue.users.models import User
+from retinue.users.queries import fetch_self
 
 routes = Routes("/auth", tag="auth")
 
 
-@routes.post("/login", requires=PUBLIC, idempotent=False)
+@routes.post(
+    "/login",
+    requires=PUBLIC,
+    idempotent=False,
+    errors=(InvalidCredentials, AccountInactive, EmailNotVerified),
+)
 async def login(ctx: Context, body: Credentials) -> SignedIn | MfaRequired:
     return await sign_in.login(ctx, body)
 
 
-@routes.post("/refresh", requires=PUBLIC, idempotent=False)
+@routes.post("/refresh", requires=PUBLIC, idempotent=False, errors=(InvalidRefreshToken,))
 async def refresh_tokens(ctx: Context, body: RefreshRequest) -> Tokens:
     return await sessions.refresh(ctx, body.refresh_token)
 
@@ -26,4 +32,4 @@ async def logout(ctx: Context) -> Message:
 
 @routes.get("/me", requires=SIGNED_IN)
 async def get_me(ctx: Context) -> Me:
-    return Me.of(await ctx.db.get(User, ctx.principal.id))
+    return Me.of(await fetch_self(ctx))

@@ -28,6 +28,10 @@ class Database(Protocol):
 
     async def close(self) -> None: ...
 
+    async def ping(self) -> None:
+        """Whether it answers: `DatabaseUnavailable` otherwise."""
+        ...
+
     async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:
         """Read outside any transaction: what is committed now."""
         ...

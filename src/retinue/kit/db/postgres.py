@@ -189,6 +189,9 @@ class PostgresDatabase:
         else:
             waiter.set_result(connection)
 
+    async def ping(self) -> None:
+        await self.fetch("SELECT 1", [])
+
     async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:  # noqa: ARG002
         connection = await self._acquire()
         try:

@@ -111,6 +111,9 @@ class SqliteDatabase:
         self._thread.shutdown(wait=True)
         self._heavy.shutdown(wait=True)
 
+    async def ping(self) -> None:
+        await self.fetch("SELECT 1", [])
+
     async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:
         if self._reader is None:
             raise DatabaseUnavailable
@@ -190,7 +193,9 @@ class SqliteDatabase:
         """`PRAGMA data_version` moves when any other connection commits, ours included."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        while self._reader is not None:
+        while True:
+            if self._reader is None:
+                raise DatabaseUnavailable
             version = self._reader.execute("PRAGMA data_version").fetchone()[0]
             if version != self._seen_version:
                 self._seen_version = version

@@ -5,7 +5,7 @@ byte. Every answer, refusals and streams included, carries the ids, the limits a
 """
 
 import ipaddress
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol
 
 import structlog
@@ -27,6 +27,8 @@ log = structlog.get_logger("retinue.http")
 
 Send = Callable[[Any], Awaitable[None]]
 
+_PLAIN = [replies.JSON, replies.NO_STORE]
+
 
 class Authenticator(Protocol):
     async def __call__(self, instance: Instance, request: Request) -> Principal:
@@ -42,6 +44,7 @@ class App:
         )
         self._authenticate = authenticate
         self._cors = Cors(instance.settings)
+        self._spool_dir = instance.settings.data_dir / "tmp"
         self._metrics = instance.metrics
         self._default_limits = limits_for(instance.settings.default_plan)
         self._trusted = tuple(
@@ -102,7 +105,8 @@ class App:
             await self._charge_address(request, route.cost)
             raise
         principal = request.principal
-        await self._charge(request, principal.tenant_id, principal.limits or self._default_limits, route.cost)
+        key = principal.home_tenant_id or principal.tenant_id
+        await self._charge(request, key, principal.limits or self._default_limits, route.cost)
 
     async def _charge_address(self, request: Request, cost: str) -> None:
         await self._charge(request, "ip:" + limit_address(request.ip_address), self._default_limits, cost)
@@ -119,7 +123,7 @@ class App:
 
     async def _perform(self, request: Request, route: Route, segments: list[str]) -> replies.Answer:
         """Read the body first, so that no transaction waits for a slow client."""
-        content = await incoming.receive(request, route, self.instance.settings.data_dir / "tmp")
+        content = await incoming.receive(request, route, self._spool_dir)
         caller = Caller(
             correlation_id=request.correlation_id,
             ip_address=request.ip_address,
@@ -163,14 +167,7 @@ class App:
         if self._metrics is not None:
             self._metrics.count(request, answer.status)
         if answer.events is not None:
-            await sse.stream(
-                send,
-                request.receive,
-                answer.events,
-                headers=headers,
-                still_allowed=self._still_allowed(request),
-                shutting_down=self.instance.shutting_down,
-            )
+            await self._stream(request, answer.events, headers, send)
             return
         if answer.chunks is None:
             headers.append((b"content-length", b"%d" % len(answer.body)))
@@ -180,8 +177,27 @@ class App:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else answer.body})
 
+    async def _stream(
+        self, request: Request, events: AsyncIterator[Any], headers: list[tuple[bytes, bytes]], send: Send
+    ) -> None:
+        """A producer that fails before its first event is answered like any other refusal."""
+        try:
+            await sse.stream(
+                send,
+                request.receive,
+                events,
+                headers=headers,
+                still_allowed=self._still_allowed(request),
+                shutting_down=self.instance.shutting_down,
+            )
+        except RetinueError as error:
+            await self._send(request, replies.error_answer(error), send)
+        except Exception:
+            log.exception("stream failed before its first event", route=request.route.path)
+            await self._send(request, replies.error_answer(RetinueError()), send)
+
     def _headers(self, request: Request, answer: replies.Answer) -> list[tuple[bytes, bytes]]:
-        given = {name for name, _ in answer.headers} if len(answer.headers) > 2 else ()
+        given = {name for name, _ in answer.headers} if answer.headers != _PLAIN else ()
         headers = (
             [header for header in self._security if header[0] not in given] if given else [*self._security]
         )

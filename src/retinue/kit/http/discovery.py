@@ -15,6 +15,7 @@ from retinue.kit.http.routing import PUBLIC, Routes
 from retinue.kit.jobs.models import Job, Schedule
 from retinue.kit.manifest import Manifest
 from retinue.kit.vault import InstanceKey, VaultKey
+from retinue.kit.vault.jobs import retire_signing_keys
 
 routes = Routes("", tag="discovery")
 
@@ -33,7 +34,7 @@ async def get_health(ctx: Context) -> Reply[Health]:
     """Liveness and readiness in one; 503 while the database does not answer or the server is going down."""
     instance = ctx.instance
     try:
-        await instance.database.fetch("SELECT 1", [])
+        await instance.database.ping()
         database = "ok"
     except RetinueError:
         database = "unavailable"
@@ -52,7 +53,7 @@ async def get_health(ctx: Context) -> Reply[Health]:
 
 @routes.get("/openapi.json", requires=PUBLIC, cost="free")
 async def get_openapi(ctx: Context) -> Document:
-    return Document(ctx.instance.openapi, "application/json")
+    return Document(ctx.instance.openapi(), "application/json")
 
 
 @routes.get("/docs", requires=PUBLIC, cost="free")
@@ -60,7 +61,7 @@ async def get_reference_page(ctx: Context) -> Document:  # noqa: ARG001  every h
     return Document(_asset("reference.html"))
 
 
-@routes.get("/docs/{asset}", requires=PUBLIC, cost="free")
+@routes.get("/docs/{asset}", requires=PUBLIC, cost="free", errors=(NotFound,))
 async def get_reference_asset(ctx: Context, asset: str) -> Document:  # noqa: ARG001  every handler takes it
     kinds = {"reference.js": "text/javascript; charset=utf-8", "reference.css": "text/css; charset=utf-8"}
     if asset not in kinds:
@@ -68,7 +69,7 @@ async def get_reference_asset(ctx: Context, asset: str) -> Document:  # noqa: AR
     return Document(_asset(asset), kinds[asset])
 
 
-@routes.get("/metrics", requires=PUBLIC, cost="free")
+@routes.get("/metrics", requires=PUBLIC, cost="free", errors=(NotFound,))
 async def get_metrics(ctx: Context) -> Document:
     """Prometheus text; 404 unless `RETINUE_METRICS` is on."""
     metrics = ctx.instance.metrics
@@ -85,5 +86,5 @@ manifest = Manifest(
     name="kit",
     records=(EventEntry, AuditEntry, AuditHead, Job, Schedule, Attempts, StoredAnswer, VaultKey, InstanceKey),
     routes=(routes,),
-    jobs=(sweep_idempotency_keys, sweep_attempts),
+    jobs=(sweep_idempotency_keys, sweep_attempts, retire_signing_keys),
 )

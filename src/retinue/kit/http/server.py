@@ -24,6 +24,10 @@ App = Callable[[Any, Any, Any], Any]
 
 _TICK_S = 0.1
 _BACKLOG = 2048
+# What the kernel may hold back for a peer that does not read, and how long it bears with one that is silent:
+# beyond that we want to know, instead of filling megabytes of buffers for nobody.
+_KERNEL_UNSENT_BYTES = 64 * 1024
+_KERNEL_PATIENCE_MS = 30_000
 _CANCELLED_S = 0.5
 _LAST_WORDS_S = 1.2
 
@@ -98,9 +102,12 @@ def bind(host: str, port: int) -> list[socket.socket]:
 
 
 def _bind_one(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
+    """The options are inherited by every connection that the socket accepts."""
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _KERNEL_UNSENT_BYTES)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _KERNEL_PATIENCE_MS)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listener.bind(address)

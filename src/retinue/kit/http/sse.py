@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import types
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from functools import lru_cache
 from math import inf
@@ -73,7 +72,7 @@ async def stream(
     headers: list[tuple[bytes, bytes]],
     heartbeat_s: float = 15,
     write_timeout_s: float = 30,
-    queue_bytes: int = 256 * 1024,
+    queue_bytes: int = 128 * 1024,
     still_allowed: Callable[[], Awaitable[bool]] | None = None,
     check_every_s: float = 4,
     shutting_down: asyncio.Event | None = None,
@@ -214,16 +213,14 @@ class _Writer:
         self._headers = headers
         self._timeout_s = timeout_s
         self._queue_bytes = queue_bytes
-        self._queue: deque[bytes] = deque()
-        self._queued = 0
+        self._queue = bytearray()
         self._room = asyncio.Event()
 
     def write(self, frame: bytes) -> bool:
         """Send or queue a frame; False when there is no room for another one."""
         if self.task is not None:
-            self._queue.append(frame)
-            self._queued += len(frame)
-            return self._queued <= self._queue_bytes
+            self._queue += frame
+            return len(self._queue) <= self._queue_bytes
         # The send is run here up to where it would wait. It seldom does, and then costs no task of its own.
         sending = (self._send(_body(frame)) if self.has_started else self._begin(frame)).__await__()
         try:
@@ -234,7 +231,7 @@ class _Writer:
         return True
 
     async def room(self) -> None:
-        while self._queued > self._queue_bytes:
+        while len(self._queue) > self._queue_bytes:
             self._room.clear()
             await self._room.wait()
 
@@ -268,7 +265,10 @@ class _Writer:
             async with asyncio.timeout(self._timeout_s):
                 await _rest_of(sending, waiting_for)
             while self._queue:
-                frames = self._next_frames()
+                frames = bytes(self._queue[:_BATCH_BYTES])
+                del self._queue[:_BATCH_BYTES]
+                if len(self._queue) <= self._queue_bytes:
+                    self._room.set()
                 async with asyncio.timeout(self._timeout_s):
                     await self._send(_body(frames))
         except Exception as error:
@@ -278,17 +278,6 @@ class _Writer:
                 self.stalled.set_result(None)
         finally:
             self.task = None
-
-    def _next_frames(self) -> bytes:
-        frames = []
-        size = 0
-        while self._queue and size < _BATCH_BYTES:
-            frames.append(self._queue.popleft())
-            size += len(frames[-1])
-        self._queued -= size
-        if self._queued <= self._queue_bytes:
-            self._room.set()
-        return b"".join(frames)
 
 
 def _body(frame: bytes) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from retinue.kit.http.bodies import ClientGone, Receive
 from retinue.kit.http.part_headers import header_value, metadata_filename
 
 _BOUNDARY_CHARS = 70
+_NEAR_MISSES = 100
 # Below this a write lands in the page cache sooner than a thread would wake up.
 _SPILL_BYTES = 256 * 1024
 # The parser's warnings quote what the client sent.
@@ -135,15 +136,19 @@ class _Spool:
         # A cancelled request discards its files while a thread may still write: never to a closed descriptor,
         # which by then may be somebody else's.
         self._lock = threading.Lock()
+        self._held = bytearray()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._descriptor = os.open(self.path, flags, 0o600)
 
-    def write(self, data: bytes) -> None:
+    def hold(self, data: memoryview) -> None:
+        self._held += data
+
+    def write(self) -> None:
+        """Write out what is held."""
         with self._lock:
-            if self._descriptor < 0:
-                return
-            self.digest.update(data)
-            rest = memoryview(data)
+            held, self._held = self._held, bytearray()
+            self.digest.update(held)
+            rest = memoryview(held)
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
 
@@ -177,9 +182,10 @@ class _FormReader:
         self._parts: list[_Part] = []
         self._header_name = bytearray()
         self._header_value = bytearray()
-        # What waits to be written; no bytes mean that the file is complete.
-        self._unwritten: list[tuple[_Spool, bytes]] = []
-        self._unwritten_bytes = 0
+        self._open: list[_Spool] = []
+        self._held_bytes = 0
+        self._delimiter = b"\r\n--" + boundary
+        self._delimiters = 0
         self._parser = MultipartParser(
             boundary,
             {
@@ -196,9 +202,13 @@ class _FormReader:
         )
 
     async def feed(self, chunk: bytes) -> None:
+        # A near miss of a boundary costs the parser microseconds, and a short one fits in many times.
+        self._delimiters += chunk.count(self._delimiter)
+        if self._delimiters > self._limits.files + self._limits.fields + _NEAR_MISSES:
+            raise FileTooLarge("The form has too many parts.")
         try:
             self._parser.write(chunk)
-            if self._unwritten_bytes >= _SPILL_BYTES:
+            if self._held_bytes >= _SPILL_BYTES:
                 await asyncio.to_thread(self._spill)
         except MultipartParseError as error:
             # The parser sees blanks that no callback does, and stops at its own limit.
@@ -213,6 +223,8 @@ class _FormReader:
             raise Invalid({"body": "The multipart body ends too early."})
         try:
             self._spill()
+            for spool in self._open:
+                spool.close()
         except OSError as error:
             raise Unavailable("The upload cannot be stored.") from error
         return _form(self._parts)
@@ -223,13 +235,13 @@ class _FormReader:
                 part.spool.discard()
 
     def _spill(self) -> None:
-        for spool, data in self._unwritten:
-            if data:
-                spool.write(data)
-            else:
-                spool.close()
-        self._unwritten.clear()
-        self._unwritten_bytes = 0
+        for spool in self._open:
+            spool.write()
+        # Parts come one after the other, so only the last file can have more to come.
+        for spool in self._open[:-1]:
+            spool.close()
+        del self._open[:-1]
+        self._held_bytes = 0
 
     def _on_part_begin(self) -> None:
         self._part = _Part()
@@ -281,21 +293,21 @@ class _FormReader:
             return
         if part.size > self._limits.file_bytes:
             raise FileTooLarge
+        self._spool(part).hold(memoryview(data)[start:end])
+        self._held_bytes += end - start
+
+    def _spool(self, part: _Part) -> _Spool:
         if part.spool is None:
             part.spool = _Spool(self._spool_dir)
-        self._unwritten.append((part.spool, data[start:end]))
-        self._unwritten_bytes += end - start
+            self._open.append(part.spool)
+        return part.spool
 
     def _on_part_end(self) -> None:
         part = self._part
-        if part.filename is None:
-            return
-        if part.spool is None:
-            if not part.filename:
-                self._parts.remove(part)  # What a browser sends for a file input left empty.
-                return
-            part.spool = _Spool(self._spool_dir)
-        self._unwritten.append((part.spool, b""))
+        if part.filename:
+            self._spool(part)
+        elif part.filename is not None and not part.size:
+            self._parts.remove(part)  # What a browser sends for a file input left empty.
 
 
 def _form(parts: list[_Part]) -> FormData:

@@ -6,7 +6,7 @@ from math import ceil
 
 from retinue.kit.jobs.statements import Claimed
 
-_TENANT_SHARE = 0.75
+_TENANT_SHARE = 0.9
 
 
 def share_of(limit: int) -> int:

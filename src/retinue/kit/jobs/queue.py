@@ -23,7 +23,7 @@ log = structlog.get_logger("retinue.jobs")
 LEASE_S = 30.0
 MOST_INTERRUPTIONS = 20
 
-_LANES_AT_ONCE = 200
+_LANES_AT_ONCE = 50
 _BEFORE_EVERY_LANE = ("", -(2**63))
 
 
@@ -66,6 +66,7 @@ class JobQueue:
             self._dialect, list(limits), by_database=database_keeps_time(self._dialect, self._clock)
         )
         self._cursors = dict.fromkeys(limits, _BEFORE_EVERY_LANE)
+        self._crowded: set[str] = set()
 
     def _system(self, unit: Unit) -> SystemDb:
         return SystemDb(unit, self._clock, self._instance.ring)
@@ -79,24 +80,33 @@ class JobQueue:
         """One read outside any transaction, cheap enough to be made on every wake-up."""
         unit = Unit(self._instance.database, reads_freely=True)
         row: Any = await self._system(unit).first(self._sql.look, now=self._clock.time())
-        now, has_events, lease_ends, *heads = row
-        return Outlook(now, bool(has_events), lease_ends, dict(zip(self.limits, heads, strict=True)))
+        now, first_event, lease_ends, *heads = row
+        return Outlook(now, first_event is not None, lease_ends, dict(zip(self.limits, heads, strict=True)))
 
     async def claim(self, unit: Unit, queue: str, running: Counter[str]) -> list[Claimed]:
-        """Take what is due, as far as there are free places; `running` counts this queue's jobs by tenant."""
+        """Take what is due as far as there are free places, tenants by turns if there are too few.
+
+        `running` counts this queue's jobs by tenant.
+        """
         limit = self.limits[queue]
         free = limit - running.total()
         if free <= 0:
             return []
         system = self._system(unit)
         share = share_of(limit)
-        oldest = await system.rows(self._sql.due, queue=queue, limit=free, now=self._clock.time())
-        if len(oldest) < free:
-            # Everything due fits, so nobody has to wait for anybody.
-            candidates = oldest
-        else:
-            full = {tenant_id for tenant_id, held in running.items() if held >= share}
-            candidates = [*await self._heads_by_turns(system, queue, free, full), *oldest]
+        full = {tenant_id for tenant_id, held in running.items() if held >= share}
+        candidates: list[Claimed] = []
+        if queue in self._crowded:
+            candidates = await self._heads_by_turns(system, queue, free, full)
+        if len(candidates) < free:
+            oldest = await system.rows(self._sql.due, queue=queue, limit=free, now=self._clock.time())
+            if len(oldest) < free:
+                # Everything due fits, so nobody has to wait for anybody.
+                self._crowded.discard(queue)
+            elif queue not in self._crowded:
+                self._crowded.add(queue)
+                candidates = await self._heads_by_turns(system, queue, free, full)
+            candidates += oldest
         unique = {job.id: job for job in candidates}
         chosen = take_turns(unique.values(), free=free, running=running, share=share)
         await self._take(unit, chosen)

@@ -41,10 +41,10 @@ class RunnerStatus(msgspec.Struct):
 
 
 class _Turn(msgspec.Struct):
+    """What came of a turn; `sleep_s` says for how long there is nothing more to do, as far as one can see."""
+
     jobs: list[Claimed]
-    has_progressed: bool
-    next_at: float | None
-    now: float
+    sleep_s: float
 
 
 class Runner:
@@ -112,7 +112,7 @@ class Runner:
             for job in turn.jobs:
                 await asyncio.create_task(self._run(job))
             ran += len(turn.jobs)
-            if not turn.has_progressed and not self._outcomes:
+            if not turn.jobs and turn.sleep_s:
                 return ran
 
     def status(self) -> RunnerStatus:
@@ -162,11 +162,10 @@ class Runner:
                 self._start(job)
             if turn.jobs and self._is_full:
                 self._announce()
-            if not turn.has_progressed:
-                await self._sleep(_POLL_S if turn.next_at is None else turn.next_at - turn.now)
+            await self._sleep(turn.sleep_s)
 
     async def _sleep(self, seconds: float) -> None:
-        timer = asyncio.get_running_loop().call_later(min(seconds, _POLL_S), self._wake.set)
+        timer = asyncio.get_running_loop().call_later(seconds, self._wake.set)
         try:
             await self._wake.wait()
         finally:
@@ -196,7 +195,7 @@ class Runner:
         seen = await self._queue.look()
         self._looked_at = asyncio.get_running_loop().time()
         if not self._has_work(seen):
-            return _Turn([], False, self._next_at(seen), seen.now)
+            return _Turn([], self._until_next(seen))
         unit = Unit(self._instance.database, reads_freely=False)
         outcomes: list[Outcome] = []
         try:
@@ -214,28 +213,50 @@ class Runner:
         if outcomes:
             failpoint("before_finish")
             await self._queue.record(unit, outcomes)
-        await self._hold_on(unit)
-        events = fired = reclaimed = 0
-        jobs: list[Claimed] = []
-        if not self._is_stopping:
-            reclaimed = await self._queue.reclaim(unit) if seen.is_lease_over else 0
-            events = await self._relay.run(unit) if seen.has_events else 0
-            fired = await self._schedules.fire(unit, seen.now) if self._schedules.next_at <= seen.now else 0
-            for queue, held in self._held().items():
-                jobs += await self._queue.claim(unit, queue, held)
-        if events:
-            failpoint("before_relay_commit")
+        if self._is_beat_due:
+            await self._queue.beat(unit)
+            self._schedule_beat()
+        events = 0 if self._is_stopping else await self._make_due(unit, seen)
+        jobs = [] if self._is_stopping else await self._claim(unit)
         await unit.commit()
-        if outcomes:
-            failpoint("after_finish")
-        if events:
-            failpoint("after_relay_commit")
-        if jobs:
-            failpoint("after_claim")
-        return _Turn(jobs, bool(jobs or events or fired or reclaimed), self._next_at(seen), seen.now)
+        if jobs and not self._running:
+            self._schedule_beat()
+        for happened, name in (
+            (outcomes, "after_finish"),
+            (events, "after_relay_commit"),
+            (jobs, "after_claim"),
+        ):
+            if happened:
+                failpoint(name)
+        return _Turn(jobs, 0 if events else self._until_next(seen))
+
+    @property
+    def _is_beat_due(self) -> bool:
+        return bool(self._running) and self._instance.clock.monotonic() >= self._beat_at
+
+    def _schedule_beat(self) -> None:
+        self._beat_at = self._instance.clock.monotonic() + LEASE_S / 3
+
+    async def _make_due(self, unit: Unit, seen: Outlook) -> int:
+        """Turn events, schedules and what dead workers held into jobs to claim; how many events it was."""
+        if seen.is_lease_over:
+            await self._queue.reclaim(unit)
+        if self._schedules.next_at <= seen.now:
+            await self._schedules.fire(unit, seen.now)
+        if not seen.has_events:
+            return 0
+        events = await self._relay.run(unit)
+        failpoint("before_relay_commit")
+        return events
+
+    async def _claim(self, unit: Unit) -> list[Claimed]:
+        jobs: list[Claimed] = []
+        for queue, held in self._held().items():
+            jobs += await self._queue.claim(unit, queue, held)
+        return jobs
 
     def _has_work(self, seen: Outlook) -> bool:
-        if self._outcomes or (self._running and self._clock_monotonic() >= self._beat_at):
+        if self._outcomes or self._is_beat_due:
             return True
         if self._is_stopping:
             return False
@@ -253,18 +274,11 @@ class Runner:
             held[job.queue][job.tenant_id] += 1
         return held
 
-    def _clock_monotonic(self) -> float:
-        return self._instance.clock.monotonic()
-
-    async def _hold_on(self, unit: Unit) -> None:
-        if self._running and self._clock_monotonic() >= self._beat_at:
-            await self._queue.beat(unit)
-            self._beat_at = self._clock_monotonic() + LEASE_S / 3
-
-    def _next_at(self, seen: Outlook) -> float | None:
-        """The next moment at which something becomes due; what is due already has had its turn."""
+    def _until_next(self, seen: Outlook) -> float:
+        """Seconds until something becomes due; what is due already has had its turn."""
         moments = [*seen.queues.values(), seen.lease_ends, self._schedules.next_at]
-        return min((moment for moment in moments if moment is not None and moment > seen.now), default=None)
+        ahead = [moment - seen.now for moment in moments if moment is not None and moment > seen.now]
+        return min([*ahead, _POLL_S])
 
 
 def _kinds_of(instance: Instance) -> dict[str, JobKind[Any]]:

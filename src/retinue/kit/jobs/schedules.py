@@ -57,16 +57,14 @@ class Schedules:
             return 0.0
         return min(self._next.values(), default=float("inf"))
 
-    async def fire(self, unit: Unit, now: float) -> int:
-        """Enqueue every job whose time has come, once however often it was missed; how many."""
+    async def fire(self, unit: Unit, now: float) -> None:
+        """Enqueue every job whose time has come, once however often it was missed."""
         system = self._system(unit)
         if not self._is_prepared:
             await self._prepare(system, now)
-        fired = 0
         for kind_name, next_at in await self._read(system):
             if next_at <= now:
-                fired += await self._fire_one(unit, self._kinds[kind_name], next_at, now)
-        return fired
+                await self._fire_one(unit, self._kinds[kind_name], next_at, now)
 
     def forget(self) -> None:
         """The transaction was rolled back: look at everything again."""
@@ -86,7 +84,7 @@ class Schedules:
         self._next = dict(known)
         return known
 
-    async def _fire_one(self, unit: Unit, kind: JobKind[Any], seen_at: float, now: float) -> int:
+    async def _fire_one(self, unit: Unit, kind: JobKind[Any], seen_at: float, now: float) -> None:
         interval = kind.every_s or 0
         next_at = seen_at + interval * (floor((now - seen_at) / interval) + 1)
         clock = self._instance.clock
@@ -95,7 +93,7 @@ class Schedules:
         )
         self._next[kind.name] = next_at
         if not won:
-            return 0
+            return
         # The key keeps runs from piling up behind one that takes longer than the interval.
         run = new_job(
             kind,
@@ -108,4 +106,3 @@ class Schedules:
             dedupe_key=f"schedule:{kind.name}",
         )
         await enqueue(unit, clock, [run])
-        return 1

@@ -14,7 +14,9 @@ from retinue.kit.jobs.models import Job
 from retinue.kit.jobs.moment import DATABASE_NOW
 
 _jobs = Job.__table__
-_ready = _jobs.c.state == sa.literal_column("'ready'")
+_ready_by_time = sa.and_(
+    _jobs.c.state == sa.literal_column("'ready'"), _jobs.c.attempt >= sa.literal_column("0")
+)
 _running = _jobs.c.state == sa.literal_column("'running'")
 _key = sa.tuple_(_jobs.c.tenant_id, _jobs.c.id)
 
@@ -81,21 +83,22 @@ class Statements:
 def _look(queues: list[str], now: Any) -> Statement[Any]:
     """The time, whether events wait, the earliest lease to end, and each queue's earliest job."""
     events = EventEntry.__table__
-    waiting = sa.exists(sa.select(1).select_from(events).where(events.c.is_dispatched == sa.false()))
+    # Asking for the earliest, where any would do, leaves PostgreSQL no plan but the index.
+    earliest = sa.select(sa.func.min(events.c.created_at)).where(events.c.is_dispatched == sa.false())
     leases = sa.select(sa.func.min(_jobs.c.lease_until)).where(_running).scalar_subquery()
     heads = [
         sa.select(sa.func.min(_jobs.c.run_at))
-        .where(_ready, _jobs.c.queue == sa.literal(queue))
+        .where(_ready_by_time, _jobs.c.queue == sa.literal(queue))
         .scalar_subquery()
         for queue in queues
     ]
-    return Statement(sa.select(now, waiting, leases, *heads))
+    return Statement(sa.select(now, earliest.scalar_subquery(), leases, *heads))
 
 
 def _due(now: Any) -> Statement[Claimed]:
     source = (
         sa.select(*_columns)
-        .where(_ready, _jobs.c.queue == _given("queue", _jobs.c.queue), _jobs.c.run_at <= now)
+        .where(_ready_by_time, _jobs.c.queue == _given("queue", _jobs.c.queue), _jobs.c.run_at <= now)
         .order_by(_jobs.c.run_at)
         .limit(sa.bindparam("limit", type_=sa.BigInteger()))
         .with_for_update(skip_locked=True)
@@ -168,8 +171,7 @@ def _again(now: Any) -> Statement[Any]:
     )
 
 
-_NEXT_LANE = """SELECT {what} FROM jobs
-    WHERE state = 'ready' AND queue = :queue AND (tenant_id, priority) > ({tenant_id}, {priority})
+_NEXT_LANE = """SELECT {what} FROM jobs WHERE state = 'ready' AND queue = :queue AND {after}
     ORDER BY tenant_id, priority LIMIT 1"""
 
 _LANES = """WITH RECURSIVE lanes(tenant_id, priority) AS (
@@ -189,15 +191,21 @@ def _lanes(dialect: str, now: str) -> Statement[Any]:
     A lane is what one tenant has waiting in a queue with one priority. Hopping costs the same whether a lane
     holds one job or a million.
     """
-    first = _NEXT_LANE.format(what="tenant_id, priority", tenant_id=":tenant_id", priority=":priority")
+    lane = "tenant_id, priority"
+    first = _NEXT_LANE.format(what=lane, after="(tenant_id, priority) > (:tenant_id, :priority)")
     if dialect == "postgresql":
-        hop = _NEXT_LANE.format(
-            what="tenant_id, priority", tenant_id="lanes.tenant_id", priority="lanes.priority"
-        )
+        hop = _NEXT_LANE.format(what=lane, after="(tenant_id, priority) > (lanes.tenant_id, lanes.priority)")
         following = f"SELECT hop.tenant_id, hop.priority FROM lanes CROSS JOIN LATERAL ({hop}) AS hop"  # noqa: S608  our own text
     else:
-        hop = _NEXT_LANE.format(what="rowid", tenant_id="lanes.tenant_id", priority="lanes.priority")
-        following = f"SELECT hop.tenant_id, hop.priority FROM lanes JOIN jobs AS hop ON hop.rowid = ({hop})"  # noqa: S608  our own text
+        # SQLite has no LATERAL, and would walk through the lane to compare pairs with those of an outer row.
+        lower = _NEXT_LANE.format(
+            what="rowid", after="tenant_id = lanes.tenant_id AND priority > lanes.priority"
+        )
+        other = _NEXT_LANE.format(what="rowid", after="tenant_id > lanes.tenant_id")
+        following = (
+            "SELECT hop.tenant_id, hop.priority FROM lanes"  # noqa: S608  our own text
+            f" JOIN jobs AS hop ON hop.rowid = coalesce(({lower}), ({other}))"
+        )
     source = _LANES.format(first=first, following=following, now=now)
     return Statement(_text(source, tenant_id=sa.Text(), priority=sa.BigInteger(), limit=sa.BigInteger()))
 

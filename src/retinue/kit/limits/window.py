@@ -106,6 +106,11 @@ class Window:
         return self.last + self.span
 
 
+def _told_to_wait(now: int, until: int) -> int:
+    """Retry-After knows whole seconds only, and 0 would mean at once."""
+    return max(1, -((now - until) // 1000))
+
+
 class Tally:
     """What one key has spent; `since` is when it passed its first limit, 0 while it is below."""
 
@@ -135,7 +140,7 @@ class Tally:
                 fits = False
             amount = 1
         if cost:
-            if self.since and windows[0].used <= windows[0].limit:
+            if self.since and windows[0].used < windows[0].limit:
                 self.since = 0
             if not fits and not self._bursts(now, cost):
                 return self.refused(now, cost)
@@ -173,23 +178,27 @@ class Tally:
     def refused(self, now: int, cost: int) -> Decision:
         """Describes the window that refuses longest, so that waiting once is enough."""
         first, *longer = self.windows
-        tightest, latest = first, self._room_at(now, cost)
+        tightest, room_at = first, now
         for window in longer:
-            room_at = window.falls_to(window.limit - 1, now)
-            if room_at > latest:
-                tightest, latest = window, room_at
-        wait = max(1, -((now - latest) // 1000))
+            opens_at = window.falls_to(window.limit - 1, now)
+            if opens_at > room_at:
+                tightest, room_at = window, opens_at
+        opens_at = self._first_opens(now, room_at, cost)
+        if opens_at > room_at:
+            tightest, room_at = first, opens_at
+        wait = _told_to_wait(now, room_at)
         return Decision(False, tightest.limit, 0, tightest.reset(now), tightest.span // 1000, wait)
 
-    def _room_at(self, now: int, cost: int) -> int:
-        """When the first window would take this cost, within its limit or in a burst."""
+    def _first_opens(self, now: int, earliest: int, cost: int) -> int:
+        """When, not before `earliest`, the first window takes this cost, within its limit or in a burst."""
         first, ceiling, burst_ms = self.windows[0], self.allowance.ceiling, self.allowance.burst_ms
         if not burst_ms:
-            return first.falls_to(first.limit - cost, now)
-        under_ceiling = first.falls_to(ceiling - cost, now)
-        if not self.since or under_ceiling - self.since < burst_ms:
+            return max(earliest, first.falls_to(first.limit - cost, now))
+        under_ceiling = max(earliest, first.falls_to(ceiling - cost, now))
+        tried_at = now + 1000 * _told_to_wait(now, under_ceiling)
+        if not self.since or tried_at - self.since < burst_ms:
             return under_ceiling
-        return first.falls_to(min(first.limit - 1, ceiling - cost), now)
+        return max(earliest, first.falls_to(min(first.limit - 1, ceiling - cost), now))
 
     def used(self, now: int) -> list[int]:
         for window in self.windows:

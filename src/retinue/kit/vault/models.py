@@ -8,6 +8,9 @@ from retinue.kit.db.models import Record, table
 
 
 class KeyState(StrEnum):
+    """A `next` key is handed to every process before any of them uses it; an `old` one only opens."""
+
+    next = "next"
     active = "active"
     old = "old"
 

@@ -3,16 +3,16 @@
 import secrets
 from dataclasses import dataclass, field
 
-from retinue.kit.clock import Clock
+from retinue.kit.clock import Clock, Instant
 from retinue.kit.crypto import KeyRing, RootKey, Sealed, SealedRing, WrongKey
 from retinue.kit.db.engine import Database
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.session import SystemDb, Unit
 from retinue.kit.settings import Settings
 from retinue.kit.tokens import SigningKeys
+from retinue.kit.vault.key_files import KeyFiles, root_keys
 from retinue.kit.vault.models import InstanceKey, KeyPurpose, KeyState, VaultKey
-
-KEY_FILE = "master.key"
+from retinue.kit.vault.ring import LiveRing
 
 
 @dataclass(frozen=True)
@@ -25,32 +25,30 @@ class Vault:
     sealed_because: str = ""
 
 
-def root_key(settings: Settings, *, may_create: bool) -> RootKey | None:
-    """The root key of the environment, or of the data dir; malformed or sample keys are refused at once."""
-    if settings.master_key is not None:
-        return RootKey.parse(settings.master_key)
-    return RootKey.load_or_create(settings.data_dir / KEY_FILE, may_create=may_create)
-
-
 async def open_vault(settings: Settings, database: Database, clock: Clock) -> Vault:
     """A database without keys gets its first ones; nothing is ever re-encrypted here."""
     try:
         return await _open(settings, database, clock)
-    except UniqueViolation:  # another process made the first keys a moment ago
+    except (UniqueViolation, WrongKey):
+        # Another process made the first keys, or moved the database to another root key, a moment ago.
+        pass
+    try:
         return await _open(settings, database, clock)
+    except WrongKey:
+        return _sealed("the master key is not this database's key")
 
 
 async def _open(settings: Settings, database: Database, clock: Clock) -> Vault:
     unit = Unit(database, reads_freely=False)
     try:
         stored = await SystemDb(unit, clock, SealedRing()).all(VaultKey, order_by=("version",))
-        root = root_key(settings, may_create=not stored)
-        if root is None:
+        roots = root_keys(settings, may_create=not stored)
+        if not roots:
             vault = _sealed("the master key is missing")
         elif not stored:
-            vault = await _first_keys(unit, clock, root)
+            vault = await _first_keys(unit, clock, roots[0])
         else:
-            vault = await _unwrap(unit, clock, root, stored)
+            vault = await _unwrap(unit, clock, settings, roots, stored)
         await unit.commit()
     except BaseException:
         await unit.rollback()
@@ -66,30 +64,69 @@ def _sealed(reason: str) -> Vault:
 
 async def _first_keys(unit: Unit, clock: Clock, root: RootKey) -> Vault:
     key = secrets.token_bytes(32)
-    ring = KeyRing({1: key}, 1)
+    ring = LiveRing({1: key}, 1)
     system = SystemDb(unit, clock, ring)
     await system.insert(VaultKey(version=1, wrapped=root.wrap(key, 1), root_fingerprint=root.fingerprint))
     for purpose in KeyPurpose:
         await system.insert(InstanceKey(purpose=purpose, secret=Sealed.of(secrets.token_bytes(32))))
-    return await read_keys(system, ring)
+    return await _read_vault(system, clock, ring)
 
 
-async def _unwrap(unit: Unit, clock: Clock, root: RootKey, stored: list[VaultKey]) -> Vault:
-    try:
-        versions = {row.version: root.unwrap(row.wrapped, row.version) for row in stored}
-    except WrongKey:
-        return _sealed("the master key is not this database's key")
-    active = max(row.version for row in stored if row.state is KeyState.active)
-    ring = KeyRing(versions, active)
-    return await read_keys(SystemDb(unit, clock, ring), ring)
+async def _unwrap(
+    unit: Unit, clock: Clock, settings: Settings, roots: list[RootKey], stored: list[VaultKey]
+) -> Vault:
+    root = matching_root(roots, stored)
+    versions = {row.version: root.unwrap(row.wrapped, row.version) for row in stored}
+    ring = LiveRing(versions, active_version(stored))
+    system = SystemDb(unit, clock, ring)
+    if root != roots[0]:
+        await _finish_root_rotation(system, settings, root)
+    return await _read_vault(system, clock, ring)
 
 
-async def read_keys(system: SystemDb, ring: KeyRing) -> Vault:
-    """The instance's keys as they are now; another process may have rotated them."""
-    rows = await system.all(InstanceKey, order_by=("-created_at",))
-    signing = [row for row in rows if row.purpose is KeyPurpose.signing]
-    active = next(row for row in signing if row.state is KeyState.active)
-    old = {row.id: row.secret.open(ring) for row in signing if row is not active}
+def matching_root(roots: list[RootKey], stored: list[VaultKey]) -> RootKey:
+    """The one of these keys that the database is wrapped with."""
+    fingerprints = {row.root_fingerprint for row in stored}
+    for root in roots:
+        if fingerprints == {root.fingerprint}:
+            return root
+    raise WrongKey
+
+
+def active_version(stored: list[VaultKey]) -> int:
+    return max(row.version for row in stored if row.state is KeyState.active)
+
+
+async def _finish_root_rotation(system: SystemDb, settings: Settings, root: RootKey) -> None:
+    """`rotate_root` was killed between its commit and the exchange of the key files."""
+    await hold_ring(system)
+    matching_root([root], await system.all(VaultKey))
+    KeyFiles(settings.data_dir).promote(root)
+
+
+async def hold_ring(system: SystemDb) -> None:
+    """Keep others from changing the ring until this unit ends; the row of the pepper is one that stays."""
+    pepper = await system.find(InstanceKey, purpose=KeyPurpose.pepper)
+    assert pepper is not None
+    await system.lock(InstanceKey, pepper.id)
+
+
+async def _read_vault(system: SystemDb, clock: Clock, ring: KeyRing) -> Vault:
+    rows = await system.all(InstanceKey)
     pepper = next(row for row in rows if row.purpose is KeyPurpose.pepper)
-    keys = SigningKeys((active.id, active.secret.open(ring)), old)
-    return Vault(ring=ring, signing=keys, pepper=pepper.secret.open(ring))
+    signing = signing_keys(rows, ring, clock.now(), {})
+    return Vault(ring=ring, signing=signing, pepper=pepper.secret.open(ring))
+
+
+def signing_keys(
+    rows: list[InstanceKey], ring: KeyRing, now: Instant, known: dict[str, bytes]
+) -> SigningKeys:
+    """The newest active key signs, every other one that is not retired verifies; `known` need no opening."""
+    good = [
+        row
+        for row in rows
+        if row.purpose is KeyPurpose.signing and (row.retire_at is None or row.retire_at > now)
+    ]
+    keys = {row.id: known.get(row.id) or row.secret.open(ring) for row in good}
+    active = max((row for row in good if row.state is KeyState.active), key=lambda row: row.created_at).id
+    return SigningKeys((active, keys.pop(active)), keys)

@@ -5,7 +5,6 @@ from alembic import op
 
 from retinue.kit.db import types
 
-
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -118,6 +117,7 @@ def upgrade() -> None:
         sa.Column("created_by", types.Text, nullable=False),
         sa.Column("expires_at", types.Text, nullable=True),
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_files")),
+        sa.UniqueConstraint("id", name=op.f("uq_files_id")),
     )
     op.create_index(
         op.f("ix_files_tenant_id_purpose_created_at"),
@@ -167,10 +167,8 @@ def upgrade() -> None:
         sa.Column("expires_at", types.Text, nullable=False),
         sa.Column("accepted_at", types.Text, nullable=True),
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_invitations")),
+        sa.UniqueConstraint("tenant_id", "email", name=op.f("uq_invitations_tenant_id_email")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_invitations_token_hash")),
-    )
-    op.create_index(
-        op.f("ix_invitations_tenant_id_email"), "invitations", ["tenant_id", "email"], unique=False
     )
     op.create_table(
         "jobs",
@@ -200,8 +198,8 @@ def upgrade() -> None:
         "jobs",
         ["queue", "run_at"],
         unique=False,
-        sqlite_where=sa.text("state = 'ready'"),
-        postgresql_where=sa.text("state = 'ready'"),
+        sqlite_where=sa.text("state = 'ready' AND attempt >= 0"),
+        postgresql_where=sa.text("state = 'ready' AND attempt >= 0"),
     )
     op.create_index(
         "ix_jobs_lanes",
@@ -284,6 +282,7 @@ def upgrade() -> None:
         sa.Column("last_login_at", types.Text, nullable=True),
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_users")),
         sa.UniqueConstraint("email", name=op.f("uq_users_email")),
+        sa.UniqueConstraint("id", name=op.f("uq_users_id")),
     )
     op.create_index(op.f("ix_users_tenant_id_created_at"), "users", ["tenant_id", "created_at"], unique=False)
     op.create_index(op.f("ix_users_tenant_id_role"), "users", ["tenant_id", "role"], unique=False)
@@ -317,6 +316,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_mfa_challenges")),
     )
     op.create_index(op.f("ix_mfa_challenges_expires_at"), "mfa_challenges", ["expires_at"], unique=False)
+    op.create_index(
+        op.f("ix_mfa_challenges_tenant_id_user_id"), "mfa_challenges", ["tenant_id", "user_id"], unique=False
+    )
     op.create_table(
         "mfa_devices",
         sa.Column("id", types.Text, nullable=False),
@@ -362,6 +364,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_one_time_tokens")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_one_time_tokens_token_hash")),
     )
+    op.create_index(op.f("ix_one_time_tokens_expires_at"), "one_time_tokens", ["expires_at"], unique=False)
     op.create_index(
         op.f("ix_one_time_tokens_tenant_id_user_id"),
         "one_time_tokens",
@@ -376,6 +379,7 @@ def upgrade() -> None:
         sa.Column("tenant_id", types.Text, nullable=False),
         sa.Column("user_id", types.Text, nullable=False),
         sa.Column("code_hash", types.Text, nullable=False),
+        sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant_id", "user_id"],
             ["users.tenant_id", "users.id"],
@@ -428,6 +432,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_refresh_tokens")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_refresh_tokens_token_hash")),
     )
+    op.create_index(op.f("ix_refresh_tokens_spent_at"), "refresh_tokens", ["spent_at"], unique=False)
     op.create_index(
         op.f("ix_refresh_tokens_tenant_id_session_id"),
         "refresh_tokens",

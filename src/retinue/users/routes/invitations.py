@@ -17,7 +17,7 @@ InvitationById = Annotated[Invitation, loaded(Invitation, "invitation_id", Invit
 
 @routes.post("/invite", requires="admin:users", status=201, errors=(EmailTaken,))
 async def invite_user(ctx: Context, body: Invite) -> Invited:
-    return Invited.of(await invitations.invite(ctx, body), message=Invited.__struct_defaults__[0])
+    return Invited.of(await invitations.invite(ctx, body), message="The invitation has been sent.")
 
 
 @routes.get("/invitations", requires="admin:users")

@@ -18,16 +18,17 @@ class Shapes:
         self._classes: dict[str, Any] = {}
         self._schemas: dict[str, dict[str, Any]] = {}
         self._inputs: set[str] = set()
+        self._known: dict[Any, tuple[dict[str, Any], set[str]]] = {}
 
     def taken(self, type: Any) -> dict[str, Any]:
         """The schema of what a client sends."""
-        schema, names = self._schema(type)
+        schema, names = self._schema_of(type)
         self._inputs |= names
-        return schema
+        return dict(schema)
 
     def given(self, type: Any) -> dict[str, Any]:
         """The schema of what a client gets."""
-        return self._schema(type)[0]
+        return dict(self._schema_of(type)[0])
 
     def components(self) -> dict[str, Any]:
         """Every component by name; what is only ever given always has all of its fields."""
@@ -36,7 +37,12 @@ class Shapes:
                 schema["required"] = _always_given(self._classes[name], schema)
         return dict(sorted(self._schemas.items()))
 
-    def _schema(self, type: Any) -> tuple[dict[str, Any], set[str]]:
+    def _schema_of(self, type: Any) -> tuple[dict[str, Any], set[str]]:
+        if type not in self._known:
+            self._known[type] = self._write(type)
+        return self._known[type]
+
+    def _write(self, type: Any) -> tuple[dict[str, Any], set[str]]:
         classes = list(dict.fromkeys(_named_classes(type)))
         names = [readable_name(cls) for cls in classes]
         for name, cls in zip(names, classes, strict=True):

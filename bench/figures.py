@@ -1,0 +1,16 @@
+import base64
+import os
+from dataclasses import dataclass
+
+# One root key for the whole run: the PostgreSQL database outlives the data dirs of its servers.
+KEY = {"RETINUE_MASTER_KEY": base64.b64encode(os.urandom(32)).decode()}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number and the most it should be."""
+
+    name: str
+    value: float
+    unit: str
+    goal: float

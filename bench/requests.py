@@ -1,0 +1,130 @@
+"""What is measured of requests: scenarios, rounds, ratios."""
+
+import asyncio
+import random
+import statistics
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from bench.figures import KEY
+from bench.load import drive, request_bytes
+from bench.notes import CHUNKS
+from bench.servers import Server
+
+ROUNDS = 7
+PASSWORD = "Bench-Password-1"
+NOTE = msgspec.json.encode({"title": "A note", "body": "Some words to store. " * 10})
+
+
+@dataclass
+class Scenario:
+    name: str
+    method: str
+    path: str
+    count: int
+    goal: dict[str, float]
+    alarm: dict[str, float]
+    body: bytes = b""
+    per: int = 1
+
+
+def scenarios(note_id: str) -> list[Scenario]:
+    both = {"sqlite", "postgresql"}
+
+    def same(value: float) -> dict[str, float]:
+        return dict.fromkeys(both, value)
+
+    return [
+        Scenario("health", "GET", "/health", 2000, same(1.7), same(2.2)),
+        Scenario(
+            "GET by id", "GET", f"/bench/notes/{note_id}", 2000,
+            {"sqlite": 2.2, "postgresql": 2.0}, {"sqlite": 2.8, "postgresql": 2.6},
+        ),
+        Scenario("POST", "POST", "/bench/notes", 800, same(1.8), same(2.4), body=NOTE),
+        Scenario("list of 20 with count", "GET", "/bench/notes", 800, same(1.6), same(2.0)),
+        Scenario("SSE chunk", "GET", "/bench/notes/stream", 24, same(1.5), same(2.0), per=CHUNKS),
+    ]  # fmt: skip
+
+
+@dataclass
+class Side:
+    server: Server
+    token: str = ""
+    note_id: str = ""
+    figures: dict[str, list[float]] = field(default_factory=dict)
+
+    async def measure(self, scenario: Scenario, *, share: float = 1.0) -> float:
+        """CPU microseconds of the server for one request, or one chunk."""
+        path = scenario.path.replace("NOTE", self.note_id)
+        request = request_bytes(scenario.method, path, token=self.token, body=scenario.body)
+        count = max(8, int(scenario.count * share))
+        before = self.server.cpu_seconds()
+        bad = await drive(self.server.port, request, count)
+        used = self.server.cpu_seconds() - before
+        if bad:
+            raise RuntimeError(f"{scenario.name}: {bad} of {count} requests failed")
+        return used / count / scenario.per * 1e6
+
+
+async def call(port: int, method: str, path: str, body: bytes = b"", token: str = "") -> dict[str, object]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    request = request_bytes(method, path, token=token, body=body)
+    writer.write(request.replace(b"User-Agent", b"Connection: close\r\nUser-Agent"))
+    answer = await reader.read()
+    writer.close()
+    return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])  # type: ignore[no-any-return]
+
+
+async def prepare(server: Server, *, is_ours: bool) -> Side:
+    """Sign in, and write the notes that are read."""
+    token = ""
+    if is_ours:
+        credentials = msgspec.json.encode({"email": "admin@example.com", "password": PASSWORD})
+        token = str((await call(server.port, "POST", "/auth/login", credentials))["access_token"])
+    made = await call(server.port, "POST", "/bench/notes", NOTE, token)
+    for _ in range(99):
+        await call(server.port, "POST", "/bench/notes", NOTE, token)
+    return Side(server, token, str(made["id"]))
+
+
+async def compare(database: str, url: str, rounds: int) -> list[tuple[Scenario, float, float]]:
+    """Our side and the bare one on one database, in one run, in shuffled order."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {
+            "RETINUE_DATA_DIR": folder,
+            "RETINUE_DATABASE_URL": url,
+            "RETINUE_ADMIN_PASSWORD": PASSWORD,
+            "RETINUE_WORKER": "off",
+            "RETINUE_LOG_LEVEL": "warning",
+            **KEY,
+        }
+        ours_server = Server("bench.ours", env=env)
+        bare_server = Server("bench.bare", url or str(Path(folder) / "retinue.db"))
+        try:
+            ours = await prepare(ours_server, is_ours=True)
+            bare = await prepare(bare_server, is_ours=False)
+            await _rounds(ours, bare, rounds)
+        finally:
+            ours_server.stop()
+            bare_server.stop()
+    return [
+        (
+            scenario,
+            statistics.median(ours.figures[scenario.name]),
+            statistics.median(bare.figures[scenario.name]),
+        )
+        for scenario in scenarios("NOTE")
+    ]
+
+
+async def _rounds(ours: Side, bare: Side, rounds: int) -> None:
+    work = [(side, scenario) for side in (ours, bare) for scenario in scenarios("NOTE")]
+    for side, scenario in work:
+        await side.measure(scenario, share=0.25)
+    for _ in range(rounds):
+        random.shuffle(work)
+        for side, scenario in work:
+            side.figures.setdefault(scenario.name, []).append(await side.measure(scenario))

@@ -1,0 +1,67 @@
+"""Server processes of a benchmark, and the CPU time they have used."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    def __init__(self, module: str, *arguments: str, env: dict[str, str] | None = None) -> None:
+        self.port = free_port()
+        started = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", module, str(self.port), *arguments],
+            env={**os.environ, **(env or {})},
+            stdout=subprocess.DEVNULL,
+        )
+        self._wait()
+        self.seconds_to_ready = time.perf_counter() - started
+
+    def _wait(self) -> None:
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.01)
+            if self.process.poll() is not None:
+                break
+        raise RuntimeError("the server did not start")
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process with all its threads, from the scheduler's own count."""
+        fields = Path(f"/proc/{self.process.pid}/schedstat")
+        total = 0
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            total += int((task / "schedstat").read_text().split()[0])
+        return total / 1e9 if fields.exists() else self._ticks()
+
+    def _ticks(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICK
+
+    def resident_mb(self) -> float:
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        return 0.0
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()

@@ -1,0 +1,58 @@
+"""Cold start to ready, and memory at rest, of `retinue serve` with its inline worker."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench.figures import KEY, Figure
+from bench.servers import free_port
+
+
+def measure(url: str) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "RETINUE_DATA_DIR": folder, "RETINUE_DATABASE_URL": url, **KEY}
+        _start(env)  # the first start migrates and makes the keys
+        seconds, resident, idle = _start(env, rest_s=5)
+    return [
+        Figure("cold start to ready", seconds, "s", 2),
+        Figure("memory at rest", resident, "MB", 120),
+        Figure("CPU at rest", idle, "% of a core", 1),
+    ]
+
+
+def _start(env: dict[str, str], rest_s: float = 0) -> tuple[float, float, float]:
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "retinue.cli", "serve", "--port", str(free_port())],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    try:
+        while b"ready" not in (line := process.stdout.readline()):
+            if not line:
+                raise RuntimeError("retinue serve did not start")
+        seconds = time.perf_counter() - began
+        before = _cpu(process.pid)
+        time.sleep(rest_s)
+        idle = (_cpu(process.pid) - before) / rest_s * 100 if rest_s else 0.0
+        return seconds, _resident(process.pid), idle
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(15)
+
+
+def _cpu(pid: int) -> float:
+    return sum(
+        int((task / "schedstat").read_text().split()[0]) / 1e9 for task in Path(f"/proc/{pid}/task").iterdir()
+    )
+
+
+def _resident(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))

@@ -1,0 +1,27 @@
+from typing import Literal
+
+from retinue.access.models import Role
+from retinue.kit.schemas import Schema
+from retinue.users.models import UserStatus
+
+
+class RoleChange(Schema, kw_only=True):
+    role: Role
+
+
+class RoleChanged(Schema, kw_only=True):
+    id: str
+    role: Role
+    message: str
+
+
+class StatusChanged(Schema, kw_only=True):
+    id: str
+    status: UserStatus
+    message: str
+
+
+class MfaReset(Schema, kw_only=True):
+    id: str
+    mfa_enabled: Literal[False]
+    message: str

@@ -1,0 +1,9 @@
+from typing import Annotated
+
+from msgspec import Meta
+
+from retinue.auth.mfa.schemas import StepUp
+
+
+class RoleUpdate(StepUp, kw_only=True):
+    permissions: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=500)]

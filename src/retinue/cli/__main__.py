@@ -1,0 +1,3 @@
+from retinue.cli import main
+
+main()

@@ -1,0 +1,81 @@
+"""Wiring: settings in, an opened instance out; the way in and the worker are built on it."""
+
+import dataclasses
+
+import structlog
+
+from retinue.adapters.blobs import Blobs, LocalBlobs
+from retinue.adapters.mail import Mailer, mailer_for
+from retinue.domains import DOMAINS
+from retinue.kit import failpoints
+from retinue.kit.clock import Clock, SystemClock
+from retinue.kit.db.engine import database_for
+from retinue.kit.egress import Egress
+from retinue.kit.instance import Instance
+from retinue.kit.limits import Limiter, MemoryStore
+from retinue.kit.manifest import Manifest
+from retinue.kit.metrics import Metrics
+from retinue.kit.settings import Settings
+from retinue.kit.tokens import TokenIssuer
+from retinue.kit.vault import open_vault
+from retinue.migrations.upgrade import upgrade
+
+log = structlog.get_logger("retinue")
+
+
+async def open_instance(
+    settings: Settings, clock: Clock | None = None, manifests: tuple[Manifest, ...] = DOMAINS
+) -> Instance:
+    """Everything but the way in: database, vault, limits, adapters."""
+    clock = clock or SystemClock()
+    failpoints.arm(settings.failpoints)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    database = database_for(settings)
+    await database.open()
+    try:
+        await upgrade(settings, database)
+        vault = await open_vault(settings, database, clock)
+    except BaseException:
+        await database.close()
+        raise
+    if vault.sealed_because:
+        log.warning("the vault is sealed", reason=vault.sealed_because)
+    return Instance(
+        settings=settings,
+        clock=clock,
+        database=database,
+        limiter=_limiter(settings, clock),
+        vault=vault,
+        tokens=TokenIssuer(vault.signing, settings.base_url, clock),
+        manifests=manifests,
+        adapters={
+            Mailer: mailer_for(settings, clock),
+            Blobs: LocalBlobs(settings.data_dir / "files"),
+            Egress: Egress(settings.egress_allowed()),
+        },
+        metrics=Metrics() if settings.metrics else None,
+    )
+
+
+def _limiter(settings: Settings, clock: Clock) -> Limiter:
+    local = MemoryStore(clock)
+    if not settings.redis_url:
+        return Limiter(local, burst=settings.burst)
+    from retinue.kit.limits.redis import RedisStore
+
+    return Limiter(local, RedisStore.connect(settings.redis_url), burst=settings.burst)
+
+
+async def close_instance(instance: Instance) -> None:
+    await instance.adapters[Egress].close()
+    await instance.limiter.close()
+    await instance.database.close()
+
+
+def with_base_url(settings: Settings, host: str, port: int) -> Settings:
+    """The public address is what was configured, else the address that was bound."""
+    if settings.base_url:
+        return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
+    shown = "127.0.0.1" if host in {"0.0.0.0", "::", ""} else host  # noqa: S104  compared, not bound
+    shown = f"[{shown}]" if ":" in shown else shown
+    return dataclasses.replace(settings, base_url=f"http://{shown}:{port}")

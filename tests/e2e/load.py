@@ -1,0 +1,107 @@
+"""Clients that invite people, and a ledger of what they were told; unknown is not lost."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+Unreachable = (OSError, asyncio.IncompleteReadError, ValueError, IndexError)
+
+
+async def call(
+    port: int,
+    method: str,
+    path: str,
+    *,
+    token: str = "",
+    body: Any = None,
+    headers: dict[str, str] | None = None,
+) -> tuple[int, Any]:
+    """One request on a connection of its own; raises one of `Unreachable` when no whole answer came."""
+    content = json.dumps(body).encode() if body is not None else b""
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    if token:
+        lines.append(f"Authorization: Bearer {token}")
+    if content:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(content)}"]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + content)
+        answer = await reader.read()
+    finally:
+        writer.close()
+    head, _, got = answer.partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    length = next(
+        int(line.partition(b":")[2])
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length")
+    )
+    if len(got) < length:
+        raise ConnectionResetError("half an answer")
+    return status, json.loads(got) if got else None
+
+
+@dataclass
+class Ledger:
+    """What was promised (`acked`: address to invitation id) and what nobody knows."""
+
+    acked: dict[str, str] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+    refused: list[Any] = field(default_factory=list)
+
+
+class Inviters:
+    """Invite one new address after the other until told to stop, across restarts of the server."""
+
+    def __init__(self, port: int, token: str, clients: int = 4) -> None:
+        self.ledger = Ledger()
+        self._port = port
+        self._token = token
+        self._clients = clients
+        self._stop = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        self._tasks = [asyncio.create_task(self._work(number)) for number in range(self._clients)]
+
+    async def finish(self) -> Ledger:
+        self._stop.set()
+        await asyncio.gather(*self._tasks)
+        return self.ledger
+
+    async def _work(self, client: int) -> None:
+        number = 0
+        while not self._stop.is_set():
+            number += 1
+            await self._invite(f"guest-{client}-{number}@example.com", retries=number % 2 == 0)
+
+    async def _invite(self, address: str, *, retries: bool) -> None:
+        """Every other call carries an idempotency key and is repeated until it is answered."""
+        headers = {"Idempotency-Key": address} if retries else {}
+        while True:
+            try:
+                status, answer = await asyncio.wait_for(
+                    call(
+                        self._port, "POST", "/users/invite", token=self._token,
+                        body={"email": address, "role": "viewer"}, headers=headers,
+                    ),
+                    10,
+                )  # fmt: skip
+            except (*Unreachable, TimeoutError):
+                self.ledger.unknown.add(address)
+                await asyncio.sleep(0.02)
+                if retries and not self._stop.is_set():
+                    continue
+                return
+            if status == 201:
+                self.ledger.acked[address] = answer["id"]
+                self.ledger.unknown.discard(address)
+                return
+            if status in {409, 503} and retries and not self._stop.is_set():
+                await asyncio.sleep(0.05)
+                continue
+            if status not in {409, 503}:
+                self.ledger.refused.append((status, answer))
+            return

@@ -1,0 +1,90 @@
+"""The real server as a process that can be killed."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from tests.e2e.load import Unreachable, call
+
+ADMIN_PASSWORD = "Crash-Test-1"
+ROOT = Path(__file__).parent.parent.parent
+START_S = 30
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class ServerProcess:
+    """`retinue serve` with its own data dir; `start` returns when it is ready, `kill` is SIGKILL."""
+
+    def __init__(self, folder: Path, database_url: str = "", *, mutant: str = "", **env: str) -> None:
+        self.port = free_port()
+        self.env = {
+            "RETINUE_DATA_DIR": str(folder / "data"),
+            "RETINUE_DATABASE_URL": database_url,
+            "RETINUE_ADMIN_PASSWORD": ADMIN_PASSWORD,
+            "RETINUE_PASSWORD_COST": "8,1,1",
+            "RETINUE_LOG_LEVEL": "warning",
+            **env,
+        }
+        self._command = ["-m", "tests.e2e.mutants", mutant] if mutant else ["-m", "retinue.cli"]
+        self._log = folder / "server.log"
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("RETINUE_")}
+        with self._log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, *self._command, "serve", "--port", str(self.port),
+                env={**inherited, **self.env}, stdout=log, stderr=log, cwd=ROOT,
+            )  # fmt: skip
+        for _ in range(START_S * 50):
+            if self.process.returncode is not None:
+                break
+            try:
+                status, _ = await call(self.port, "GET", "/health")
+            except Unreachable:
+                status = 0
+            if status == 200:
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("the server did not start:\n" + self._log.read_text()[-4000:])
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+
+    async def stop(self) -> int:
+        """Ask it to go; its exit code."""
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(signal.SIGTERM)
+        return await asyncio.wait_for(self.process.wait(), 15)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+
+async def make_database(server: str, name: str) -> str:
+    """A PostgreSQL database for one test."""
+    connection = await asyncpg.connect(server)
+    await connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    await connection.execute(f'CREATE DATABASE "{name}"')
+    await connection.close()
+    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+
+async def drop_database(server: str, name: str) -> None:
+    connection = await asyncpg.connect(server)
+    await connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    await connection.close()

@@ -1,0 +1,79 @@
+"""One record for every sealed column there is, with a secret that the caller chooses."""
+
+from collections.abc import Awaitable, Callable
+
+from retinue.adapters.mail.outgoing import OutgoingMail
+from retinue.auth.models import MfaDevice
+from retinue.kit.context import Context
+from retinue.kit.crypto import Sealed
+from retinue.kit.db.models import Record
+from retinue.kit.http.idempotency import StoredAnswer
+from retinue.kit.ids import new_id
+from retinue.kit.vault import InstanceKey, KeyPurpose, KeyState
+from retinue.kit.vault.rewrapping import sealed_columns
+from tests.factories.people import People
+
+Maker = Callable[[Context, str, Sealed], Awaitable[Record]]
+
+
+async def _mail(ctx: Context, _user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(OutgoingMail(content=secret))
+
+
+async def _answer(ctx: Context, _user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(
+        StoredAnswer(
+            id=new_id("idk"),
+            request_hash="x",
+            lease_until=ctx.now,
+            expires_at=ctx.now,
+            status=200,
+            body=secret,
+        )
+    )
+
+
+async def _device(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(MfaDevice(user_id=user_id, name="phone", secret=secret))
+
+
+async def _instance_key(ctx: Context, _user_id: str, secret: Sealed) -> Record:
+    key = InstanceKey(purpose=KeyPurpose.signing, secret=secret, state=KeyState.old, retire_at=ctx.now)
+    return await ctx.system("test").insert(key)
+
+
+MAKERS: dict[tuple[str, str], Maker] = {
+    ("outgoing_mails", "content"): _mail,
+    ("idempotency_keys", "body"): _answer,
+    ("mfa_devices", "secret"): _device,
+    ("instance_keys", "secret"): _instance_key,
+}
+
+
+def secret_of(record: Record) -> Sealed:
+    """The record's sealed value; each record has one such field."""
+    (field,) = type(record).__shape__.sealed
+    found = getattr(record, field)
+    assert isinstance(found, Sealed)
+    return found
+
+
+async def plant(people: People, secret_for: Callable[[str], str]) -> list[tuple[Record, str]]:
+    """Store a record for each sealed column; its secret is `secret_for(table)`."""
+    columns = {(column.table.name, column.field) for column in sealed_columns()}
+    assert columns == set(MAKERS), "a new sealed column needs a maker here"
+    user = await people.user()
+    planted = []
+    async with people.context(user.tenant_id) as ctx:
+        for (table, _), make in MAKERS.items():
+            secret = secret_for(table)
+            planted.append((await make(ctx, user.id, Sealed.of(secret)), secret))
+    return planted
+
+
+async def reread(people: People, record: Record) -> str:
+    """The secret as the data layer gives it now."""
+    async with people.context() as ctx:
+        found = await ctx.system("test").get(type(record), record.id)
+        assert found is not None
+        return secret_of(found).text(ctx.instance.ring)

@@ -1,0 +1,122 @@
+import asyncio
+from collections import Counter
+
+import pytest
+
+from retinue.kit.clock import SystemClock
+from retinue.kit.jobs.fairness import share_of, take_turns
+from retinue.kit.jobs.statements import Claimed
+from tests.kit import workshop as here
+from tests.kit.workshop import Workshop, workshop_on
+
+
+@pytest.fixture
+async def workshop(databases, tmp_path):
+    async with workshop_on(databases, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def live(databases, tmp_path):
+    async with workshop_on(databases, tmp_path, SystemClock()) as made:
+        yield made
+
+
+def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0) -> Claimed:
+    return Claimed(
+        tenant_id=tenant_id,
+        id=name,
+        kind="",
+        queue="",
+        payload="",
+        priority=priority,
+        run_at=run_at,
+        attempt=0,
+        interrupted=0,
+        correlation_id="",
+        hops=0,
+        actor="",
+    )
+
+
+def chosen(candidates, *, free=10, running=None, share=10):
+    return [job.id for job in take_turns(candidates, free=free, running=running or {}, share=share)]
+
+
+def test_tenants_take_turns():
+    candidates = [waiting("a", f"a{number}") for number in range(5)] + [
+        waiting("b", "b0"),
+        waiting("b", "b1"),
+    ]
+    assert chosen(candidates, free=5) == ["a0", "b0", "a1", "b1", "a2"]
+
+
+def test_priority_and_age_decide_within_a_tenant():
+    candidates = [waiting("a", "late", 0, 2), waiting("a", "low", 1, 0), waiting("a", "early", 0, 1)]
+    assert chosen(candidates) == ["early", "late", "low"]
+
+
+def test_nobody_gets_more_than_the_share():
+    candidates = [waiting("a", f"a{number}") for number in range(5)] + [waiting("b", "b0")]
+    assert chosen(candidates, running={"a": 2}, share=3) == ["a0", "b0"]
+
+
+@pytest.mark.parametrize(("limit", "share"), [(1, 1), (2, 2), (10, 9), (20, 18)])
+def test_the_share_leaves_room_where_there_is_any(limit, share):
+    assert share_of(limit) == share
+
+
+async def test_a_tenant_with_thousands_of_jobs_delays_another_by_about_a_batch(workshop: Workshop):
+    await workshop.ask(here.do_nothing, *(["many"] * 2000), tenant_id="ten_many")
+    await workshop.ask(here.do_nothing, "one", tenant_id="ten_one")
+    await workshop.drain()
+    assert len(here.ran) == 2001
+    assert here.ran.index("one") < 2 * 20
+
+
+async def test_tenants_with_equal_backlogs_are_served_equally(workshop: Workshop):
+    for name in ("first", "second"):
+        await workshop.ask(here.do_nothing, *([name] * 200), tenant_id=f"ten_{name}")
+    await workshop.drain()
+    assert here.ran[:100].count("second") >= 30
+
+
+async def test_with_more_tenants_than_places_everybody_has_a_turn_before_anyone_has_many(workshop: Workshop):
+    tenants = [f"ten_{number:03}" for number in range(120)]
+    for tenant_id in tenants:
+        await workshop.ask(here.do_nothing, *([tenant_id] * 5), tenant_id=tenant_id)
+    await workshop.drain(default=10)
+    one_round = here.ran[: len(tenants) + 20]
+    assert set(one_round) == set(tenants)
+    assert max(Counter(one_round).values()) <= 2
+
+
+async def test_a_tenants_waiting_retries_do_not_hide_what_is_due(workshop: Workshop):
+    await workshop.ask(here.do_nothing, *(["not yet"] * 300), tenant_id="ten_a", delay_s=600)
+    await workshop.ask(here.do_nothing, *(["many"] * 100), tenant_id="ten_b")
+    await workshop.ask(here.do_nothing, "due", tenant_id="ten_a", priority=5)
+    await workshop.drain()
+    assert "not yet" not in here.ran
+    assert here.ran.index("due") < 2 * 20
+
+
+async def test_a_crowded_queue_starts_the_most_urgent_of_a_tenant_first(workshop: Workshop):
+    await workshop.ask(here.do_nothing, *(["normal"] * 100))
+    await workshop.ask(here.do_nothing, "urgent", priority=-1)
+    await workshop.drain()
+    assert here.ran.index("urgent") < 2 * 20
+
+
+async def test_slow_jobs_of_one_tenant_leave_a_place_for_the_others(live: Workshop):
+    gate = here.gates["gate"]
+    for number in range(20):
+        await live.ask(here.wait_at_gate, "slow", tenant_id="ten_slow", correlation_id=f"cor_{number}")
+    runner = live.runner(gated=10)
+    await runner.start()
+    await gate.until(9)
+    await live.ask(here.wait_at_gate, "quick", tenant_id="ten_quick", correlation_id="cor_quick")
+    await gate.until(10)
+    assert gate.arrived == ["slow"] * 9 + ["quick"]
+    gate.opened.set()
+    await gate.until(21)
+    await asyncio.wait_for(runner.stop(), here.PATIENCE_S)

@@ -1,0 +1,271 @@
+"""An instance whose only domain is made of jobs that leave marks, so that tests can count their effects."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy.schema import CreateTable, DropTable
+
+from retinue.kit.clock import Clock, HeldClock
+from retinue.kit.context import Caller, Context
+from retinue.kit.db.engine import Database
+from retinue.kit.db.errors import DatabaseUnavailable
+from retinue.kit.db.models import TenantRecord, table
+from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.statements import DIALECTS
+from retinue.kit.events.declare import Event, EventOccurred, event
+from retinue.kit.events.models import EventEntry
+from retinue.kit.instance import Instance
+from retinue.kit.jobs.declare import GiveUp, NoPayload, Retry, RetryLater, job
+from retinue.kit.jobs.models import Job
+from retinue.kit.jobs.runner import Runner
+from retinue.kit.manifest import Listener, Manifest
+from retinue.kit.principal import Principal
+from retinue.kit.settings import Settings
+from retinue.wiring import close_instance, open_instance
+
+PATIENCE_S = 10
+
+
+@table("test_marks", prefix="mrk")
+class Mark(TenantRecord, kw_only=True):
+    name: str
+    note: str = ""
+
+
+class Named(msgspec.Struct):
+    name: str
+
+
+class Gate:
+    """Holds jobs up until it is opened, and knows which have arrived."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+        self.arrived: list[str] = []
+        self._changed = asyncio.Event()
+
+    async def pass_through(self, name: str) -> None:
+        self.arrived.append(name)
+        self._changed.set()
+        await self.opened.wait()
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while len(self.arrived) < count:
+                self._changed.clear()
+                await self._changed.wait()
+
+
+gates: dict[str, Gate] = {}
+ran: list[str] = []
+
+
+@event("system.marked", subject="name", audited=True)
+class Marked(Event):
+    """A test left a mark."""
+
+    name: str
+
+
+@event("system.mark_counted", subject="name")
+class MarkCounted(Event):
+    """A listener saw a mark."""
+
+    name: str
+
+
+@job()
+async def leave_mark(ctx: Context, payload: Named) -> None:
+    await ctx.db.insert(Mark(name=payload.name))
+    ctx.emit(Marked(name=payload.name))
+
+
+@job()
+async def do_nothing(ctx: Context, payload: Named) -> None:
+    ran.append(payload.name)
+
+
+@job(queue="gated")
+async def wait_at_gate(ctx: Context, payload: Named) -> None:
+    """Gates are only for first attempts, so that a second one shows what became of the first."""
+    if ctx.caller.attempt == 1 and ctx.caller.correlation_id not in passed:
+        passed.add(ctx.caller.correlation_id)
+        await gates["gate"].pass_through(payload.name)
+    await ctx.db.insert(Mark(name=payload.name))
+
+
+passed: set[str] = set()
+
+
+@job(retry=Retry(delays=(0, 5, 30), jitter=0))
+async def fail_always(ctx: Context, payload: Named) -> None:
+    ran.append(payload.name)
+    await ctx.db.insert(Mark(name=payload.name))
+    raise ValueError("password=hunter2")
+
+
+@job(retry=Retry(delays=(0, 100), jitter=0.1))
+async def fail_with_jitter(ctx: Context, payload: Named) -> None:
+    raise ValueError(payload.name)
+
+
+@job(retry=Retry(delays=(0,)))
+async def end_as_told(ctx: Context, payload: Named) -> None:
+    ran.append(payload.name)
+    raise {
+        "give up": GiveUp("there is no such address"),
+        "later": RetryLater(600),
+        "no database": DatabaseUnavailable(),
+        "cancelled": asyncio.CancelledError(),
+    }[payload.name]
+
+
+@job(timeout_s=0.01, retry=Retry(delays=(0,)))
+async def take_forever(ctx: Context, payload: Named) -> None:
+    await ctx.db.insert(Mark(name=payload.name))
+    await asyncio.Event().wait()
+
+
+@job(transactional=False)
+async def call_outside(ctx: Context, payload: Named) -> None:
+    with (ctx.settings.data_dir / "outside").open("a") as outside:
+        outside.write(payload.name + "\n")
+
+
+@job()
+async def enqueue_more(ctx: Context, payload: Named) -> None:
+    ctx.defer(leave_mark, Named(name=f"{payload.name}, first"))
+    ctx.defer(leave_mark, Named(name=f"{payload.name}, second"))
+
+
+@job(every_s=60)
+async def keep_time(ctx: Context, payload: NoPayload) -> None:
+    ran.append("keep_time")
+
+
+@job()
+async def count_mark(ctx: Context, payload: EventOccurred) -> None:
+    """Leaves a mark about the event, with everything a listener is told."""
+    entry = await ctx.db.get(EventEntry, payload.event_id)
+    caller = ctx.caller
+    note = f"{payload.type} {entry.data['name']} {caller.correlation_id} {caller.hops} {ctx.actor['id']}"
+    await ctx.db.insert(Mark(name=f"counted {entry.data['name']}", note=note))
+    ctx.emit(MarkCounted(name=entry.data["name"]))
+
+
+@job()
+async def hear_everything(ctx: Context, payload: EventOccurred) -> None:
+    entry = await ctx.db.get(EventEntry, payload.event_id)
+    ran.append(f"{payload.type} {entry.data['name']}")
+
+
+JOBS = (
+    leave_mark,
+    do_nothing,
+    wait_at_gate,
+    fail_always,
+    fail_with_jitter,
+    end_as_told,
+    take_forever,
+    call_outside,
+    enqueue_more,
+)
+LISTENERS = (Listener("system.marked", count_mark), Listener("*", hear_everything))
+WORKSHOP = Manifest(name="workshop", jobs=JOBS, listeners=LISTENERS)
+CLOCKWORK = Manifest(name="clockwork", jobs=(keep_time, do_nothing))
+
+
+class Workshop:
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.clock: Any = instance.clock
+        self.runners: list[Runner] = []
+
+    def runner(self, **concurrency: int) -> Runner:
+        made = Runner(self.instance, concurrency=concurrency)
+        self.runners.append(made)
+        return made
+
+    async def drain(self, **concurrency: int) -> int:
+        return await self.runner(**concurrency).drain()
+
+    @asynccontextmanager
+    async def context(self, tenant_id: str = "ten_a", **caller: Any) -> AsyncIterator[Context]:
+        principal = Principal(kind="user", id="usr_asker", tenant_id=tenant_id)
+        async with Context(
+            self.instance, principal, Caller(**{"correlation_id": "cor_test", **caller})
+        ) as ctx:
+            yield ctx
+
+    async def ask(
+        self,
+        kind: Any,
+        *names: str,
+        tenant_id: str = "ten_a",
+        correlation_id: str = "cor_test",
+        **options: Any,
+    ) -> None:
+        async with self.context(tenant_id, correlation_id=correlation_id) as ctx:
+            for name in names:
+                ctx.defer(kind, Named(name=name), **options)
+
+    def _system(self) -> SystemDb:
+        unit = Unit(self.instance.database, reads_freely=True)
+        return SystemDb(unit, self.instance.clock, self.instance.ring)
+
+    async def marks(self) -> list[str]:
+        return [mark.name for mark in await self._system().all(Mark, order_by=("created_at",))]
+
+    async def notes(self) -> list[str]:
+        return [mark.note for mark in await self._system().all(Mark, order_by=("created_at",))]
+
+    async def jobs(self, **equal: Any) -> list[Job]:
+        return await self._system().all(Job, order_by=("run_at",), **equal)
+
+    async def events(self) -> list[EventEntry]:
+        return await self._system().all(EventEntry, order_by=("created_at", "position"))
+
+    async def change(self, sql: str, *arguments: Any) -> None:
+        """What no part of the product would do: raw SQL, with `?` for arguments."""
+        database = self.instance.database
+        if database.dialect == "postgresql":
+            for number in range(1, len(arguments) + 1):
+                sql = sql.replace("?", f"${number}", 1)
+        connection = await database.begin()
+        await connection.execute(sql, list(arguments))
+        await database.commit(connection)
+
+
+async def open_workshop(
+    folder: Path, url: str, clock: Clock | None = None, manifest: Manifest = WORKSHOP
+) -> Workshop:
+    settings = Settings(data_dir=folder, database_url=url, base_url="http://127.0.0.1:8080", database_pool=5)
+    return Workshop(await open_instance(settings, clock or HeldClock(), (manifest,)))
+
+
+@asynccontextmanager
+async def workshop_on(
+    databases: Any, folder: Path, clock: Clock | None = None, manifest: Manifest = WORKSHOP
+) -> AsyncIterator[Workshop]:
+    """A workshop on an empty database; what earlier tests left in this module is gone."""
+    ran.clear()
+    passed.clear()
+    gates["gate"] = Gate()
+    workshop = await open_workshop(folder, await databases.fresh(folder), clock, manifest)
+    database = workshop.instance.database
+    await ddl(database, CreateTable(Mark.__table__))
+    yield workshop
+    for runner in workshop.runners:
+        await runner.stop(grace_s=0)
+    await ddl(database, DropTable(Mark.__table__))
+    await close_instance(workshop.instance)
+
+
+async def ddl(database: Database, statement: Any) -> None:
+    connection = await database.begin()
+    await connection.execute(str(statement.compile(dialect=DIALECTS[database.dialect])), [])
+    await database.commit(connection)
