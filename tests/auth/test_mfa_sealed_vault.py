@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from retinue.app import Service
-from retinue.kit.vault.opening import KEY_FILE
+from retinue.kit.vault import KEY_FILE
 from tests.client import Api
 from tests.factories.people import People
 from tests.factories.second_factors import complete, enable, mfa_token, set_up
@@ -21,7 +21,7 @@ async def persons(people, clock):
 @pytest.fixture
 async def sealed(service, persons, clock) -> AsyncIterator[Service]:
     """The same instance, started again after its key was lost."""
-    (service.settings.data_dir / KEY_FILE).unlink()
+    (service.settings.data_dir / "master.key").unlink()
     started = Service(service.settings, clock)
     await started.start()
     yield started

@@ -75,10 +75,10 @@ class Inviters:
         number = 0
         while not self._stop.is_set():
             number += 1
-            await self._invite(f"guest-{client}-{number}@example.com", retries=number % 2 == 0)
+            await self._invite(f"guest-{client}-{number}@example.com", retries=client % 2 == 0)
 
     async def _invite(self, address: str, *, retries: bool) -> None:
-        """Every other call carries an idempotency key and is repeated until it is answered."""
+        """Half the clients send an idempotency key and repeat a call until it is answered."""
         headers = {"Idempotency-Key": address} if retries else {}
         while True:
             try:

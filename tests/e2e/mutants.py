@@ -8,13 +8,21 @@ import sys
 
 from retinue.cli import main
 from retinue.kit.context import Context
+from retinue.users.events import UserInvited
 
 _commit = Context.commit
 _late: set[asyncio.Task[None]] = set()
 
 
+def is_invitation(ctx: Context) -> bool:
+    return any(isinstance(one.event, UserInvited) for one in ctx._emitted)
+
+
 async def ack_before_commit(ctx: Context) -> None:
     """The answer goes out while the commit is still to come."""
+    if not is_invitation(ctx):
+        await _commit(ctx)
+        return
 
     async def later() -> None:
         await asyncio.sleep(0.05)
@@ -27,9 +35,12 @@ async def ack_before_commit(ctx: Context) -> None:
 
 async def event_in_second_transaction(ctx: Context) -> None:
     """The change is committed, and its events a moment later."""
-    emitted, ctx._emitted = ctx._emitted, []
+    is_one = is_invitation(ctx)
+    emitted = []
+    if is_one:
+        emitted, ctx._emitted = ctx._emitted, []
     await _commit(ctx)
-    if emitted:
+    if is_one:
         await asyncio.sleep(0.05)
         second = Context(ctx.instance, ctx.principal, ctx.caller)
         second._tenant_id = ctx._tenant_id

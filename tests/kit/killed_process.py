@@ -1,37 +1,44 @@
-"""Starting `rotating.py` beside a service, and killing it."""
+"""Rotations of a service's database in other processes, which may be killed."""
 
 import asyncio
-import json
 import os
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
+
+import msgspec
+
+from tests.kit.rotating import Ended, Order
 
 SCRIPT = Path(__file__).with_name("rotating.py")
 PATIENCE_S = 60
 
 
-async def start_rotation(service, operation, *, failpoints=""):
-    """The process of a rotation of the service's database."""
-    settings = {
-        "data_dir": str(service.settings.data_dir),
-        "database_url": service.settings.database_url,
-        "failpoints": failpoints,
-    }
+class Rotations:
+    def __init__(self, process):
+        self._process = process
+
+    async def run(self, service, what, **more):
+        """One rotation from its start to its end, or to its death."""
+        settings = service.settings
+        order = Order(what=what, data_dir=str(settings.data_dir), database_url=settings.database_url, **more)
+        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE_S)
+        return msgspec.json.decode(line, type=Ended)
+
+
+@asynccontextmanager
+async def rotations():
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RETINUE_")}
-    return await asyncio.create_subprocess_exec(
+    process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(SCRIPT),
-        operation,
-        json.dumps(settings),
         env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
     )
-
-
-async def run_rotation(service, operation, *, failpoints=""):
-    """Its return code (-9 when a failpoint killed it) and what it printed."""
-    process = await start_rotation(service, operation, failpoints=failpoints)
-    output, errors = await asyncio.wait_for(process.communicate(), PATIENCE_S)
-    assert process.returncode in {0, -9}, errors.decode()
-    return process.returncode, output
+    try:
+        yield Rotations(process)
+    finally:
+        process.stdin.close()
+        await process.wait()

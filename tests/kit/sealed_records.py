@@ -13,6 +13,8 @@ from retinue.kit.vault import InstanceKey, KeyPurpose, KeyState
 from retinue.kit.vault.rewrapping import sealed_columns
 from tests.factories.people import People
 
+LONG_AGO = "2001-01-01T00:00:00.000000Z"
+
 Maker = Callable[[Context, str, Sealed], Awaitable[Record]]
 
 
@@ -38,7 +40,7 @@ async def _device(ctx: Context, user_id: str, secret: Sealed) -> Record:
 
 
 async def _instance_key(ctx: Context, _user_id: str, secret: Sealed) -> Record:
-    key = InstanceKey(purpose=KeyPurpose.signing, secret=secret, state=KeyState.old, retire_at=ctx.now)
+    key = InstanceKey(purpose=KeyPurpose.signing, secret=secret, state=KeyState.old, retire_at=LONG_AGO)
     return await ctx.system("test").insert(key)
 
 

@@ -78,13 +78,29 @@ async def test_a_lost_lease_undoes_what_the_slow_worker_did(workshop: Workshop):
     slow = asyncio.create_task(workshop.runner().drain())
     await here.gates["gate"].until(1)
     workshop.clock.advance(LEASE_S + 1)
-    await workshop.drain()
-    assert await workshop.marks() == ["slow"]
+    other = asyncio.create_task(workshop.runner().drain())
+    await here.gates["second gate"].until(1)
     with capture_logs() as logs:
         here.gates["gate"].opened.set()
         await slow
-    assert await workshop.marks() == ["slow"]
+    assert await workshop.marks() == []
     assert "job_lease_lost" in {entry["event"] for entry in logs}
+    here.gates["second gate"].opened.set()
+    await other
+    assert await workshop.marks() == ["slow"]
+    assert await workshop.jobs() == []
+
+
+async def test_a_worker_that_comes_too_late_changes_nothing(workshop: Workshop):
+    await workshop.ask(here.wait_at_gate, "slow")
+    slow = asyncio.create_task(workshop.runner().drain())
+    await here.gates["gate"].until(1)
+    workshop.clock.advance(LEASE_S + 1)
+    here.gates["second gate"].opened.set()
+    await workshop.drain()
+    here.gates["gate"].opened.set()
+    await slow
+    assert await workshop.marks() == ["slow"]
 
 
 async def test_a_job_that_takes_down_every_worker_is_dead_in_the_end(workshop: Workshop):
@@ -117,7 +133,11 @@ async def test_a_kind_that_is_unknown_here_is_left_to_others(workshop: Workshop)
 
 
 async def test_a_started_runner_hears_of_work_at_once(live: Workshop, monkeypatch: pytest.MonkeyPatch):
+    async def hear_nothing(seconds: float) -> None:
+        await asyncio.Event().wait()
+
     monkeypatch.setattr(runner_module, "_POLL_S", 600)
+    monkeypatch.setattr(live.instance.database, "wait_for_change", hear_nothing)
     runner = live.runner()
     await runner.start()
     await live.ask(here.wait_at_gate, "now")
@@ -168,6 +188,7 @@ async def test_what_does_not_finish_in_time_is_given_back_uncounted(live: Worksh
     await runner.stop(grace_s=0)
     [job] = await live.jobs()
     assert (job.state, job.attempt, job.worker) == ("ready", 0, None)
+    here.gates["second gate"].opened.set()
     await live.drain()
     assert await live.marks() == ["endless"]
 

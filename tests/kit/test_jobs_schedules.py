@@ -5,6 +5,7 @@ import pytest
 from retinue.kit.clock import HeldClock
 from retinue.kit.db.session import SystemDb, Unit
 from retinue.kit.jobs.models import Schedule
+from retinue.kit.jobs.schedules import Schedules
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop, workshop_on
 
@@ -55,6 +56,17 @@ async def test_of_two_processes_one_fires(workshop: Workshop):
         await asyncio.gather(*(runner.drain() for runner in runners))
         assert len(here.ran) == times
     await here.close_instance(other.instance)
+
+
+async def test_whoever_saw_the_same_time_too_late_does_not_fire_again(workshop: Workshop):
+    schedules = Schedules(workshop.instance, [here.keep_time])
+    seen_at = (await the_schedule(workshop)).next_at
+    for _ in range(2):
+        unit = Unit(workshop.instance.database, reads_freely=False)
+        await schedules._fire_one(unit, here.keep_time, seen_at, seen_at)
+        await unit.commit()
+        await workshop.drain()
+    assert here.ran == ["keep_time"]
 
 
 async def test_a_run_that_is_still_waiting_is_not_joined_by_another(workshop: Workshop):

@@ -160,6 +160,16 @@ def test_a_burst_ends_after_its_seconds_and_the_next_waits_for_usage_below_the_l
     assert not hits(store, 1)[0].allowed
 
 
+def test_a_burst_lasts_its_seconds_to_the_millisecond():
+    clock = held()
+    store = MemoryStore(clock)
+    hits(store, 61)
+    clock.advance(9.999)
+    assert hits(store, 1)[0].allowed
+    clock.advance(0.001)
+    assert not hits(store, 1)[0].allowed
+
+
 def test_refused_calls_cost_nothing_in_any_window():
     store = MemoryStore(held())
     limits = limits_for("free", {"requests_per_hour": 3})

@@ -119,6 +119,19 @@ async def test_the_same_hits_get_the_same_decisions_in_memory_and_in_redis(url, 
     await shared.close()
 
 
+async def test_a_burst_lasts_its_seconds_to_the_millisecond(url, tenant):
+    clock = early_in_a_millisecond()
+    store = RedisStore.connect(url, clock=clock)
+    assert all([(await store.hit(tenant, FREE, 1)).allowed for _ in range(61)])
+    clock.advance(9.999)
+    assert (await store.hit(tenant, FREE, 1)).allowed
+    clock.advance(0.001)
+    assert not (await store.hit(tenant, FREE, 1)).allowed
+    clock.advance(50)
+    assert [(await store.hit(tenant, FREE, 10)).allowed for _ in range(12)] == [True] * 11 + [False]
+    await store.close()
+
+
 @pytest.mark.parametrize("step", [-0.9, -7200])
 async def test_a_clock_set_back_is_met_as_in_memory(url, tenant, step):
     clocks = early_in_a_millisecond(), early_in_a_millisecond()

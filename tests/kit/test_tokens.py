@@ -23,7 +23,16 @@ KEY = secrets.token_bytes(32)
 ISSUER = "https://retinue.example"
 START = 1_800_000_000.0
 HEADER = {"alg": "HS256", "kid": "k1", "typ": "JWT"}
-MISSING = object()
+
+
+class _Missing:
+    """A claim to leave out; its text is the same in every test process."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
 
 
 def issuer(**options) -> TokenIssuer:
@@ -202,7 +211,7 @@ def test_no_header_but_ours_is_accepted_even_with_the_right_signature(header):
     + [{"aud": value} for value in ("other", "", None, [AUDIENCE], 1)]
     + [{"iss": value} for value in ("https://evil.example", ISSUER + "/", "", None, [ISSUER])]
     + [{"typ": value} for value in ("refresh", "reset", "verify", "Access", "mfa", "", None, ["access"])]
-    + [{"nbf": int(START) + 5}, {"iat": int(START) + 5}, {"nbf": 10**20}, {"extra": []}, {"extra": None}],
+    + [{"nbf": int(START) + 65}, {"iat": int(START) + 65}, {"nbf": 10**20}, {"extra": []}, {"extra": None}],
     ids=str,
 )
 def test_every_claim_is_required_typed_and_checked(changes):

@@ -3,7 +3,6 @@
 import asyncio
 import random
 
-import msgspec
 import pytest
 
 from retinue.adapters.mail.outgoing import OutgoingMail
@@ -11,7 +10,7 @@ from retinue.kit.clock import SystemClock
 from retinue.kit.crypto import Sealed
 from retinue.kit.vault.refresh import Refresher
 from retinue.kit.vault.status import read_status
-from tests.kit.killed_process import run_rotation, start_rotation
+from tests.kit.killed_process import rotations
 
 SEED = 20261115
 ROWS_BEFORE = 450
@@ -100,6 +99,13 @@ class Writers:
         assert stored == self.expected
 
 
+@pytest.fixture(scope="module")
+async def elsewhere():
+    """Rotates in another process."""
+    async with rotations() as made:
+        yield made
+
+
 @pytest.fixture
 async def writers(service, people):
     await service.refresher.stop()
@@ -112,45 +118,40 @@ async def writers(service, people):
     await refresher.stop()
 
 
-async def finish(service, writers):
+async def finish(service, writers, elsewhere):
     """A last rotation that nobody kills, and then nothing is left of any version before it."""
-    returned, output = await run_rotation(service, "key")
+    ended = await elsewhere.run(service, "key")
     await writers.stop()
-    assert returned == 0
-    rotation = msgspec.json.decode(output)
-    assert rotation["unreadable"] == []
+    assert ended.is_done
+    assert ended.rotation.unreadable == []
     status = await read_status(service.instance)
-    assert [row.version for row in status.versions] == [rotation["version"]]
+    assert [row.version for row in status.versions] == [ended.rotation.version]
     assert (status.versions[0].secrets, status.lost) == (len(writers.expected) + 2, 0)
     await service.refresher.check()
     await writers.check()
 
 
-async def test_a_rotation_killed_at_every_stage_under_writes_loses_nothing(service, writers):
+async def test_a_rotation_killed_at_every_stage_under_writes_loses_nothing(service, writers, elsewhere):
     writers.start()
     for point in (
+        "rotate_prepared:1",
         "rotate_activated:1",
         "rotate_before_commit:2",
+        "rotate_after_commit:2",
         "rotate_before_retire:1",
-        "rotate_retired:1",
     ):
-        assert (await run_rotation(service, "key", failpoints=f"{point}:kill"))[0] == -9
-    await finish(service, writers)
+        assert (await elsewhere.run(service, "key", failpoints=f"{point}:kill")).is_killed
+    await finish(service, writers, elsewhere)
     assert writers.writes > 200
 
 
 @pytest.mark.slow
-async def test_twenty_kills_at_random_moments_under_writes_lose_nothing(service, writers):
+async def test_twenty_kills_at_random_moments_under_writes_lose_nothing(service, writers, elsewhere):
     chance = random.Random(SEED)
     writers.start()
     kills = 0
     while kills < 20:
-        process = await start_rotation(service, "key")
-        try:
-            await asyncio.wait_for(process.wait(), chance.uniform(0.5, 4.0))
-        except TimeoutError:
-            process.kill()
-            kills += 1
-        await process.communicate()
-    await finish(service, writers)
+        ended = await elsewhere.run(service, "key", kill_after_s=chance.uniform(0.1, 2.5))
+        kills += ended.is_killed
+    await finish(service, writers, elsewhere)
     assert writers.writes > 1000

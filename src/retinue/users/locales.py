@@ -1,5 +1,6 @@
 """Time zones and languages, as people write them."""
 
+import asyncio
 import re
 from functools import cache
 from zoneinfo import available_timezones
@@ -21,11 +22,12 @@ _LANGUAGE = re.compile(
 
 @cache
 def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
+    return frozenset(available_timezones()) | {"UTC"}
 
 
-def is_timezone(name: str) -> bool:
-    return name in _zones()
+async def is_timezone(name: str) -> bool:
+    # The first look reads several hundred files.
+    return name in await asyncio.to_thread(_zones)
 
 
 def is_language(tag: str) -> bool:

@@ -30,9 +30,9 @@ def avatar_url(ctx: Context, user: User) -> str | None:
 async def update(ctx: Context, body: ProfileUpdate) -> User:
     changes = given(body)
     wrong = {}
-    if not is_timezone(changes.get("timezone", "UTC")):
+    if "timezone" in changes and not await is_timezone(changes["timezone"]):
         wrong["timezone"] = "must be an IANA time zone such as Europe/Berlin"
-    if not is_language(changes.get("language", "en")):
+    if "language" in changes and not is_language(changes["language"]):
         wrong["language"] = "must be a BCP 47 language tag such as pt-BR"
     if wrong:
         raise Invalid(wrong)

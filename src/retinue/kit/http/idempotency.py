@@ -4,6 +4,7 @@ The key is claimed in a transaction of its own; the answer is stored in the tran
 after a crash either both exist or neither, and an abandoned claim may be taken over when its lease is up.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -23,7 +24,9 @@ from retinue.kit.http.request import Request
 from retinue.kit.jobs.declare import NoPayload, job
 
 _KEPT_S = 24 * 3600
-_LEASE_S = 180
+# How long a key stays claimed by a process that was killed; a living one renews its claim.
+_LEASE_S = 10
+_RENEW_S = 3
 
 
 class IdempotencyConflict(RetinueError):
@@ -56,6 +59,11 @@ _TAKE_OVER: Statement[Any] = Statement(
     .where(_stored.c.id == sa.bindparam("record_id"), _stored.c.lease_until == sa.bindparam("seen_lease"))
     .values(lease_until=sa.bindparam("lease"), request_hash=sa.bindparam("hash"), status=None, body=None)
 )
+_RENEW: Statement[Any] = Statement(
+    sa.update(_stored)
+    .where(_stored.c.id == sa.bindparam("record_id"), _stored.c.status.is_(None))
+    .values(lease_until=sa.bindparam("lease"))
+)
 _FORGET: Statement[Any] = Statement(sa.delete(_stored).where(_stored.c.id == sa.bindparam("record_id")))
 _SWEEP: Statement[Any] = Statement(sa.delete(_stored).where(_stored.c.expires_at < sa.bindparam("now")))
 
@@ -77,6 +85,7 @@ async def once(
         replay = await _claim(unit, claim)
     if replay is not None:
         return replay
+    renewal = asyncio.create_task(_keep_claimed(ctx, claim))
     try:
         answer = await run()
         await _store(ctx, claim, answer)
@@ -92,7 +101,19 @@ async def once(
         async with ctx.unit() as unit:
             await unit.system("release the claim").execute(_FORGET, record_id=claim.id)
         raise
+    finally:
+        renewal.cancel()
     return answer
+
+
+async def _keep_claimed(ctx: Context, claim: StoredAnswer) -> None:
+    """A long request, a chat for example, holds its key for as long as it runs."""
+    while True:
+        await asyncio.sleep(_RENEW_S)
+        inner = Context(ctx.instance, ctx.principal, ctx.caller)
+        async with inner:
+            system = inner.system("the claim was made outside any tenant's fence")
+            await system.execute(_RENEW, record_id=claim.id, lease=ctx.clock.ahead(_LEASE_S))
 
 
 def _claim_id(ctx: Context, request: Request, key: str) -> str:

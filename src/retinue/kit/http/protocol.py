@@ -16,6 +16,8 @@ from retinue.kit.http.connections import BadRequest, Connections, HeadersTooLarg
 
 log = structlog.get_logger("retinue.http")
 
+_UNSENT_BYTES = 16 * 1024
+
 
 class Phase(IntEnum):
     HEAD = 0
@@ -81,6 +83,8 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # uvloop needs three times the bytes of small unsent writes; what waits does so in the sender's queue.
+        transport.set_write_buffer_limits(high=_UNSENT_BYTES)
         self.peer = self.server_state.peer(self.client)
         if self.peer is not None and not self.server_state.join(self.peer):
             self.phase = REFUSED

@@ -96,7 +96,8 @@ async def stream(
         if is_there:
             await writer.finish(watch.error)
     finally:
-        await _stop(pump, *watch.tasks(), writer.task)
+        watch.cancel()
+        await _stop(pump, writer.task)
 
 
 async def _pump(events: AsyncIterator[Event], writer: "_Writer") -> None:
@@ -153,8 +154,10 @@ class _Watch:
         self._gone = gone
         self._check: asyncio.Task[bool] | None = None
 
-    def tasks(self) -> list[asyncio.Task[Any] | None]:
-        return [self._gone, self.shutdown, self._check]
+    def cancel(self) -> None:
+        for task in (self._gone, self.shutdown, self._check):
+            if task is not None:
+                task.cancel()
 
     async def until_end(
         self, heartbeat_s: float, still_allowed: Callable[[], Awaitable[bool]] | None, check_every_s: float

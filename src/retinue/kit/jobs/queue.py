@@ -16,7 +16,7 @@ from retinue.kit.db.types import json_text
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.fairness import share_of, take_turns
 from retinue.kit.jobs.moment import database_keeps_time
-from retinue.kit.jobs.statements import DONE, Claimed, Statements
+from retinue.kit.jobs.statements import DONE, Claimed, statements
 
 log = structlog.get_logger("retinue.jobs")
 
@@ -62,8 +62,8 @@ class JobQueue:
         self._clock = instance.clock
         database = instance.database
         self._dialect = database.dialect
-        self._sql = Statements(
-            self._dialect, list(limits), by_database=database_keeps_time(self._dialect, self._clock)
+        self._sql = statements(
+            self._dialect, tuple(limits), by_database=database_keeps_time(self._dialect, self._clock)
         )
         self._cursors = dict.fromkeys(limits, _BEFORE_EVERY_LANE)
         self._crowded: set[str] = set()

@@ -3,6 +3,7 @@
 Conditions on `state` are literal text, because a partial index serves only a condition the planner can see.
 """
 
+import functools
 from typing import Any
 
 import msgspec
@@ -63,7 +64,7 @@ DONE: Statement[Any] = Statement(sa.delete(_jobs).where(*_mine))
 class Statements:
     """Everything that looks at the time, with the clock that counts."""
 
-    def __init__(self, dialect: str, queues: list[str], *, by_database: bool) -> None:
+    def __init__(self, dialect: str, queues: tuple[str, ...], *, by_database: bool) -> None:
         now: Any = (
             sa.select(sa.literal_column(DATABASE_NOW, sa.Double())).scalar_subquery()
             if by_database
@@ -80,7 +81,13 @@ class Statements:
         self.lane_heads = _lane_heads(dialect, now_text)
 
 
-def _look(queues: list[str], now: Any) -> Statement[Any]:
+@functools.cache
+def statements(dialect: str, queues: tuple[str, ...], *, by_database: bool) -> Statements:
+    """Compiling them takes longer than most work they are for."""
+    return Statements(dialect, queues, by_database=by_database)
+
+
+def _look(queues: tuple[str, ...], now: Any) -> Statement[Any]:
     """The time, whether events wait, the earliest lease to end, and each queue's earliest job."""
     events = EventEntry.__table__
     # Asking for the earliest, where any would do, leaves PostgreSQL no plan but the index.
