@@ -13,6 +13,7 @@ class Role(StrEnum):
 
 @table("role_permissions", prefix="role")
 class RolePermissions(Record, kw_only=True):
-    """What a role may do, on the whole instance; `id` is the role."""
+    """What a role may do, on the whole instance; `id` is the role, `known` the catalogue it was set from."""
 
     permissions: list[str]
+    known: list[str]

@@ -1,6 +1,6 @@
 """What roles may do, and who may give them to whom."""
 
-from retinue.access.catalogue import KEYS, SUPER_ADMIN_ONLY
+from retinue.access.catalogue import KEYS, SUPER_ADMIN_ONLY, default_permissions
 from retinue.access.errors import RoleAboveYours, RoleLocked
 from retinue.access.events import RolePermissionsChanged
 from retinue.access.models import Role, RolePermissions
@@ -15,6 +15,21 @@ def require_rank(principal: Principal, role: Role) -> None:
     """Refuse to reach above oneself: nobody grants or touches a role higher than the own one."""
     if _HIGHEST_FIRST.index(role) < _HIGHEST_FIRST.index(Role(principal.role)):
         raise RoleAboveYours(role, principal.role)
+
+
+async def prepare_roles(ctx: Context) -> None:
+    """Every role has its row, and a permission of a newer release reaches whom it is meant for."""
+    system = ctx.system("roles are the same for every tenant")
+    for role in Role:
+        await system.insert_missing(
+            RolePermissions(id=role, permissions=default_permissions(role), known=list(KEYS))
+        )
+        held = await system.lock(RolePermissions, role)
+        assert held is not None
+        new = set(KEYS) - set(held.known)
+        if new:
+            after = set(held.permissions) | new.intersection(default_permissions(role))
+            await system.update(held, permissions=in_order(after), known=list(KEYS))
 
 
 async def set_permissions(ctx: Context, role: Role, keys: list[str]) -> list[str]:

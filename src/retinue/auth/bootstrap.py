@@ -4,8 +4,8 @@ import secrets
 
 import sqlalchemy as sa
 
-from retinue.access.catalogue import default_permissions
-from retinue.access.models import Role, RolePermissions
+from retinue.access.models import Role
+from retinue.access.service import prepare_roles
 from retinue.auth import passwords
 from retinue.auth.account_mails import check_address
 from retinue.kit.context import Caller, Context
@@ -62,11 +62,9 @@ def _context(instance: Instance) -> Context:
 
 
 async def _prepare(ctx: Context) -> None:
-    """The roles and the default tenant; the row of the highest role is held, so only one process is here."""
+    """The roles and the default tenant; the rows of the roles are held, so only one process is here."""
+    await prepare_roles(ctx)
     system = ctx.system("there may be no tenant yet")
-    for role in Role:
-        await system.insert_missing(RolePermissions(id=role, permissions=default_permissions(role)))
-    await system.lock(RolePermissions, Role.super_admin)
     tenant = await system.find(Tenant, is_default=True)
     if tenant is None:
         tenant = Tenant(name="Default", plan=ctx.settings.default_plan, is_default=True)

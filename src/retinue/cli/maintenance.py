@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import typer
 
-from retinue.auth.bootstrap import create_admin, first_start
+from retinue.auth.bootstrap import create_admin
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.engine import database_for
 from retinue.kit.errors import RetinueError
@@ -58,7 +58,6 @@ def run_migrations(settings: Settings) -> None:
 
 def run_create_admin(settings: Settings, email: str, password: str) -> None:
     async def action(instance: Instance) -> bool:
-        await first_start(instance)
         await create_admin(instance, email, password)
         typer.echo(f"created super administrator {email}")
         return True

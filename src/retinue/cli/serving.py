@@ -46,11 +46,15 @@ class Serving:
         await self.service(scope, receive, send)
 
 
+def _uncounted(settings: Settings) -> tuple[str, ...]:
+    """A trusted proxy stands for many, and so does this machine while it is the only one that can call."""
+    return settings.trusted_proxies or ("127.0.0.0/8", "::1/128")
+
+
 def run_server(settings: Settings, host: str, port: int) -> None:
     configure(settings)
     try:
-        if settings.master_key is not None:
-            root_keys(settings, may_create=False)
+        root_keys(settings, may_create=False)
     except BadSetting as error:
         typer.echo(f"retinue: {error}", err=True)
         raise typer.Exit(2) from None
@@ -61,7 +65,7 @@ def run_server(settings: Settings, host: str, port: int) -> None:
             serving,
             host=host,
             port=port,
-            limits=Limits(),
+            limits=Limits(uncounted_peers=_uncounted(settings)),
             on_bound=serving.bound,
             on_ready=serving.ready,
             shutting_down=asyncio.Event(),

@@ -1,10 +1,11 @@
 from retinue.auth import sessions, sign_in
 from retinue.auth.errors import AccountInactive, EmailNotVerified, InvalidCredentials, InvalidRefreshToken
-from retinue.auth.schemas.sign_in import Credentials, Me, MfaRequired, RefreshRequest, SignedIn, Tokens
+from retinue.auth.schemas.sign_in import Credentials, MfaRequired, RefreshRequest, SignedIn, Tokens
 from retinue.kit.context import Context
 from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes
 from retinue.kit.schemas import Message
 from retinue.users.queries import fetch_self
+from retinue.users.schemas import UserOut
 
 routes = Routes("/auth", tag="auth")
 
@@ -31,5 +32,5 @@ async def logout(ctx: Context) -> Message:
 
 
 @routes.get("/me", requires=SIGNED_IN)
-async def get_me(ctx: Context) -> Me:
-    return Me.of(await fetch_self(ctx))
+async def get_me(ctx: Context) -> UserOut:
+    return UserOut.of(await fetch_self(ctx))

@@ -2,7 +2,6 @@
 
 from retinue.auth.schemas.sign_in import (
     Credentials,
-    Me,
     MfaRequired,
     Password,
     RefreshRequest,
@@ -13,7 +12,6 @@ from retinue.auth.schemas.sign_in import (
 
 __all__ = [
     "Credentials",
-    "Me",
     "MfaRequired",
     "Password",
     "RefreshRequest",

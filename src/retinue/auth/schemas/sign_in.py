@@ -41,18 +41,3 @@ class MfaRequired(Schema, kw_only=True):
 
 class RefreshRequest(Schema, kw_only=True):
     refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)]
-
-
-class Me(Schema, kw_only=True):
-    id: str
-    email: str
-    first_name: str
-    last_name: str
-    role: str
-    tenant_id: str
-    email_verified: bool
-    mfa_enabled: bool
-    status: str
-    last_login_at: str | None
-    created_at: str
-    updated_at: str

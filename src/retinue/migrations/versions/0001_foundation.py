@@ -240,6 +240,7 @@ def upgrade() -> None:
         sa.Column("created_at", types.Text, nullable=False),
         sa.Column("updated_at", types.Text, nullable=False),
         sa.Column("permissions", types.Json(), nullable=False),
+        sa.Column("known", types.Json(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_role_permissions")),
     )
     op.create_table(
