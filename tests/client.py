@@ -2,7 +2,7 @@
 
 import asyncio
 from typing import Any, Self
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
@@ -81,7 +81,7 @@ class Api:
             "http_version": "1.1",
             "method": method,
             "scheme": "http",
-            "path": bare,
+            "path": unquote(bare),
             "raw_path": quote(bare, safe="/%:@!$&'()*+,;=~").encode(),
             "query_string": (urlencode(query) if query else inline_query).encode(),
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],

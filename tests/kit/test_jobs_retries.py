@@ -119,7 +119,7 @@ async def test_a_payload_that_does_not_fit_is_a_failure(workshop: Workshop):
 
 def test_a_job_that_would_never_be_tried_cannot_be_declared():
     async def hopeless(ctx: object, payload: Named) -> None:
-        raise NotImplementedError
+        """Never runs."""
 
     with pytest.raises(TypeError):
         job(retry=Retry(delays=()))(hopeless)
@@ -127,7 +127,7 @@ def test_a_job_that_would_never_be_tried_cannot_be_declared():
 
 def test_two_jobs_cannot_have_one_name():
     async def do_nothing(ctx: object, payload: Named) -> None:
-        raise NotImplementedError
+        """Has the name of another."""
 
     with pytest.raises(TypeError):
         job()(do_nothing)

@@ -233,6 +233,32 @@ async def test_a_lease_is_held_while_its_job_runs(workshop: Workshop):
     assert await workshop.marks() == ["long"]
 
 
+async def test_a_claim_that_never_reached_its_worker_runs_out(workshop: Workshop):
+    """As when the connection breaks during the commit: the row says running, and nobody runs it."""
+    gate = here.gates["gate"]
+    runner = workshop.runner()
+    await runner.start()
+    await workshop.ask(here.wait_at_gate, "long")
+    await gate.until(1)
+    await workshop.ask(here.leave_mark, "orphan", delay_s=1e6)
+    await workshop.change(
+        "UPDATE jobs SET state = 'running', attempt = 1, run_at = 0, worker = ?, lease_until = ?"
+        " WHERE kind = 'leave_mark'",
+        runner.status().worker,
+        workshop.clock.time() + LEASE_S,
+    )
+    for _ in range(4):
+        workshop.clock.advance(LEASE_S / 3 + 0.1)
+        before = (await workshop.jobs(kind="wait_at_gate"))[0].lease_until
+        runner._wake.set()
+        async with asyncio.timeout(PATIENCE_S):
+            while (await workshop.jobs(kind="wait_at_gate"))[0].lease_until == before:
+                await asyncio.sleep(0.001)
+    gate.opened.set()
+    await runner.stop()
+    assert sorted(await workshop.marks())[-2:] == ["long", "orphan"]
+
+
 async def _only(workshop: Workshop) -> Job:
     [job] = await workshop.jobs()
     return job

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import httptools
 import structlog
-from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from retinue.kit.errors import RetinueError, Unavailable
+from retinue.kit.errors import RetinueError
 from retinue.kit.http.connections import BadRequest, Connections, HeadersTooLarge, refusal
+from retinue.kit.http.exchange import Exchange
 
 log = structlog.get_logger("retinue.http")
 
@@ -27,38 +27,6 @@ class Phase(IntEnum):
 
 
 HEAD, BODY, IDLE, REFUSED = Phase
-
-
-class Exchange(RequestResponseCycle):
-    """One request and its answer."""
-
-    async def run_asgi(self, app: ASGI3Application) -> None:
-        fault: RetinueError = RetinueError()
-        try:
-            await app(self.scope, self.receive, self.send)
-        except asyncio.CancelledError:
-            fault = Unavailable("The server is shutting down.")
-            raise
-        except Exception:
-            log.exception("application failed")
-        finally:
-            self._close_unfinished(fault)
-            self.on_response = _nothing
-
-    def _close_unfinished(self, fault: RetinueError) -> None:
-        if self.response_complete or self.disconnected:
-            return
-        if self.response_started:
-            # Nothing else tells the client that what it has is not the whole answer.
-            self.transport.abort()
-            return
-        self.response_started = self.response_complete = True
-        self.transport.write(refusal(fault))
-        self.transport.close()
-
-
-def _nothing() -> None:
-    pass
 
 
 class Connection(HttpToolsProtocol):

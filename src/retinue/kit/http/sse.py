@@ -203,7 +203,11 @@ async def _ask(still_allowed: Callable[[], Awaitable[bool]]) -> bool:
 
 
 class _Writer:
-    """Sends frames, at once while the client keeps up, and from a bounded queue while it does not."""
+    """Sends frames while the client keeps up, and from a bounded queue while it does not.
+
+    The first frame leaves at once. What is produced within one turn of the event loop after that leaves
+    together at the turn's end: tokens come in bursts, and a write costs more than its bytes.
+    """
 
     def __init__(
         self, send: Send, headers: list[tuple[bytes, bytes]], timeout_s: float, queue_bytes: int
@@ -218,9 +222,28 @@ class _Writer:
         self._queue_bytes = queue_bytes
         self._queue = bytearray()
         self._room = asyncio.Event()
+        self._gathered = bytearray()
+        self._call_soon = asyncio.get_running_loop().call_soon
 
     def write(self, frame: bytes) -> bool:
-        """Send or queue a frame; False when there is no room for another one."""
+        """Send, gather or queue a frame; False when there is no room for another one."""
+        if not self.has_started or self.task is not None:
+            self.flush()
+            return self._send_now(frame)
+        if not self._gathered:
+            self._call_soon(self.flush)
+        self._gathered += frame
+        return len(self._gathered) < _BATCH_BYTES or self.flush()
+
+    def flush(self) -> bool:
+        """Send what was gathered."""
+        if not self._gathered:
+            return True
+        frames = bytes(self._gathered)
+        self._gathered.clear()
+        return self._send_now(frames)
+
+    def _send_now(self, frame: bytes) -> bool:
         if self.task is not None:
             self._queue += frame
             return len(self._queue) <= self._queue_bytes
@@ -246,6 +269,7 @@ class _Writer:
         if error is not None:
             # The id of the last real event, so that a client resuming after this one misses nothing.
             self.write(encode(Event("error", error, self.last_id)))
+        self.flush()
         if self.task is not None:
             await asyncio.wait([self.task])
         if self.stalled.done():

@@ -4,6 +4,7 @@ import os
 import secrets
 import socket
 from collections import Counter
+from collections.abc import Iterable
 from math import ceil
 from typing import Any, Literal
 
@@ -171,15 +172,17 @@ class JobQueue:
         ]
         await self._each(unit, self._sql.again, again)
 
-    async def beat(self, unit: Unit) -> None:
-        """Hold on to every running job of this worker."""
-        await self._system(unit).execute(self._sql.beat, by=self.worker, ttl=LEASE_S, now=self._clock.time())
+    async def beat(self, unit: Unit, running: Iterable[Claimed]) -> None:
+        """Hold on to what really runs here; a claim whose commit was never heard of must run out."""
+        now = self._clock.time()
+        await self._each(
+            unit, self._sql.beat, [{**self.fence(job), "ttl": LEASE_S, "now": now} for job in running]
+        )
 
-    async def reclaim(self, unit: Unit) -> int:
+    async def reclaim(self, unit: Unit) -> None:
         """Take jobs back from workers that went away; one that went down with too many of them is dead."""
         rows = await self._system(unit).execute(
             self._sql.reclaim, most_interruptions=MOST_INTERRUPTIONS, now=self._clock.time()
         )
         for tenant_id, id, kind, state in rows:
             log.warning("job_reclaimed", tenant_id=tenant_id, job_id=id, kind=kind, state=state)
-        return len(rows)

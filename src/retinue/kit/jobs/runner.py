@@ -94,10 +94,11 @@ class Runner:
         await self._announce.settle()
 
     async def _give_back(self) -> None:
+        """Should it fail, the leases run out; the way down goes on."""
         try:
             await self._turn()
-        except DatabaseUnavailable:
-            log.warning("leases_not_given_back", worker=self._queue.worker)
+        except Exception:
+            log.exception("leases_not_given_back", worker=self._queue.worker)
 
     async def drain(self) -> int:
         """Run everything that is due now, one after the other, and what comes of it; how many jobs ran.
@@ -214,10 +215,13 @@ class Runner:
             failpoint("before_finish")
             await self._queue.record(unit, outcomes)
         if self._is_beat_due:
-            await self._queue.beat(unit)
+            await self._queue.beat(unit, self._running.values())
             self._schedule_beat()
-        events = 0 if self._is_stopping else await self._make_due(unit, seen)
-        jobs = [] if self._is_stopping else await self._claim(unit)
+        events, jobs = 0, []
+        if not self._is_stopping:
+            has_news = self._has_news(seen) or any(one.state == "ready" for one in outcomes)
+            events = await self._make_due(unit, seen)
+            jobs = await self._claim(unit, [queue for queue in seen.queues if has_news or seen.is_due(queue)])
         await unit.commit()
         if jobs and not self._running:
             self._schedule_beat()
@@ -249,20 +253,23 @@ class Runner:
         failpoint("before_relay_commit")
         return events
 
-    async def _claim(self, unit: Unit) -> list[Claimed]:
+    async def _claim(self, unit: Unit, queues: list[str]) -> list[Claimed]:
+        held = self._held()
         jobs: list[Claimed] = []
-        for queue, held in self._held().items():
-            jobs += await self._queue.claim(unit, queue, held)
+        for queue in queues:
+            jobs += await self._queue.claim(unit, queue, held[queue])
         return jobs
+
+    def _has_news(self, seen: Outlook) -> bool:
+        """Whether this turn may make jobs that the look could not see."""
+        return seen.has_events or seen.is_lease_over or self._schedules.next_at <= seen.now
 
     def _has_work(self, seen: Outlook) -> bool:
         if self._outcomes or self._is_beat_due:
             return True
         if self._is_stopping:
             return False
-        if seen.has_events or seen.is_lease_over or self._schedules.next_at <= seen.now:
-            return True
-        return any(
+        return self._has_news(seen) or any(
             seen.is_due(queue) and held.total() < self._queue.limits[queue]
             for queue, held in self._held().items()
         )

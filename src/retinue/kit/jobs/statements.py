@@ -130,19 +130,13 @@ def _take(now: Any) -> Statement[Any]:
 
 
 def _beat(now: Any) -> Statement[Any]:
-    """A locked row is about to be finished or taken away, so it is passed over."""
-    held = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(
-        _running, _jobs.c.worker == _given("by", _jobs.c.worker)
-    )
     return Statement(
-        sa.update(_jobs)
-        .where(_key.in_(held.with_for_update(skip_locked=True)))
-        .values(lease_until=now + sa.bindparam("ttl", type_=sa.Double()))
+        sa.update(_jobs).where(*_mine).values(lease_until=now + sa.bindparam("ttl", type_=sa.Double()))
     )
 
 
 def _reclaim(now: Any) -> Statement[Any]:
-    expired = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(_running, _jobs.c.lease_until < now).limit(100)
+    expired = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(_running, _jobs.c.lease_until < now)
     hopeless = _jobs.c.interrupted >= sa.bindparam("most_interruptions", type_=sa.BigInteger())
     return Statement(
         sa.update(_jobs)

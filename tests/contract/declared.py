@@ -1,0 +1,68 @@
+"""What the OpenAPI document declares an operation to answer, and whether an answer keeps to it."""
+
+import functools
+import json
+from typing import Any
+
+import jsonschema_rs
+
+from retinue.app import openapi_document
+from retinue.kit.http.routing import Route
+from tests.client import Response
+from tests.contract.routes import label
+
+
+@functools.cache
+def document() -> Any:
+    return json.loads(openapi_document())
+
+
+def _closed(node: Any) -> Any:
+    """A copy in which an object has the properties that are listed and no others."""
+    if isinstance(node, list):
+        return [_closed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    copy = {key: _closed(value) for key, value in node.items()}
+    if isinstance(node.get("properties"), dict) and node.get("type") == "object":
+        copy.setdefault("additionalProperties", False)
+    return copy
+
+
+@functools.cache
+def _validators() -> dict[tuple[str, str], Any]:
+    closed = _closed(document())
+    found = {}
+    for path, operations in document()["paths"].items():
+        for method, operation in operations.items():
+            for status, response in operation["responses"].items():
+                content = _closed(response.get("content", {})).get("application/json")
+                if content is not None and status < "300":
+                    schema = {**content["schema"], "components": closed["components"]}
+                    found[f"{method.upper()} {path}", status] = jsonschema_rs.validator_for(schema)
+    return found
+
+
+def undeclared(operation: str, answer: Response) -> list[str]:
+    """What in a good answer is not as the document has it, undeclared keys included."""
+    validator = _validators().get((operation, str(answer.status)))
+    if validator is None:
+        return [] if answer.headers.get("content-type") != "application/json" else _unknown(operation)
+    return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(answer.json())]
+
+
+def _unknown(operation: str) -> list[str]:
+    """`/openapi.json` is a document whose shape is not ours to declare."""
+    return [] if operation == "GET /openapi.json" else [f"{operation} does not declare this answer"]
+
+
+def body_keys(route: Route) -> set[str]:
+    """The keys that the body of a route may have, by the document."""
+    body = document()["paths"][route.path][route.method.lower()]["requestBody"]
+    schema = body["content"]["application/json"]["schema"]
+    while "$ref" in schema:
+        schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return set(schema["properties"])
+
+
+__all__ = ["body_keys", "document", "label", "undeclared"]

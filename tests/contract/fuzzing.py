@@ -1,0 +1,182 @@
+"""Requests that schemathesis makes up from the OpenAPI document, sent through the whole pipeline."""
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.drivers import CoverageGenerator
+from schemathesis.generation.feedback import FeedbackSources
+from schemathesis.generation.overrides import Override
+
+from retinue.app import openapi_document
+from tests.client import Api, Response
+from tests.contract.declared import undeclared
+from tests.contract.test_every_answer import assert_well_formed
+
+SEED = 20_261
+BASE = "http://testserver"
+
+load_all_checks()
+# The others send requests of their own to a server on the network, or know nothing of a domain's rules.
+CHOSEN = CHECKS.get_by_names(
+    [
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+        "negative_data_rejection",
+        "unsupported_method",
+        "allow_header_conformance",
+    ]
+)
+
+
+@functools.cache
+def described() -> Any:
+    """The document without the caller's identity and the retries of a call, which are not made up here."""
+    document = json.loads(openapi_document())
+    for operation in (each for path in document["paths"].values() for each in path.values()):
+        operation["security"] = []
+        parameters = operation.get("parameters", [])
+        operation["parameters"] = [each for each in parameters if "IdempotencyKey" not in each.get("$ref", "")]
+    schema = schemathesis.openapi.from_dict(document)
+    # No PostgreSQL text holds U+0000: it is refused everywhere, which no schema can say.
+    schema.config.generation.update(allow_x00=False)
+    return schema
+
+
+def operation_of(method: str, path: str) -> Any:
+    return described()[path][method]
+
+
+def boundary_cases(operation: Any) -> Iterator[Any]:
+    """Every boundary of the schema, kept and broken; the same each time."""
+    return iter(
+        CoverageGenerator(
+            operation=operation,
+            generation_modes=list(GenerationMode),
+            generation_config=operation.schema.config.generation_for(operation=operation, phase="coverage"),
+            auth_storage=None,
+            override=Override(),
+            feedback=FeedbackSources(),
+        )
+    )
+
+
+def random_cases(operation: Any, count: int) -> list[Any]:
+    """So many cases that keep the schema, and as many that break it."""
+    drawn: list[Any] = []
+    for mode in GenerationMode:
+        if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.headers):
+            continue
+
+        @seed(SEED)
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @settings(
+            max_examples=count,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        def draw(case: Any) -> None:
+            drawn.append(case)
+
+        draw()
+    return drawn
+
+
+@dataclass
+class Fuzzer:
+    """Sends cases as one caller and remembers what was wrong with the answers."""
+
+    api: Api
+    known_ids: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+
+    async def send(self, case: Any) -> Response:
+        number = self.statuses.total()
+        self._adapt(case, number)
+        prepared = prepare(case)
+        target = urlsplit(prepared.url)
+        caller = self.api.at(f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}")
+        headers = {name.lower(): value for name, value in prepared.headers.items()}
+        path = target.path + (f"?{target.query}" if target.query else "")
+        answer = await caller.request(
+            prepared.method, path, content=_bytes(prepared.body), headers={**headers, "host": "testserver"}
+        )
+        self.statuses[answer.status] += 1
+        self._judge(case, prepared, answer)
+        return answer
+
+    def _adapt(self, case: Any, number: int) -> None:
+        """Where the path may be anything, every second time it names what is really there."""
+        if isinstance(case.body, dict | list):
+            case.body = whole(case.body)
+        info = case.meta.components.get(ParameterLocation.PATH)
+        if info is None or info.mode is GenerationMode.NEGATIVE or number % 2:
+            return
+        for name in case.path_parameters:
+            if ids := self.known_ids.get(name):
+                case.path_parameters[name] = ids[number // 2 % len(ids)]
+
+    def _judge(self, case: Any, prepared: Any, answer: Response) -> None:
+        try:
+            case.validate_response(_wrapped(answer, prepared), checks=CHOSEN)
+            if case.method.upper() != "HEAD":
+                assert_well_formed(answer)
+            if answer.status < 300 and case.method.upper() == case.operation.method.upper():
+                found = undeclared(case.operation.label, answer)
+                assert not found, f"answers with undeclared keys: {found}"
+        except (FailureGroup, AssertionError) as error:
+            self.problems.append(
+                f"{prepared.method} {prepared.url} {prepared.body!r:.300}\n→ {answer!r}\n{error}"
+            )
+
+
+def prepare(case: Any) -> Any:
+    kwargs = case.as_transport_kwargs(base_url=BASE)
+    kwargs.pop("cookies", None)
+    return requests.Request(**kwargs).prepare()
+
+
+def whole(value: Any) -> Any:
+    """JSON Schema takes 1.0 for an integer; our decoder does not, and no schema can say so."""
+    if isinstance(value, dict):
+        return {key: whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _bytes(body: Any) -> bytes:
+    if body is None:
+        return b""
+    return body.encode() if isinstance(body, str) else bytes(body)
+
+
+def _wrapped(answer: Response, prepared: Any) -> Any:
+    headers: dict[str, list[str]] = {}
+    for name, value in answer.raw_headers:
+        headers.setdefault(name.decode(), []).append(value.decode("latin-1"))
+    return schemathesis.Response(
+        status_code=answer.status,
+        headers=headers,
+        content=answer.body,
+        request=prepared,
+        elapsed=0.0,
+        verify=False,
+    )
