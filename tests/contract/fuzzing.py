@@ -106,6 +106,7 @@ class Fuzzer:
     known_ids: dict[str, list[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
 
     async def send(self, case: Any) -> Response:
         number = self.statuses.total()
@@ -119,6 +120,8 @@ class Fuzzer:
             prepared.method, path, content=_bytes(prepared.body), headers={**headers, "host": "testserver"}
         )
         self.statuses[answer.status] += 1
+        if answer.status == 401:
+            self.reasons[answer.details["reason"]] += 1
         self._judge(case, prepared, answer)
         return answer
 

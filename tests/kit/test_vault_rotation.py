@@ -174,8 +174,9 @@ async def test_a_row_that_another_transaction_holds_is_taken_later(service, peop
     holder = people.context(tenant_id)
     await holder.db.lock(OutgoingMail, mails[0].id)
     rotating = asyncio.create_task(rotate_key(service.instance, pace=AT_ONCE))
-    while (await counts(service)).get(1) != 1:
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(10):
+        while (await counts(service)).get(1) != 1:
+            await asyncio.sleep(0.02)
     assert not rotating.done()
     await holder.db.update(mails[0], content=Sealed.of("written by the holder"))
     await holder.commit()
@@ -223,6 +224,48 @@ async def test_what_another_process_sealed_with_the_old_key_meanwhile_is_moved_t
     assert (rotation.moved, rotation.retired) == (3, [1])
     await other.refresher.check()
     assert await reread(their, late) == "mail 0"
+
+
+async def rotate_until_settling(service, settle_s):
+    """A rotation that has made its first pass and waits for the others."""
+    is_settling = asyncio.Event()
+
+    def watch(progress):
+        if progress.stage is Stage.settling:
+            is_settling.set()
+
+    rotating = asyncio.create_task(
+        rotate_key(service.instance, pace=Pace(learn_s=0, settle_s=settle_s), watch=watch)
+    )
+    await asyncio.wait_for(is_settling.wait(), 10)
+    return rotating
+
+
+async def test_what_is_sealed_with_the_old_key_after_the_first_pass_is_moved_by_the_last(
+    service, other, tenant_id
+):
+    await other.refresher.stop()
+    rotating = await rotate_until_settling(service, settle_s=0.5)
+    (late,) = await store_mails(People(other), tenant_id, 1)
+    assert (await counts(service))[1] == 1
+    assert (await rotating).retired == [1]
+    await other.refresher.check()
+    assert await reread(People(other), late) == "mail 0"
+
+
+async def test_a_transaction_that_outlasts_the_wait_keeps_the_old_version_until_it_ends(
+    service, other, tenant_id
+):
+    await other.refresher.stop()
+    rotating = await rotate_until_settling(service, settle_s=0.5)
+    writer = People(other).context(tenant_id)
+    late = await writer.db.insert(OutgoingMail(content=Sealed.of("sealed with the old key")))
+    await asyncio.sleep(1)
+    assert not rotating.done()
+    await writer.commit()
+    assert (await rotating).retired == [1]
+    await other.refresher.check()
+    assert await reread(People(other), late) == "sealed with the old key"
 
 
 async def test_a_process_knows_the_next_version_before_anybody_seals_with_it(

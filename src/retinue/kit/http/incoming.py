@@ -62,9 +62,14 @@ def _is_json(content_type: bytes) -> bool:
 def decode_query(request: Request, target: Any) -> Any:
     raw = request.query() if request.query_string else {}
     try:
-        return msgspec.convert(raw, target, strict=False)
+        query = msgspec.convert(raw, target, strict=False)
     except msgspec.ValidationError as error:
         raise Invalid(field_errors(error, raw, target, strict=False)) from error
+    # Read leniently, the text `null` is nothing at all: a filter would be dropped without a word.
+    dropped = [name for name in raw if getattr(query, name, "") is None]
+    if dropped:
+        raise Invalid(dict.fromkeys(dropped, "must not be null"))
+    return query
 
 
 def decode_body(route: Route, body: bytes) -> Any:
