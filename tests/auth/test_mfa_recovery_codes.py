@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from retinue.auth.models import RecoveryCode
 from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import Statement
 from tests.factories.happenings import audits, events, only_event
@@ -108,6 +109,18 @@ async def test_codes_belong_to_one_user(api, people, person, factor, clock) -> N
     token = await mfa_token(api, person.user)
     assert refused(await complete(api, token, others.recovery_codes[0])) == (401, "invalid_code")
     assert await remaining(other) == 10
+
+
+async def test_a_stored_code_is_good_for_its_user_only(api, people, person, factor, clock) -> None:
+    other = await people.signed_in()
+    others = await enable(other, clock)
+    async with people.context(person.user.tenant_id) as ctx:
+        for stored in await ctx.db.all(RecoveryCode, user_id=other.user.id):
+            await ctx.db.update(stored, user_id=person.user.id)
+    assert await remaining(person) == 20
+    token = await mfa_token(api, person.user)
+    assert refused(await complete(api, token, others.recovery_codes[0])) == (401, "invalid_code")
+    assert (await complete(api, token, factor.recovery_codes[0])).status == 200
 
 
 async def test_a_set_that_waits_for_its_device_survives_a_renewal(api, person, factor, clock) -> None:

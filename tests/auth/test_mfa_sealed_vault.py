@@ -21,7 +21,7 @@ async def persons(people, clock):
 @pytest.fixture
 async def sealed(service, persons, clock) -> AsyncIterator[Service]:
     """The same instance, started again after its key was lost."""
-    (service.settings.data_dir / "master.key").unlink()
+    (service.settings.data_dir / KEY_FILE).unlink()
     started = Service(service.settings, clock)
     await started.start()
     yield started

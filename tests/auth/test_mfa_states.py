@@ -1,5 +1,6 @@
 """Setting up, enabling and disabling a second factor, and the devices that there are."""
 
+import asyncio
 import base64
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -104,6 +105,31 @@ async def test_enable_without_setup_is_a_conflict(person, clock) -> None:
     factor = await enable(person, clock)
     answer = await person.post("/api/v1/mfa/enable", {"code": factor.code(30)})
     assert (answer.status, answer.code) == (409, "mfa_not_setup")
+
+
+async def test_a_device_is_enabled_once(people, person, clock) -> None:
+    factor = await set_up(person, clock)
+    shown = [factor.code(seconds) for seconds in (-30, 0, 30)]
+    answers = await asyncio.gather(*(person.post("/api/v1/mfa/enable", {"code": code}) for code in shown))
+    statuses = sorted(answer.status for answer in answers)
+    assert statuses[0] == 200
+    assert set(statuses[1:]) <= {409, 422}
+    assert len(await audits(people, "auth.mfa_device_added")) == 1
+
+
+async def test_setting_up_and_enabling_at_once_leaves_one_of_both(person, clock) -> None:
+    for _ in range(3):
+        clock.advance(31)
+        factor = await set_up(person, clock)
+        enabling, *settings_up = await asyncio.gather(
+            person.post("/api/v1/mfa/enable", {"code": factor.code()}),
+            *(person.post("/api/v1/mfa/setup") for _ in range(3)),
+        )
+        assert enabling.status in {200, 409, 422}
+        assert {answer.status for answer in settings_up} <= {200, 403}
+        status = await status_of(person)
+        assert status["enabled"] == await shows_mfa(person)
+        assert status["recovery_codes_remaining"] == (10 if status["devices_count"] else 0)
 
 
 async def test_a_wrong_code_does_not_enable(people, person, clock) -> None:

@@ -4,9 +4,12 @@ import asyncio
 
 import pytest
 
+from retinue.auth.mfa import step_up
+from retinue.auth.models import MfaDevice
 from tests.factories.happenings import audits
-from tests.factories.people import PASSWORD
+from tests.factories.people import ADMIN_PASSWORD, PASSWORD
 from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, sign_in
+from tests.factories.second_factors import set_up as set_up_factor
 
 RENEW = "/api/v1/mfa/recovery-codes"
 STEP_UP = (403, "step_up_required")
@@ -180,3 +183,46 @@ async def test_whether_a_device_exists_is_told_only_after_the_step_up(thief, fac
     assert refused(await thief.delete(path)) == STEP_UP
     answer = await thief.delete(path, {"password": PASSWORD})
     assert (answer.status, answer.code) == (404, "device_not_found")
+
+
+@pytest.mark.parametrize("act", [renew, set_up, "remove"])
+async def test_mfa_enabled_while_a_request_is_on_its_way_is_asked_for(
+    people, person, thief, clock, monkeypatch, act
+) -> None:
+    waiting = await set_up_factor(person, clock)
+    async with people.context(person.user.tenant_id) as ctx:
+        device = await ctx.db.find(MfaDevice, user_id=person.user.id)
+    judge = step_up.require
+
+    async def overtaken(ctx, **given):
+        judged = await judge(ctx, **given)
+        assert (await person.post("/api/v1/mfa/enable", {"code": waiting.code()})).status == 200
+        return judged
+
+    monkeypatch.setattr(step_up, "require", overtaken)
+    if act == "remove":
+        answer = await thief.delete(f"/api/v1/mfa/devices/{device.id}")
+    else:
+        answer = await act(thief)
+    assert refused(answer) == STEP_UP
+    status = (await person.get("/api/v1/mfa/status")).json()
+    assert (status["devices_count"], status["recovery_codes_remaining"]) == (1, 10)
+
+
+async def test_a_super_administrator_who_acts_elsewhere_shows_the_own_second_factor(
+    people, admin, clock
+) -> None:
+    stale = await people.super_admin()
+    factor = await enable(admin, clock)
+    elsewhere = {"X-Tenant-ID": (await people.tenant()).id}
+    current = (await admin.get("/roles/viewer/permissions")).json()["permissions"]
+
+    async def change(**confirmation):
+        body = {"permissions": current, **confirmation}
+        return await stale.put("/roles/viewer/permissions", body, headers=elsewhere)
+
+    assert refused(await change()) == STEP_UP
+    assert refused(await change(code=factor.wrong_code())) == STEP_UP
+    assert (await change(password=ADMIN_PASSWORD)).status == 200
+    assert (await change(code=factor.code())).status == 200
+    assert (await change()).status == 200

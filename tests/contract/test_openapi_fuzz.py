@@ -1,22 +1,22 @@
 """R4: whatever is sent, the answer is one that the OpenAPI document declares, and never our fault."""
 
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from retinue.access.models import Role
 from retinue.auth.models import Session
-from retinue.files.models import File
 from retinue.kit.http.routing import PUBLIC, Route
 from retinue.users.models import Invitation
 from tests.client import Api
 from tests.contract.fuzzing import Fuzzer, boundary_cases, operation_of, random_cases
 from tests.contract.routes import ROUTES, label
-from tests.factories.people import ADMIN_EMAIL
 
 FAR = "2999-01-01T00:00:00.000000Z"
 NO_SESSION = {"missing_token", "invalid_token", "session_ended"}
-FEW = 3
+FEW = 8
 MANY = 300
 
 
@@ -32,7 +32,9 @@ class Administrator:
         user = self._user
         async with self._people.context(user.tenant_id) as ctx:
             session = await ctx.db.insert(Session(user_id=user.id, expires_at=FAR, last_used_at=FAR))
-        return self._people.api.signed_in(self._tokens.issue("access", user.id, user.tenant_id, session.id, 900))
+        return self._people.api.signed_in(
+            self._tokens.issue("access", user.id, user.tenant_id, session.id, 900)
+        )
 
 
 @pytest.fixture
@@ -82,23 +84,93 @@ async def fuzz(fuzzer: Fuzzer, route: Route, count: int, renew: Any = None) -> N
         answer = await fuzzer.send(case)
         if renew is not None and answer.status < 300 and route.method != "GET":
             fuzzer.api = await renew()
-    assert not fuzzer.problems, f"{len(fuzzer.problems)} of {len(cases)}:\n\n" + "\n\n".join(fuzzer.problems[:5])
+    assert not fuzzer.problems, f"{len(fuzzer.problems)} of {len(cases)}:\n\n" + "\n\n".join(
+        fuzzer.problems[:5]
+    )
 
 
-async def as_administrator(administrator, known_ids, route: Route, count: int) -> Fuzzer:
+async def fuzz_as_administrator(administrator, known_ids, route: Route, count: int) -> None:
     fuzzer = Fuzzer(await administrator.api(), known_ids)
     await fuzz(fuzzer, route, count, administrator.api)
-    return fuzzer
+    assert not NO_SESSION & set(fuzzer.reasons), "the session ended under the fuzzer"
+
+
+async def fuzz_as_nobody(api, route: Route, count: int) -> None:
+    fuzzer = Fuzzer(api)
+    await fuzz(fuzzer, route, count if route.requires is PUBLIC else 0)
+    assert route.requires is PUBLIC or set(fuzzer.statuses) <= {401, 405, 204}, fuzzer.statuses
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=label)
-async def test_the_administrator_always_gets_a_declared_answer(administrator, known_ids, route: Route) -> None:
-    fuzzer = await as_administrator(administrator, known_ids, route, FEW)
-    assert not NO_SESSION & set(fuzzer.reasons), "the session ended under the fuzzer"
+async def test_the_administrator_always_gets_a_declared_answer(
+    administrator, known_ids, route: Route
+) -> None:
+    await fuzz_as_administrator(administrator, known_ids, route, FEW)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=label)
 async def test_nobody_always_gets_a_declared_answer(api, route: Route) -> None:
-    fuzzer = Fuzzer(api)
-    await fuzz(fuzzer, route, FEW if route.requires is PUBLIC else 0)
-    assert route.requires is PUBLIC or set(fuzzer.statuses) <= {401, 405}, fuzzer.statuses
+    await fuzz_as_nobody(api, route, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", ROUTES, ids=label)
+async def test_the_administrator_gets_a_declared_answer_many_times(
+    administrator, known_ids, route: Route
+) -> None:
+    await fuzz_as_administrator(administrator, known_ids, route, MANY)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.requires is PUBLIC], ids=label)
+async def test_nobody_gets_a_declared_answer_many_times(api, route: Route) -> None:
+    await fuzz_as_nobody(api, route, MANY)
+
+
+class Tampering:
+    """The application with one thing about its answers changed, to show that the fuzzer would notice."""
+
+    def __init__(self, app: Any, change: Callable[[int, dict[str, Any]], tuple[int, Any]]) -> None:
+        self._app = app
+        self._change = change
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        messages: list[Any] = []
+
+        async def keep(message: Any) -> None:
+            messages.append(message)
+
+        await self._app(scope, receive, keep)
+        start, body = messages
+        status, content = self._change(start["status"], msgspec.json.decode(body["body"] or b"{}"))
+        encoded = msgspec.json.encode(content)
+        headers = [header for header in start["headers"] if header[0] != b"content-length"]
+        headers.append((b"content-length", b"%d" % len(encoded)))
+        await send({**start, "status": status, "headers": headers})
+        await send({**body, "body": encoded})
+
+
+def _only_good(change: Callable[[dict[str, Any]], Any]) -> Any:
+    return lambda status, content: (status, change(content) if status == 200 else content)
+
+
+TAMPERED = {
+    "a fault of ours": lambda _, content: (500, content),
+    "an undeclared status": lambda _, content: (418, {"error": {"code": "teapot", "message": "No."}}),
+    "an undeclared key": _only_good(lambda content: {**content, "password_hash": "x"}),
+    "a missing key": _only_good(lambda content: {key: content[key] for key in content if key != "role"}),
+    "a key of another type": _only_good(lambda content: {**content, "permissions": "x"}),
+    "an error without the envelope": lambda status, content: (
+        status,
+        content if status < 400 else {"detail": "no"},
+    ),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED)
+async def test_the_fuzzer_notices(administrator, known_ids, change) -> None:
+    caller = await administrator.api()
+    caller.app = Tampering(caller.app, change)
+    (route,) = (route for route in ROUTES if route.name == "get_role_permissions")
+    with pytest.raises(AssertionError, match=r"\d of \d"):
+        await fuzz(Fuzzer(caller, known_ids), route, 0)

@@ -16,20 +16,20 @@ SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
     tmp_path: Path, database_url: str
 ) -> None:
-    server = ServerProcess(tmp_path, database_url)
-    ledger = await crash(server, KILLS, SEED)
-    assert len(ledger.acked) > KILLS, "there was load"
-    assert await problems(server, ledger) == []
+    async with ServerProcess(tmp_path, database_url) as server:
+        ledger = await crash(server, KILLS, SEED)
+        assert len(ledger.acked) > KILLS, "there was load"
+        assert await problems(server, ledger) == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 async def test_a_server_that_breaks_its_promise_is_caught(
     tmp_path: Path, database_url: str, mutant: str
 ) -> None:
-    server = ServerProcess(tmp_path, database_url, mutant=mutant)
-    ledger = await crash(server, 4, SEED)
     expected = {
         "ack_before_commit": "acknowledged but not there",
         "event_in_second_transaction": "has 0 events",
     }
-    assert any(expected[mutant] in problem for problem in await problems(server, ledger))
+    async with ServerProcess(tmp_path, database_url, mutant=mutant) as server:
+        ledger = await crash(server, 4, SEED)
+        assert any(expected[mutant] in problem for problem in await problems(server, ledger))

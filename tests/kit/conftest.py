@@ -6,6 +6,7 @@ from sqlalchemy.schema import CreateTable, DropTable
 from retinue.app import Service
 from retinue.kit.db.session import Db, SystemDb, Unit
 from retinue.kit.db.statements import DIALECTS
+from tests.kit.planted import Planted
 from tests.kit.records import Box, Lid
 
 Doors = Callable[..., tuple[Unit, Db]]
@@ -47,3 +48,9 @@ def system_door(service: Service, test_tables: None) -> Callable[[], tuple[Unit,
         return unit, SystemDb(unit, instance.clock, instance.ring)
 
     return open_door
+
+
+@pytest.fixture
+def planted() -> Planted:
+    """Routes of the tests' own; a module that wants them makes its `service` with `planted.manifest`."""
+    return Planted()

@@ -16,6 +16,9 @@ from retinue.kit.vault.rotation import Progress, Rotation, Stage, Watch, rotate_
 from retinue.kit.vault.signing import rotate_signing_key
 from retinue.kit.vault.status import VaultStatus, read_status
 
+_AFTER_FILE = "Other machines of this instance need a copy of that file."
+_AFTER_ENVIRONMENT = "Set RETINUE_MASTER_KEY to it and restart every process before you rotate any key again."
+
 
 def run_rotate_key(settings: Settings) -> None:
     async def action(instance: Instance) -> bool:
@@ -39,10 +42,7 @@ def run_rotate_root(settings: Settings, new_key: str) -> None:
         await rotate_root(instance, new_root)
         where = "master.key in the data dir" if is_in_file else "the new master key"
         typer.echo(f"The key ring is wrapped with {where} now (fingerprint {new_root.fingerprint}).")
-        if not is_in_file:
-            typer.echo(
-                "Set RETINUE_MASTER_KEY to it and restart every process before you rotate any key again."
-            )
+        typer.echo(_AFTER_FILE if is_in_file else _AFTER_ENVIRONMENT)
         return True
 
     _run(settings, action)

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.auth.errors import DeviceNotFound, MfaNotEnabled, MfaNotSetUp, TooManyDevices
+from retinue.auth.errors import DeviceNotFound, MfaNotEnabled, MfaNotSetUp, StepUpRequired, TooManyDevices
 from retinue.auth.mfa import codes, events, recovery, step_up, totp
 from retinue.auth.mfa.codes import Purpose
 from retinue.auth.mfa.schemas import MfaSetup, MfaSetupRequest, MfaStatus, StepUp
@@ -50,11 +50,11 @@ async def active(ctx: Context) -> list[MfaDevice]:
 
 async def set_up(ctx: Context, body: MfaSetupRequest) -> MfaSetup:
     """A new authenticator that waits for its first code; what is in use stays in use until then."""
-    await step_up.require(ctx, code=body.code, password=body.password)
+    was_shown = await step_up.require(ctx, code=body.code, password=body.password)
     secret, recovery_codes = totp.new_secret(), recovery.new_set()
     # In a unit of its own, because the picture takes time in which nobody should wait for the user's row.
     async with ctx.unit() as unit:
-        user = await _hold_user(unit)
+        user = await _hold_user(unit, was_shown=was_shown)
         if len(await active(unit)) >= MOST_DEVICES:
             raise TooManyDevices
         await unit.db.execute(_DISCARD_PENDING, user_id=user.id)
@@ -106,8 +106,8 @@ async def disable(ctx: Context, code: str) -> None:
 
 async def remove(ctx: Context, device_id: str, body: StepUp) -> None:
     """Remove one authenticator; with the last one MFA is off."""
-    await step_up.require(ctx, code=body.code, password=body.password)
-    user = await _hold_user(ctx)
+    was_shown = await step_up.require(ctx, code=body.code, password=body.password)
+    user = await _hold_user(ctx, was_shown=was_shown)
     devices = await active(ctx)
     device = next((device for device in devices if device.id == device_id), None)
     if device is None:
@@ -119,8 +119,8 @@ async def remove(ctx: Context, device_id: str, body: StepUp) -> None:
 
 
 async def renew_recovery_codes(ctx: Context, body: StepUp) -> list[str]:
-    await step_up.require(ctx, code=body.code, password=body.password)
-    user = await _hold_user(ctx)
+    was_shown = await step_up.require(ctx, code=body.code, password=body.password)
+    user = await _hold_user(ctx, was_shown=was_shown)
     if not user.mfa_enabled:
         raise MfaNotEnabled
     fresh = recovery.new_set()
@@ -142,10 +142,13 @@ async def _turn_off(ctx: Context, user: User) -> None:
     ctx.emit(events.MfaDisabled(user_id=user.id))
 
 
-async def _hold_user(ctx: Context) -> User:
+async def _hold_user(ctx: Context, *, was_shown: bool = True) -> User:
+    """The caller's row, held; who showed nothing, as there was no MFA, is asked once there is some."""
     user = await ctx.db.lock(User, ctx.principal.id)
     if user is None:
         raise UserNotFound
+    if user.mfa_enabled and not was_shown:
+        raise StepUpRequired(user.role)
     return user
 
 

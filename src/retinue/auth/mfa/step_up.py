@@ -11,23 +11,24 @@ from retinue.users.queries import fetch_self
 FRESH_S = 15 * 60
 
 
-async def require(ctx: Context, *, code: str | None = None, password: str | None = None) -> None:
+async def require(ctx: Context, *, code: str | None = None, password: str | None = None) -> bool:
     """Refuse whoever has MFA and shows no second factor, now or in the last minutes of this session.
 
-    Call it first: it counts tries and checks passwords, so the request's transaction is not open yet.
+    False means that nothing was shown because there is no MFA. Call it first: it counts tries and checks
+    passwords, so the request's transaction is not open yet.
     """
     principal = ctx.principal
     if principal.second_factor_at > ctx.clock.ahead(-FRESH_S):
-        return
+        return True
     async with ctx.unit() as unit:
         unit.act_in(principal.home_tenant_id or principal.tenant_id)
         user = await fetch_self(unit)
     if not user.mfa_enabled:
-        return
+        return False
     if code is not None and await codes.accept(ctx, user, code, Purpose.step_up):
-        return
+        return True
     if password is not None and await _is_password(ctx, user, password):
-        return
+        return True
     raise StepUpRequired(principal.role)
 
 

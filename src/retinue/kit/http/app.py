@@ -37,6 +37,10 @@ class Authenticator(Protocol):
 
 
 class App:
+    heartbeat_s: float = 15
+    session_check_s: float = 4
+    """How often an open stream asks whether its caller may still listen."""
+
     def __init__(self, instance: Instance, authenticate: Authenticator) -> None:
         self.instance = instance
         self.tree = RouteTree(
@@ -101,7 +105,7 @@ class App:
             return
         try:
             request.principal = await self._authenticate(self.instance, request)
-        except RetinueError:
+        except Exception:
             await self._charge_address(request, route.cost)
             raise
         principal = request.principal
@@ -164,18 +168,19 @@ class App:
 
     async def _send(self, request: Request, answer: replies.Answer, send: Send) -> None:
         headers = self._headers(request, answer)
-        if self._metrics is not None:
-            self._metrics.count(request, answer.status)
-        if answer.events is not None:
+        wants_body = request.method != "HEAD"
+        if answer.events is not None and wants_body:
             await self._stream(request, answer.events, headers, send)
             return
-        if answer.chunks is None:
+        if self._metrics is not None:
+            self._metrics.count(request, answer.status)
+        if answer.chunks is None and answer.events is None and answer.status != 204:
             headers.append((b"content-length", b"%d" % len(answer.body)))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        if answer.chunks is not None and request.method != "HEAD":
+        if answer.chunks is not None and wants_body:
             async for chunk in answer.chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else answer.body})
+        await send({"type": "http.response.body", "body": answer.body if wants_body else b""})
 
     async def _stream(
         self, request: Request, events: AsyncIterator[Any], headers: list[tuple[bytes, bytes]], send: Send
@@ -187,7 +192,9 @@ class App:
                 request.receive,
                 events,
                 headers=headers,
+                heartbeat_s=self.heartbeat_s,
                 still_allowed=self._still_allowed(request),
+                check_every_s=self.session_check_s,
                 shutting_down=self.instance.shutting_down,
             )
         except RetinueError as error:
@@ -195,6 +202,9 @@ class App:
         except Exception:
             log.exception("stream failed before its first event", route=request.route.path)
             await self._send(request, replies.error_answer(RetinueError()), send)
+        else:
+            if self._metrics is not None:
+                self._metrics.count(request, 200)
 
     def _headers(self, request: Request, answer: replies.Answer) -> list[tuple[bytes, bytes]]:
         given = {name for name, _ in answer.headers} if answer.headers != _PLAIN else ()

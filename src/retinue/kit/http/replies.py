@@ -90,6 +90,7 @@ def answer(result: Any, status: int, *, wrap: bool) -> Answer:
         ]
         return Answer(status, headers, result.content)
     if isinstance(result, EventStream):
+        headers += ((b"content-type", b"text/event-stream"), NO_STORE)
         return Answer(status, headers, events=result.events())
     if wrap:
         result = {"data": result}

@@ -49,9 +49,9 @@ class Request:
         client = scope.get("client")
         self.ip_address: str = client[0] if client else ""
         if trusted and b"x-forwarded-for" in self.headers:
-            self.ip_address = forwarded_address(
-                self.ip_address, self.headers[b"x-forwarded-for"].decode("latin-1"), trusted
-            )
+            # A proxy may add a line of its own instead of adding to the line it got.
+            lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+            self.ip_address = forwarded_address(self.ip_address, b",".join(lines).decode("latin-1"), trusted)
 
     def header(self, name: bytes) -> str:
         return self.headers.get(name, b"").decode("latin-1")
@@ -73,27 +73,33 @@ def forwarded_address(peer: str, forwarded: str, trusted: tuple[Network, ...]) -
     for hop in reversed([part.strip() for part in forwarded.split(",")]):
         if not _is_trusted(address, trusted):
             return address
-        try:
-            address = str(ipaddress.ip_address(hop))
-        except ValueError:
+        parsed = _parsed(hop)
+        if parsed is None:
             return address
+        address = str(parsed)
     return address
 
 
 def _is_trusted(address: str, trusted: tuple[Network, ...]) -> bool:
+    parsed = _parsed(address)
+    return parsed is not None and any(parsed in network for network in trusted)
+
+
+def _parsed(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address in its own family: an IPv4 address written as IPv6 is still that IPv4 address."""
     try:
-        parsed = ipaddress.ip_address(address)
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return False
-    return any(parsed in network for network in trusted)
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def limit_address(ip_address: str) -> str:
     """What an address counts as for limits: an IPv6 host owns its whole /64."""
     if ":" not in ip_address:
         return ip_address
-    try:
-        network = ipaddress.ip_network(f"{ip_address.partition('%')[0]}/64", strict=False)
-    except ValueError:
-        return ip_address
-    return str(network.network_address)
+    address = _parsed(ip_address)
+    if not isinstance(address, ipaddress.IPv6Address):
+        return str(address or ip_address)
+    return str(ipaddress.IPv6Address(int(address) >> 64 << 64))

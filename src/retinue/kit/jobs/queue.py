@@ -1,8 +1,5 @@
 """One worker's view of the job table: what is due, what it holds, and how a job ends."""
 
-import os
-import secrets
-import socket
 from collections import Counter
 from collections.abc import Iterable
 from math import ceil
@@ -17,6 +14,7 @@ from retinue.kit.db.types import json_text
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.fairness import share_of, take_turns
 from retinue.kit.jobs.moment import database_keeps_time
+from retinue.kit.jobs.neighbours import is_surely_gone, new_worker_id
 from retinue.kit.jobs.statements import DONE, Claimed, statements
 
 log = structlog.get_logger("retinue.jobs")
@@ -57,7 +55,7 @@ class Outcome(msgspec.Struct):
 
 class JobQueue:
     def __init__(self, instance: Instance, limits: dict[str, int]) -> None:
-        self.worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.worker = new_worker_id()
         self.limits = limits
         self._instance = instance
         self._clock = instance.clock
@@ -178,6 +176,13 @@ class JobQueue:
         await self._each(
             unit, self._sql.beat, [{**self.fence(job), "ttl": LEASE_S, "now": now} for job in running]
         )
+
+    async def end_leases_of_the_gone(self, unit: Unit) -> None:
+        """After a crash and a restart, work goes on at once instead of when the leases run out."""
+        system = self._system(unit)
+        for (worker,) in await system.rows(self._sql.workers):
+            if worker != self.worker and is_surely_gone(worker):
+                await system.execute(self._sql.end_leases, by=worker)
 
     async def reclaim(self, unit: Unit) -> None:
         """Take jobs back from workers that went away; one that went down with too many of them is dead."""

@@ -72,10 +72,20 @@ class Runner:
         if self._tasks:
             raise RuntimeError("the runner was started already")
         self._is_stopping = False
+        await self._take_over_from_the_gone()
         self._instance.work_arrived = self._work_arrived
         loop = asyncio.get_running_loop()
         self._looked_at = loop.time()
         self._tasks = [loop.create_task(self._work()), loop.create_task(self._watch())]
+
+    async def _take_over_from_the_gone(self) -> None:
+        unit = Unit(self._instance.database, reads_freely=False)
+        try:
+            await self._queue.end_leases_of_the_gone(unit)
+            await unit.commit()
+        except BaseException:
+            await unit.rollback()
+            raise
 
     async def stop(self, grace_s: float = 10) -> None:
         """Claim nothing more, let what runs finish, and give the rest back after `grace_s`."""

@@ -75,6 +75,12 @@ class Statements:
         self.take = _take(now)
         self.beat = _beat(now)
         self.reclaim = _reclaim(now)
+        self.workers: Statement[Any] = Statement(sa.select(_jobs.c.worker).where(_running).distinct())
+        self.end_leases: Statement[Any] = Statement(
+            sa.update(_jobs)
+            .where(_running, _jobs.c.worker == _given("by", _jobs.c.worker))
+            .values(lease_until=0.0)
+        )
         self.again = _again(now)
         now_text = f"(SELECT {DATABASE_NOW})" if by_database else ":now"
         self.lanes = _lanes(dialect, now_text)

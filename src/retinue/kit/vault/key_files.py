@@ -28,9 +28,12 @@ class KeyFiles:
     def write_next(self, root: RootKey) -> None:
         _write_private(self._next, root.encoded().reveal() + "\n")
 
+    def has_next(self, root: RootKey) -> bool:
+        return self._read_next() == root
+
     def promote(self, root: RootKey) -> None:
         """The database's key is `root`: if it is still the next one, it becomes the current one."""
-        if self._read_next() == root:
+        if self.has_next(root):
             self._next.replace(self._current)
             _sync_folder(self._current.parent)
 

@@ -79,8 +79,9 @@ async def _unwrap(
     versions = {row.version: root.unwrap(row.wrapped, row.version) for row in stored}
     ring = LiveRing(versions, active_version(stored))
     system = SystemDb(unit, clock, ring)
-    if root != roots[0]:
-        await _finish_root_rotation(system, settings, root)
+    files = KeyFiles(settings.data_dir)
+    if settings.master_key is None and files.has_next(root):
+        await _finish_root_rotation(system, files, root)
     return await _read_vault(system, clock, ring)
 
 
@@ -97,11 +98,11 @@ def active_version(stored: list[VaultKey]) -> int:
     return max(row.version for row in stored if row.state is KeyState.active)
 
 
-async def _finish_root_rotation(system: SystemDb, settings: Settings, root: RootKey) -> None:
+async def _finish_root_rotation(system: SystemDb, files: KeyFiles, root: RootKey) -> None:
     """`rotate_root` was killed between its commit and the exchange of the key files."""
     await hold_ring(system)
     matching_root([root], await system.all(VaultKey))
-    KeyFiles(settings.data_dir).promote(root)
+    files.promote(root)
 
 
 async def hold_ring(system: SystemDb) -> None:

@@ -153,3 +153,5 @@ async def _pause(stage: Stage, seconds: float, watch: Watch) -> None:
     while (waited := loop.time() - began) < seconds:
         watch(Progress(stage, waited, seconds))
         await asyncio.sleep(min(0.25, seconds - waited))
+    if seconds > 0:
+        watch(Progress(stage, seconds, seconds))
