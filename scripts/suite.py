@@ -20,6 +20,8 @@ from redis.asyncio import Redis
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "RETINUE_TEST_DATABASE_URL"
 PYTEST = (sys.executable, "-m", "pytest", "-n", "2", "-m", "not slow")
+ONLY_DATABASE = "RETINUE_TEST_ONLY_DATABASE"
+NOTHING_TO_RUN = 5
 PATIENCE_SECONDS = 5
 
 
@@ -97,6 +99,8 @@ def run(database: str, environment: dict[str, str], arguments: list[str]) -> boo
     started = time.monotonic()
     command = [*PYTEST, *arguments]
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode  # noqa: S603 - ours
+    if code == NOTHING_TO_RUN and environment.get(ONLY_DATABASE):
+        code = 0
     outcome = "ok" if code == 0 else f"failed (pytest {code})"
     say(f"== {database}: {outcome}, {time.monotonic() - started:.1f} s")
     return code == 0
@@ -115,7 +119,8 @@ def main() -> None:
     postgresql = environment.pop(DATABASE, None)
     passed = [run("SQLite", environment, arguments)]
     if postgresql:
-        passed.append(run("PostgreSQL", {**environment, DATABASE: postgresql}, arguments))
+        second = {**environment, DATABASE: postgresql, ONLY_DATABASE: "1"}
+        passed.append(run("PostgreSQL", second, arguments))
     sys.exit(0 if all(passed) else 1)
 
 

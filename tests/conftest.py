@@ -1,5 +1,6 @@
 """One service for each test, on SQLite or on the PostgreSQL of `RETINUE_TEST_DATABASE_URL`."""
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD, People
 START = 1_800_000_000.0
 
 configure(Settings(log_format="json"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The second pass of `make test`, on PostgreSQL, is for the tests that touch the database."""
+    if not os.environ.get("RETINUE_TEST_ONLY_DATABASE"):
+        return
+    touches = {"databases", "database_url"}
+    kept = [item for item in items if touches.intersection(getattr(item, "fixturenames", ()))]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
 
 
 @pytest.fixture(scope="session")
