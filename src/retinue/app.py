@@ -1,5 +1,6 @@
 """The service: the opened instance with its way in."""
 
+import asyncio
 import functools
 from typing import Any
 
@@ -9,27 +10,40 @@ from retinue.domains import DOMAINS
 from retinue.kit.clock import Clock
 from retinue.kit.http.app import App
 from retinue.kit.http.openapi import describe
+from retinue.kit.http.uploads import sweep_spool
 from retinue.kit.jobs.runner import Runner
+from retinue.kit.jobs.wakeup import announce_work
 from retinue.kit.manifest import Manifest
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.kit.vault.refresh import Refresher
 from retinue.wiring import close_instance, open_instance
 
+# No upload waits so long in the spool; what is older was left there by a crash.
+_SPOOLED_S = 3600
+
 
 class Service:
     """The whole instance as one ASGI application."""
 
     def __init__(
-        self, settings: Settings, clock: Clock | None = None, manifests: tuple[Manifest, ...] = DOMAINS
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        manifests: tuple[Manifest, ...] = DOMAINS,
+        shutting_down: asyncio.Event | None = None,
     ) -> None:
+        """`shutting_down` is whatever tells that the end has begun, so that streams can say goodbye."""
         self.settings = settings
         self._clock = clock
         self._manifests = manifests
+        self._shutting_down = shutting_down or asyncio.Event()
         self.new_password: Secret | None = None
 
     async def start(self) -> None:
+        await asyncio.to_thread(sweep_spool, self.settings.data_dir / "tmp", _SPOOLED_S)
         self.instance = await open_instance(self.settings, self._clock, self._manifests)
+        self.instance.shutting_down = self._shutting_down
         self.app = App(self.instance, authenticate)
         check_permissions(self._manifests)
         self.instance.openapi = functools.cache(
@@ -42,6 +56,8 @@ class Service:
         if self.settings.worker == "inline":
             self.instance.worker_status = self._worker_status
             await self.runner.start()
+        else:
+            announce_work(self.instance)
 
     async def stop(self) -> None:
         self.instance.shutting_down.set()

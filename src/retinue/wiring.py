@@ -29,7 +29,7 @@ async def open_instance(
     """Everything but the way in: database, vault, limits, adapters."""
     clock = clock or SystemClock()
     failpoints.arm(settings.failpoints)
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = database_for(settings)
     await database.open()
     try:

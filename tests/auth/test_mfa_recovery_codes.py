@@ -157,7 +157,9 @@ async def everything_stored(people, folder: Path) -> bytes:
     """Every value of every table, and the bytes of the database's files where there are any."""
     async with people.context() as ctx:
         rows = [
-            await ctx.system("test").rows(Statement(sa.select(table))) for table in metadata.sorted_tables
+            await ctx.system("test").rows(Statement(sa.select(table)))
+            for table in metadata.sorted_tables
+            if not table.name.startswith("test_")
         ]
     values = [value for table in rows for row in table for value in row]
     plain = [value if isinstance(value, bytes) else str(value).encode() for value in values]

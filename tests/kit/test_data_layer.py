@@ -175,3 +175,19 @@ async def test_a_cancelled_writer_lets_the_next_one_in(door) -> None:
     await asyncio.wait_for(db.insert(Box(name="next")), 5)
     assert await db.count(Box) == 1
     await unit.commit()
+
+
+async def test_a_transaction_with_a_failed_statement_is_never_taken_for_committed(door, service) -> None:
+    """PostgreSQL answers such a COMMIT with a silent rollback; SQLite keeps what did not fail."""
+    unit, db = door()
+    await db.insert(Box(name="a"))
+    with pytest.raises(UniqueViolation):
+        await db.insert(Box(name="a"))
+    if service.instance.database.dialect == "postgresql":
+        with pytest.raises(RuntimeError, match="nothing was committed"):
+            await unit.commit()
+    else:
+        await unit.commit()
+    unit, db = door(reads_freely=True)
+    stored = await db.count(Box)
+    assert stored == (0 if service.instance.database.dialect == "postgresql" else 1)

@@ -13,7 +13,7 @@ from retinue.kit.events.verify import verify_chain
 from retinue.kit.instance import Instance
 from retinue.kit.logging import configure
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import Settings
+from retinue.kit.settings import BadSetting, Settings
 from retinue.migrations.upgrade import head, upgrade
 from retinue.tenants.models import Tenant
 from retinue.wiring import close_instance, open_instance, with_base_url
@@ -35,6 +35,9 @@ def with_instance(settings: Settings, action: Callable[[Instance], Awaitable[boo
     except RetinueError as error:
         typer.echo(f"retinue: {error.message}", err=True)
         raise typer.Exit(1) from None
+    except BadSetting as error:
+        typer.echo(f"retinue: {error}", err=True)
+        raise typer.Exit(2) from None
     if not went_well:
         raise typer.Exit(1)
 

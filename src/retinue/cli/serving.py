@@ -24,10 +24,11 @@ class Serving:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.service: Service | None = None
+        self.shutting_down = asyncio.Event()
 
     def bound(self, host: str, port: int) -> None:
         self.settings = with_base_url(self.settings, host, port)
-        self.service = Service(self.settings)
+        self.service = Service(self.settings, shutting_down=self.shutting_down)
 
     def ready(self) -> None:
         assert self.service is not None
@@ -45,6 +46,18 @@ class Serving:
         assert self.service is not None
         await self.service(scope, receive, send)
 
+    async def run(self, host: str, port: int) -> None:
+        """Serve until a signal, or until somebody sets `shutting_down`."""
+        await serve_http(
+            self,
+            host=host,
+            port=port,
+            limits=Limits(uncounted_peers=_uncounted(self.settings)),
+            on_bound=self.bound,
+            on_ready=self.ready,
+            shutting_down=self.shutting_down,
+        )
+
 
 def _uncounted(settings: Settings) -> tuple[str, ...]:
     """A trusted proxy stands for many, and so does this machine while it is the only one that can call."""
@@ -58,22 +71,9 @@ def run_server(settings: Settings, host: str, port: int) -> None:
     except BadSetting as error:
         typer.echo(f"retinue: {error}", err=True)
         raise typer.Exit(2) from None
-    serving = Serving(settings)
-
-    async def run() -> None:
-        await serve_http(
-            serving,
-            host=host,
-            port=port,
-            limits=Limits(uncounted_peers=_uncounted(settings)),
-            on_bound=serving.bound,
-            on_ready=serving.ready,
-            shutting_down=asyncio.Event(),
-        )
-
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(run())
+            runner.run(Serving(settings).run(host, port))
     except NotStarted:
         raise typer.Exit(1) from None
     except OSError as error:

@@ -1,7 +1,7 @@
 """`retinue vault …`: the keys at rest."""
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
@@ -27,7 +27,7 @@ def run_rotate_key(settings: Settings) -> None:
         _tell(rotation)
         return not rotation.unreadable
 
-    _run(settings, action)
+    with_instance(settings, action)
 
 
 def run_rotate_root(settings: Settings, new_key: str) -> None:
@@ -45,7 +45,7 @@ def run_rotate_root(settings: Settings, new_key: str) -> None:
         typer.echo(_AFTER_FILE if is_in_file else _AFTER_ENVIRONMENT)
         return True
 
-    _run(settings, action)
+    with_instance(settings, action)
 
 
 def run_rotate_signing_key(settings: Settings) -> None:
@@ -55,7 +55,7 @@ def run_rotate_signing_key(settings: Settings) -> None:
         typer.echo(f"New access tokens are signed with {key_id}; tokens of the key before it stay good.")
         return True
 
-    _run(settings, action)
+    with_instance(settings, action)
 
 
 def run_status(settings: Settings) -> None:
@@ -63,15 +63,7 @@ def run_status(settings: Settings) -> None:
         _show(await read_status(instance))
         return True
 
-    _run(settings, action)
-
-
-def _run(settings: Settings, action: Callable[[Instance], Awaitable[bool]]) -> None:
-    try:
-        with_instance(settings, action)
-    except BadSetting as error:
-        typer.echo(f"retinue: {error}", err=True)
-        raise typer.Exit(2) from None
+    with_instance(settings, action)
 
 
 def _new_root(text: str) -> RootKey:

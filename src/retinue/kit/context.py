@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 
 import msgspec
+import structlog
 
 from retinue.kit.clock import Clock, Instant
 from retinue.kit.db.session import Db, SystemDb, Unit
@@ -22,6 +23,8 @@ from retinue.kit.jobs.enqueue import enqueue, new_job
 from retinue.kit.jobs.models import Job
 from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
+
+logger = structlog.get_logger("retinue.context")
 
 P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
@@ -181,7 +184,11 @@ class Context:
         if self._has_news:
             self.instance.work_arrived()
         for action in self._after_commit:
-            await action()
+            try:
+                await action()
+            except Exception:
+                # What was committed is done, and the caller must hear that it is.
+                logger.exception("what was to follow a commit failed")
 
     async def rollback(self) -> None:
         self._emitted.clear()

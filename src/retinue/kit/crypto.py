@@ -80,6 +80,9 @@ class KeyRing:
         envelope = _parse(sealed)
         return _decrypt(self._unwrap(envelope, place), envelope.body, _value_context(place))
 
+    async def prepare(self) -> None:
+        """Called before values are sealed for storing; a ring that follows others looks if it is current."""
+
     def version_of(self, sealed: bytes) -> int:
         return _parse(sealed).version
 

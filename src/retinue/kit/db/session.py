@@ -63,11 +63,12 @@ class Unit:
 
     async def commit(self) -> bool:
         """Whether anything was committed."""
-        self._ended = True
-        connection, self._connection = self._connection, None
-        if connection is None:
+        if self._connection is None:
+            self._ended = True
             return False
         failpoint("before_commit")
+        self._ended = True
+        connection, self._connection = self._connection, None
         await self.database.commit(connection)
         failpoint("after_commit")
         return True
@@ -152,14 +153,14 @@ class SystemDb:
 
     async def insert(self, record: R) -> R:
         """Stamp the record with id, tenant and times, and store it."""
-        self._stamp(record)
+        await self._prepare(record)
         compiled = _insert(type(record)).compiled(self._dialect, narrow=False)
         await self._unit.change(compiled, self._values(record, record.__shape__.names))
         return record
 
     async def insert_missing(self, record: Record) -> bool:
         """Store the record unless one with the same key or unique value exists; whether it was stored."""
-        self._stamp(record)
+        await self._prepare(record)
         compiled = _insert_missing(type(record)).compiled(self._dialect, narrow=False)
         stored = await self._unit.change(compiled, self._values(record, record.__shape__.names))
         return bool(stored)
@@ -169,7 +170,7 @@ class SystemDb:
         if not stamped:
             return
         for record in stamped:
-            self._stamp(record)
+            await self._prepare(record)
         kind = type(stamped[0])
         compiled = _insert(kind).compiled(self._dialect, narrow=False)
         many = [self._values(record, kind.__shape__.names) for record in stamped]
@@ -180,6 +181,8 @@ class SystemDb:
         if not changes:
             return record
         names = (*changes, "updated_at")
+        if record.__shape__.sealed:
+            await self._ring.prepare()
         for name, value in changes.items():
             setattr(record, name, value)
         record.updated_at = self._clock.now()
@@ -191,6 +194,11 @@ class SystemDb:
     async def delete(self, record: Record) -> None:
         compiled = _delete(type(record)).compiled(self._dialect, narrow=self.narrow)
         await self._unit.change(compiled, self._given(compiled, {"record_id": record.id}))
+
+    async def _prepare(self, record: Record) -> None:
+        self._stamp(record)
+        if record.__shape__.sealed:
+            await self._ring.prepare()
 
     def _stamp(self, record: Record) -> None:
         if not record.id:

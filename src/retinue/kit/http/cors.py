@@ -25,7 +25,8 @@ class Cors:
     def __init__(self, settings: Settings) -> None:
         own = urlsplit(settings.base_url)
         origins = settings.cors_origins or (f"{own.scheme}://{own.netloc}",)
-        self._allowed = {origin.rstrip("/").encode() for origin in origins}
+        # A browser writes scheme and host in small letters, whoever wrote the setting may not.
+        self._allowed = {origin.rstrip("/").lower().encode() for origin in origins}
 
     def headers(self, path: str, origin: bytes, *, preflight: bool = False) -> list[Header]:
         """A refused origin gets no header at all, and the browser does the rest."""

@@ -13,6 +13,7 @@ from retinue.kit.http.idempotency import StoredAnswer, sweep_idempotency_keys
 from retinue.kit.http.replies import Document, Reply
 from retinue.kit.http.routing import PUBLIC, Routes
 from retinue.kit.jobs.models import Job, Schedule
+from retinue.kit.jobs.sweeping import sweep_dead_jobs
 from retinue.kit.manifest import Manifest
 from retinue.kit.vault import InstanceKey, VaultKey
 from retinue.kit.vault.jobs import retire_signing_keys
@@ -86,5 +87,5 @@ manifest = Manifest(
     name="kit",
     records=(EventEntry, AuditEntry, AuditHead, Job, Schedule, Attempts, StoredAnswer, VaultKey, InstanceKey),
     routes=(routes,),
-    jobs=(sweep_idempotency_keys, sweep_attempts, retire_signing_keys),
+    jobs=(sweep_idempotency_keys, sweep_attempts, sweep_dead_jobs, retire_signing_keys),
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
+import structlog
 
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
@@ -22,6 +23,8 @@ from retinue.kit.http.incoming import Content
 from retinue.kit.http.replies import Answer, error_answer
 from retinue.kit.http.request import Request
 from retinue.kit.jobs.declare import NoPayload, job
+
+log = structlog.get_logger("retinue.http")
 
 _KEPT_S = 24 * 3600
 # How long a key stays claimed by a process that was killed; a living one renews its claim.
@@ -54,17 +57,26 @@ class StoredAnswer(TenantRecord, kw_only=True):
 
 
 _stored = StoredAnswer.__table__
+# Whoever claimed last holds the key: a takeover changes `created_at`, and an answer ends the claim.
+_OURS = sa.and_(
+    _stored.c.id == sa.bindparam("record_id"),
+    _stored.c.created_at == sa.bindparam("claimed_at"),
+    _stored.c.status.is_(None),
+)
 _TAKE_OVER: Statement[Any] = Statement(
     sa.update(_stored)
     .where(_stored.c.id == sa.bindparam("record_id"), _stored.c.lease_until == sa.bindparam("seen_lease"))
-    .values(lease_until=sa.bindparam("lease"), request_hash=sa.bindparam("hash"), status=None, body=None)
+    .values(
+        created_at=sa.bindparam("claimed_at"),
+        lease_until=sa.bindparam("lease"),
+        expires_at=sa.bindparam("expires"),
+        request_hash=sa.bindparam("hash"),
+        status=None,
+        body=None,
+    )
 )
-_RENEW: Statement[Any] = Statement(
-    sa.update(_stored)
-    .where(_stored.c.id == sa.bindparam("record_id"), _stored.c.status.is_(None))
-    .values(lease_until=sa.bindparam("lease"))
-)
-_FORGET: Statement[Any] = Statement(sa.delete(_stored).where(_stored.c.id == sa.bindparam("record_id")))
+_RENEW: Statement[Any] = Statement(sa.update(_stored).where(_OURS).values(lease_until=sa.bindparam("lease")))
+_FORGET: Statement[Any] = Statement(sa.delete(_stored).where(_OURS))
 _SWEEP: Statement[Any] = Statement(sa.delete(_stored).where(_stored.c.expires_at < sa.bindparam("now")))
 
 
@@ -77,7 +89,7 @@ async def once(
     claim = StoredAnswer(
         id=_claim_id(ctx, request, key),
         tenant_id=ctx.tenant_id,
-        request_hash=content.digest,
+        request_hash=_request_hash(request, content),
         lease_until=ctx.clock.ahead(_LEASE_S),
         expires_at=ctx.clock.ahead(_KEPT_S),
     )
@@ -90,35 +102,48 @@ async def once(
         answer = await run()
         await _store(ctx, claim, answer)
         await ctx.commit()
-    except RetinueError as error:
+    except BaseException as error:
         await ctx.rollback()
-        answer = error_answer(error)
-        async with ctx.unit() as unit:
-            await _store(unit, claim, answer)
-        raise
-    except BaseException:
-        await ctx.rollback()
-        async with ctx.unit() as unit:
-            await unit.system("release the claim").execute(_FORGET, record_id=claim.id)
+        await _settle(ctx, claim, error)
         raise
     finally:
         renewal.cancel()
+        await asyncio.wait([renewal])
     return answer
+
+
+async def _settle(ctx: Context, claim: StoredAnswer, error: BaseException) -> None:
+    """After a failure: a refusal is kept like any answer, everything else frees the key."""
+    refusal = error_answer(error if isinstance(error, RetinueError) else RetinueError())
+    try:
+        async with ctx.unit() as unit:
+            await _store(unit, claim, refusal)
+    except IdempotencyConflict:
+        pass  # It is another's by now, or the commit did happen and only its confirmation failed.
+    except Exception:
+        log.exception("idempotency claim left to its lease")
 
 
 async def _keep_claimed(ctx: Context, claim: StoredAnswer) -> None:
     """A long request, a chat for example, holds its key for as long as it runs."""
     while True:
         await asyncio.sleep(_RENEW_S)
-        inner = Context(ctx.instance, ctx.principal, ctx.caller)
-        async with inner:
-            system = inner.system("the claim was made outside any tenant's fence")
-            await system.execute(_RENEW, record_id=claim.id, lease=ctx.clock.ahead(_LEASE_S))
+        try:
+            async with Context(ctx.instance, ctx.principal, ctx.caller) as inner:
+                system = inner.system("the claim was made outside any tenant's fence")
+                lease = ctx.clock.ahead(_LEASE_S)
+                await system.execute(_RENEW, record_id=claim.id, claimed_at=claim.created_at, lease=lease)
+        except Exception:
+            log.exception("idempotency claim not renewed")
 
 
 def _claim_id(ctx: Context, request: Request, key: str) -> str:
     parts = (ctx.tenant_id, ctx.principal.id, request.method, request.path, key)
     return "idk_" + hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+
+def _request_hash(request: Request, content: Content) -> str:
+    return hashlib.sha256(content.digest.encode() + b"?" + request.query_string).hexdigest()
 
 
 async def _claim(ctx: Context, claim: StoredAnswer) -> Answer | None:
@@ -135,7 +160,9 @@ async def _claim(ctx: Context, claim: StoredAnswer) -> Answer | None:
             _TAKE_OVER,
             record_id=claim.id,
             seen_lease=found.lease_until,
+            claimed_at=claim.created_at,
             lease=claim.lease_until,
+            expires=claim.expires_at,
             hash=claim.request_hash,
         )
         if taken:
@@ -154,10 +181,13 @@ async def _store(ctx: Context, claim: StoredAnswer, answer: Answer) -> None:
     """Faults of ours, refusals by a limit and streams are not kept: the client may simply try again."""
     system = ctx.system("the claim was made outside any tenant's fence")
     if answer.status >= 500 or answer.status == 429 or answer.chunks or answer.events:
-        await system.execute(_FORGET, record_id=claim.id)
+        await system.execute(_FORGET, record_id=claim.id, claimed_at=claim.created_at)
         return
+    held = await system.lock(StoredAnswer, claim.id)
+    if held is None or held.created_at != claim.created_at or held.status is not None:
+        raise IdempotencyConflict
     headers = [[name.decode(), value.decode("latin-1")] for name, value in answer.headers]
-    await system.update(claim, status=answer.status, headers=headers, body=Sealed.of(answer.body))
+    await system.update(held, status=answer.status, headers=headers, body=Sealed.of(answer.body))
 
 
 @job(every_s=3600)

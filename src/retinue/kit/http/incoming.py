@@ -34,10 +34,11 @@ _NOTHING = Content()
 
 
 async def receive(request: Request, route: Route, spool_dir: Path) -> Content:
+    content_type = _content_type(request)
     if route.upload is not None:
         form = await read_form(
             request.receive,
-            request.headers.get(b"content-type", b""),
+            content_type or b"",
             spool_dir=spool_dir,
             max_total=route.upload.max_total,
             max_file=route.upload.max_file,
@@ -46,12 +47,19 @@ async def receive(request: Request, route: Route, spool_dir: Path) -> Content:
         return Content(form=form)
     if route.body is None:
         return _NOTHING
-    content_type = request.headers.get(b"content-type")
     if content_type is not None and not _is_json(content_type):
         raise UnsupportedMediaType("Send application/json.")
     body = await read_body(request.receive, route.body_limit, request.headers.get(b"content-length"))
     check_json_shape(body)
     return Content(body or b"{}")
+
+
+def _content_type(request: Request) -> bytes | None:
+    """What the body says it is; two answers to that are none."""
+    headers = request.scope["headers"]
+    if len(headers) > len(request.headers) and sum(name == b"content-type" for name, _ in headers) > 1:
+        raise UnsupportedMediaType("Send one Content-Type.")
+    return request.headers.get(b"content-type")
 
 
 def _is_json(content_type: bytes) -> bool:

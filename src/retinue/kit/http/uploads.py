@@ -1,6 +1,7 @@
 """Multipart forms, read as they stream in: fields into memory, files into a spool folder."""
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import os
@@ -14,6 +15,7 @@ from typing import Self
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, MultipartState
 
+from retinue.kit.clock import SystemClock
 from retinue.kit.errors import FileTooLarge, Invalid, Unavailable, UnsupportedMediaType
 from retinue.kit.http.bodies import ClientGone, Receive
 from retinue.kit.http.part_headers import header_value, metadata_filename
@@ -90,6 +92,16 @@ async def read_form(
     except BaseException:
         reader.discard()
         raise
+
+
+def sweep_spool(folder: Path, older_than_s: float) -> None:
+    """Remove what a crash has left behind; a younger file may be an upload of another process."""
+    # Files are dated by the system's clock, whichever clock the instance goes by.
+    oldest = SystemClock().time() - older_than_s
+    for path in folder.glob("*"):
+        with contextlib.suppress(OSError):
+            if path.lstat().st_mtime < oldest:
+                path.unlink()
 
 
 async def _feed_all(receive: Receive, reader: "_FormReader", max_total: int) -> None:

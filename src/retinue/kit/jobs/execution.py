@@ -9,7 +9,7 @@ import structlog
 
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.errors import DatabaseUnavailable, StorageFull
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.declare import GiveUp, JobKind, RetryLater
@@ -17,6 +17,7 @@ from retinue.kit.jobs.queue import JobQueue, Outcome
 from retinue.kit.jobs.statements import DONE, Claimed
 from retinue.kit.logging import current_request, scrub
 from retinue.kit.principal import Principal
+from retinue.kit.vault.ring import RingStale
 
 log = structlog.get_logger("retinue.jobs")
 
@@ -119,7 +120,7 @@ def _failed(job: Claimed, kind: JobKind[Any], error: BaseException) -> Outcome |
         return None
     if _is_cancelled():
         return Outcome(job, "ready", error="its worker was stopped", counts=False)
-    if isinstance(error, DatabaseUnavailable | StorageFull):
+    if isinstance(error, DatabaseUnavailable | StorageFull | VaultSealed | RingStale):
         log.warning("job_interrupted", **about)
         return Outcome(job, "ready", _DATABASE_PAUSE_S, text, counts=False)
     if isinstance(error, RetryLater):

@@ -72,6 +72,7 @@ class Refresher:
         self._now = asyncio.get_running_loop().time
         await self.check()
         ring.is_trusted = self._is_trusted
+        ring.check = self.check
         ring.on_unknown_version = self._wanted.set
         self._task = asyncio.get_running_loop().create_task(self._run())
 

@@ -1,6 +1,6 @@
 """The ring of a running process, which follows the database while it is in use."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from retinue.kit.crypto import KeyRing, Place
 from retinue.kit.errors import Unavailable
@@ -22,6 +22,12 @@ class LiveRing(KeyRing):
         super().__init__(versions, active)
         self.is_trusted: Callable[[], bool] = lambda: True
         self.on_unknown_version: Callable[[], None] = lambda: None
+        self.check: Callable[[], Awaitable[None]] | None = None
+
+    async def prepare(self) -> None:
+        """After a pause of the whole process, a closed laptop for one, the first to seal looks itself."""
+        if self.check is not None and not self.is_trusted():
+            await self.check()
 
     @property
     def versions(self) -> frozenset[int]:
