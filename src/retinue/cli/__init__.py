@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from retinue import __version__
+from retinue.kit.errors import RetinueError
 from retinue.kit.settings import BadSetting, Settings, load
+from retinue.migrations.upgrade import SchemaTooNew
 
 app = typer.Typer(
     name="retinue",
@@ -27,11 +29,7 @@ app.add_typer(vault, name="vault")
 
 def read_settings() -> Settings:
     """The settings of this process; a bad one ends it here, before anything is opened."""
-    try:
-        settings, warnings = load(os.environ, Path(".env"))
-    except BadSetting as error:
-        typer.echo(f"retinue: {error}", err=True)
-        raise typer.Exit(2) from None
+    settings, warnings = load(os.environ, Path(".env"))
     for warning in warnings:
         typer.echo(f"retinue: {warning}", err=True)
     return settings
@@ -137,4 +135,15 @@ def vault_status() -> None:
 
 
 def main() -> None:
-    app()
+    """Run the command; what stops it for a known reason is told in one line, not in a traceback."""
+    try:
+        app()
+    except BadSetting as error:
+        _give_up(error, 2)
+    except (RetinueError, SchemaTooNew) as error:
+        _give_up(error, 1)
+
+
+def _give_up(error: Exception, code: int) -> None:
+    typer.echo(f"retinue: {error}", err=True)
+    sys.exit(code)

@@ -8,12 +8,11 @@ import typer
 from retinue.auth.bootstrap import create_admin
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.engine import database_for
-from retinue.kit.errors import RetinueError
 from retinue.kit.events.verify import verify_chain
 from retinue.kit.instance import Instance
 from retinue.kit.logging import configure
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import BadSetting, Settings
+from retinue.kit.settings import Settings
 from retinue.migrations.upgrade import head, upgrade
 from retinue.tenants.models import Tenant
 from retinue.wiring import close_instance, open_instance, with_base_url
@@ -30,15 +29,7 @@ def with_instance(settings: Settings, action: Callable[[Instance], Awaitable[boo
         finally:
             await close_instance(instance)
 
-    try:
-        went_well = asyncio.run(run())
-    except RetinueError as error:
-        typer.echo(f"retinue: {error.message}", err=True)
-        raise typer.Exit(1) from None
-    except BadSetting as error:
-        typer.echo(f"retinue: {error}", err=True)
-        raise typer.Exit(2) from None
-    if not went_well:
+    if not asyncio.run(run()):
         raise typer.Exit(1)
 
 

@@ -11,7 +11,7 @@ from retinue.app import Service
 from retinue.kit.http.server import Limits, NotStarted
 from retinue.kit.http.server import serve as serve_http
 from retinue.kit.logging import configure
-from retinue.kit.settings import BadSetting, Settings
+from retinue.kit.settings import Settings
 from retinue.kit.vault import root_keys
 from retinue.wiring import with_base_url
 
@@ -66,11 +66,7 @@ def _uncounted(settings: Settings) -> tuple[str, ...]:
 
 def run_server(settings: Settings, host: str, port: int) -> None:
     configure(settings)
-    try:
-        root_keys(settings, may_create=False)
-    except BadSetting as error:
-        typer.echo(f"retinue: {error}", err=True)
-        raise typer.Exit(2) from None
+    root_keys(settings, may_create=False)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(Serving(settings).run(host, port))

@@ -10,7 +10,7 @@ from retinue.cli.maintenance import with_instance
 from retinue.kit.crypto import RootKey
 from retinue.kit.instance import Instance
 from retinue.kit.secrets import Secret
-from retinue.kit.settings import BadSetting, Settings
+from retinue.kit.settings import Settings
 from retinue.kit.vault.root_rotation import rotate_root
 from retinue.kit.vault.rotation import Progress, Rotation, Stage, Watch, rotate_key
 from retinue.kit.vault.signing import rotate_signing_key
@@ -67,13 +67,7 @@ def run_status(settings: Settings) -> None:
 
 
 def _new_root(text: str) -> RootKey:
-    if not text:
-        return RootKey.generate()
-    try:
-        return RootKey.parse(Secret(text), "--new-key")
-    except BadSetting as error:
-        typer.echo(f"retinue: {error}", err=True)
-        raise typer.Exit(2) from None
+    return RootKey.parse(Secret(text), "--new-key") if text else RootKey.generate()
 
 
 def _tell(rotation: Rotation) -> None:

@@ -167,7 +167,9 @@ class SystemDb:
 
     async def insert_many(self, records: Iterable[R]) -> None:
         stamped = list(records)
-        if not stamped:
+        if len(stamped) == 1:
+            await self.insert(stamped[0])
+        if len(stamped) < 2:
             return
         for record in stamped:
             await self._prepare(record)
