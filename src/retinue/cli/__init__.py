@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from retinue import __version__
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import CannotStart, RetinueError
 from retinue.kit.settings import BadSetting, Settings, load
-from retinue.migrations.upgrade import SchemaTooNew
 
 app = typer.Typer(
     name="retinue",
@@ -140,7 +139,7 @@ def main() -> None:
         app()
     except BadSetting as error:
         _give_up(error, 2)
-    except (RetinueError, SchemaTooNew) as error:
+    except (CannotStart, RetinueError) as error:
         _give_up(error, 1)
 
 

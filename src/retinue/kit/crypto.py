@@ -2,7 +2,6 @@
 
 import base64
 import hmac
-import os
 import re
 import secrets
 import struct
@@ -16,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from retinue.kit.durable import create_private
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
@@ -216,7 +216,7 @@ class RootKey:
         if not path.exists():
             if not may_create:
                 return None
-            _write_new(path, cls.generate().encoded().reveal().encode() + b"\n")
+            create_private(path, cls.generate().encoded().reveal().encode() + b"\n")
         if path.stat().st_mode & 0o077:
             raise BadSetting(f"{path} must be readable by its owner only: chmod 600 {path}")
         return cls.parse(Secret(path.read_text(errors="replace")), str(path))
@@ -304,26 +304,3 @@ def _decrypt(key: bytes, sealed: bytes, context: bytes) -> bytes:
 
 def _derive(key: bytes, purpose: str) -> bytes:
     return HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=None, info=purpose.encode()).derive(key)
-
-
-def _write_new(path: Path, content: bytes) -> None:
-    """A private file that appears whole or not at all; one that another process made first is kept."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return
-    finally:
-        draft.unlink()
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

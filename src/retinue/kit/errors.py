@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 
+class CannotStart(RuntimeError):
+    """What the process was pointed at is not fit to run on; the message says why."""
+
+
 class RetinueError(Exception):
     """Something went wrong on our side."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from retinue.kit.db.engine import Database, sqlite_path
+from retinue.kit.errors import CannotStart
 from retinue.kit.settings import Settings
 
 _HERE = Path(__file__).parent
@@ -14,7 +15,7 @@ _REVISION = re.compile(r"^(\d{4})_")
 _LOCK = 7_266_117
 
 
-class SchemaTooNew(RuntimeError):
+class SchemaTooNew(CannotStart):
     """The database belongs to a newer version of Retinue."""
 
 

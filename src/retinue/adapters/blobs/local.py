@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from retinue.adapters.blobs.store import BlobMissing, checked, is_key
+from retinue.kit.durable import sync_folder
 
 PIECE = 256 * 1024
 
@@ -71,7 +72,7 @@ def _take_over(source: Path, target: Path) -> None:
             _copy(handle, target)
     finally:
         os.close(handle)
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
     if not moved:
         source.unlink()
 
@@ -105,7 +106,7 @@ def _make_folder(folder: Path) -> None:
         return
     _make_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
 def _remove(path: Path) -> None:
@@ -113,7 +114,7 @@ def _remove(path: Path) -> None:
         path.unlink()
     except FileNotFoundError:
         return
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _folders(root: Path) -> list[Path]:
@@ -130,12 +131,3 @@ def _keys_before(folder: Path, moment: float) -> list[str]:
                 if is_key(key) and entry.stat(follow_symlinks=False).st_mtime < moment:
                     keys.append(key)
     return keys
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes the names in a folder durable: a rename is lost with the power until then."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

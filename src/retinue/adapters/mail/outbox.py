@@ -1,7 +1,6 @@
 """Mail as files, for an instance without a mail server."""
 
 import asyncio
-import os
 import secrets
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from structlog.typing import FilteringBoundLogger
 
 from retinue.adapters.mail.message import Mail, MailFailed, Sender, compose
 from retinue.kit.clock import Clock
+from retinue.kit.durable import create_private
 
 
 class OutboxMailer:
@@ -24,19 +24,7 @@ class OutboxMailer:
         content = compose(mail, self._sender, self._clock).as_bytes()
         name = f"{self._clock.now().replace(':', '')}-{secrets.token_hex(4)}.eml"
         try:
-            await asyncio.to_thread(self._write, name, content)
+            await asyncio.to_thread(create_private, self._folder / name, content)
         except OSError as error:
             raise MailFailed(f"The mail could not be written to the outbox: {error.strerror}.") from error
         self._log.info("mail_written", file=str(self._folder / name))
-
-    def _write(self, name: str, content: bytes) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = self._folder / f".{name}.tmp"
-        try:
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.rename(self._folder / name)
-        finally:
-            draft.unlink(missing_ok=True)

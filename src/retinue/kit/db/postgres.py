@@ -18,6 +18,7 @@ from retinue.kit.db.errors import (
     UniqueViolation,
     ValueRejected,
 )
+from retinue.kit.errors import CannotStart
 
 _CHANNEL = "retinue_jobs"
 _GONE = (
@@ -87,7 +88,10 @@ class PostgresDatabase:
 
     async def open(self) -> None:
         self._closed = False
-        connection = await self._acquire()
+        try:
+            connection = await self._acquire()
+        except asyncpg.PostgresError as error:
+            raise CannotStart(f"PostgreSQL refuses the connection: {error}") from error
         try:
             await self._assert_durable(connection)
         finally:
@@ -103,7 +107,7 @@ class PostgresDatabase:
         )
         if rows:
             names = ", ".join(row[0] for row in rows)
-            raise RuntimeError(f"PostgreSQL would lose acknowledged work: {names} is off")
+            raise CannotStart(f"PostgreSQL would lose acknowledged work: {names} is off")
 
     async def close(self) -> None:
         self._closed = True
