@@ -15,7 +15,7 @@ from retinue.kit.instance import Instance
 from retinue.kit.limits import Limiter, MemoryStore
 from retinue.kit.manifest import Manifest
 from retinue.kit.metrics import Metrics
-from retinue.kit.settings import Settings
+from retinue.kit.settings import BadSetting, Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import open_vault
 from retinue.migrations.upgrade import upgrade
@@ -28,6 +28,8 @@ async def open_instance(
 ) -> Instance:
     """Everything but the way in: database, vault, limits, adapters."""
     clock = clock or SystemClock()
+    if settings.files_url:
+        raise BadSetting("RETINUE_FILES_URL: object storage is not supported yet; files stay in the data dir")
     failpoints.arm(settings.failpoints)
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = database_for(settings)

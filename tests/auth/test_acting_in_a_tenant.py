@@ -51,7 +51,17 @@ async def test_the_header_moves_a_super_administrator_into_the_tenant(people, ro
     assert (await root.get("/probe/x")).json()["message"].startswith(root.user.tenant_id)
 
 
-async def test_what_needs_no_permission_stays_at_home(people, root):
+async def test_what_every_user_knows_of_a_tenant_is_that_tenants(people, root):
+    tenant = await people.tenant("Elsewhere")
+    there = {"X-Tenant-ID": tenant.id}
+    assert (await root.get("/api/v1/tenant", headers=there)).json()["id"] == tenant.id
+    assert (await root.get("/api/v1/tenant", headers={"X-Tenant-ID": "ten_no"})).code == "tenant_not_found"
+    await people.user(tenant=tenant)
+    listed = (await root.get("/users", headers=there)).json()
+    assert {user["tenant_id"] for user in listed["users"]} == {tenant.id}
+
+
+async def test_ones_own_account_stays_at_home(people, root):
     tenant = await people.tenant("Elsewhere")
     there = {"X-Tenant-ID": tenant.id}
     assert (await root.get("/probe", headers=there)).json()["message"] == root.user.tenant_id

@@ -173,3 +173,9 @@ async def test_hammering_one_account_does_not_close_the_address_for_others(api, 
     for _ in range(120):
         await guess(api, victim.email)
     assert (await guess(api, neighbour.email, PASSWORD)).status == 200
+
+
+async def test_the_right_password_many_times_at_once_is_no_attack(api, people):
+    user = await people.user()
+    answers = await asyncio.gather(*(guess(api, user.email, PASSWORD) for _ in range(20)))
+    assert {answer.status for answer in answers} == {200}

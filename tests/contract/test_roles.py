@@ -6,7 +6,7 @@ import pytest
 
 from retinue.access.catalogue import default_permissions
 from retinue.access.models import Role
-from retinue.kit.http.routing import SIGNED_IN
+from retinue.kit.http.routing import MEMBER, PUBLIC, SIGNED_IN
 from tests.contract.routes import NEEDS_PERMISSION, ROUTES, call, label
 
 TABLE = Path(__file__).parent / "who_may_call.txt"
@@ -19,7 +19,9 @@ def who_may_call() -> str:
             roles = [role.value for role in Role if route.permission in default_permissions(role)]
             access = f"{route.permission}: {', '.join(roles)}"
         else:
-            access = "anyone signed in" if route.requires is SIGNED_IN else "anyone"
+            access = {PUBLIC: "anyone", SIGNED_IN: "one's own account", MEMBER: "every user of the tenant"}[
+                route.requires
+            ]
         lines.append(f"{label(route):62} {access}")
     return "\n".join(lines) + "\n"
 

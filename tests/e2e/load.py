@@ -5,6 +5,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+
+class HalfAnswer(ConnectionError):
+    """The connection ended in the middle of an answer."""
+
+
 Unreachable = (OSError, asyncio.IncompleteReadError, ValueError, IndexError)
 
 
@@ -31,7 +36,9 @@ async def call(
         answer = await reader.read()
     finally:
         writer.close()
-    head, _, got = answer.partition(b"\r\n\r\n")
+    head, end, got = answer.partition(b"\r\n\r\n")
+    if answer and not end:
+        raise HalfAnswer
     status = int(head.split()[1])
     length = next(
         int(line.partition(b":")[2])
@@ -39,7 +46,7 @@ async def call(
         if line.startswith(b"content-length")
     )
     if len(got) < length:
-        raise ConnectionResetError("half an answer")
+        raise HalfAnswer
     return status, json.loads(got) if got else None
 
 
@@ -50,6 +57,7 @@ class Ledger:
     acked: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     refused: list[Any] = field(default_factory=list)
+    halves: list[str] = field(default_factory=list)
 
 
 class Inviters:
@@ -89,8 +97,10 @@ class Inviters:
                     ),
                     10,
                 )  # fmt: skip
-            except (*Unreachable, TimeoutError):
+            except (*Unreachable, TimeoutError) as error:
                 self.ledger.unknown.add(address)
+                if isinstance(error, HalfAnswer):
+                    self.ledger.halves.append(address)
                 await asyncio.sleep(0.02)
                 if retries and not self._stop.is_set():
                     continue

@@ -63,7 +63,7 @@ async def test_a_bad_master_key_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_bad_new_root_key_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="^--new-key must be 32 random bytes in base64$"):
+    with pytest.raises(BadSetting, match=r"^--new-key must be 32 random bytes in base64$"):
         run_rotate_root(Settings(data_dir=tmp_path / "data"), "changeme")
     assert not (tmp_path / "data").exists()
 

@@ -14,7 +14,7 @@ from retinue.kit.db.session import Db, SystemDb, Unit
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Unauthorized
 from retinue.kit.http.request import Request
-from retinue.kit.http.routing import is_plausible
+from retinue.kit.http.routing import SIGNED_IN, is_plausible
 from retinue.kit.instance import Instance
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import ANONYMOUS, Principal
@@ -75,7 +75,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         limits=_plan_limits(plan, limits),
     )
     elsewhere = request.headers.get(b"x-tenant-id")
-    if elsewhere is None or not principal.is_super_admin or request.route.permission is None:
+    if elsewhere is None or not principal.is_super_admin or request.route.requires is SIGNED_IN:
         return principal
     return await _acting_in(instance, request, principal, elsewhere.decode("latin-1"))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 
 from retinue.auth.errors import InvalidRefreshToken
@@ -44,7 +45,8 @@ _OPEN: Statement[Session] = reading(
 
 
 async def begin(ctx: Context, user: User, *, second_factor: bool = False) -> Tokens:
-    """Sign the user in; the context is bound to the user's tenant."""
+    """Sign the user in, who from here on is the one who acts; the context is bound to the user's tenant."""
+    ctx.caller = msgspec.structs.replace(ctx.caller, actor={"type": "user", "id": user.id})
     session = await ctx.db.insert(
         Session(
             user_id=user.id,

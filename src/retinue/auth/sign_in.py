@@ -45,6 +45,11 @@ class FailedLogin(msgspec.Struct):
 async def check_password(ctx: Context, email: str, user: User | None, password: str) -> None:
     """The one gate for every path that takes a password; the caller's transaction is not open yet."""
     address = limit_address(ctx.caller.ip_address)
+    async with _BY_BOTH.turn(email, address):
+        await _check_counted(ctx, email, address, user, password)
+
+
+async def _check_counted(ctx: Context, email: str, address: str, user: User | None, password: str) -> None:
     await _BY_BOTH.count(ctx, email, address)
     await _BY_ADDRESS.count(ctx, address)
     stored = user.password_hash if user is not None else None

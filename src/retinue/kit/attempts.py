@@ -1,6 +1,9 @@
 """Attempts at guessing: counted before the guess is checked, in the database, so that no race slips past."""
 
+import asyncio
 import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -51,6 +54,12 @@ _SWEEP: Statement[Any] = Statement(
 )
 
 
+class _Turn:
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.waiting = 0
+
+
 class Guard:
     """At most `limit` attempts in `window_s` seconds, for each combination of what it is given."""
 
@@ -59,6 +68,25 @@ class Guard:
         self._limit = limit
         self._window_s = window_s
         self._message = message
+        self._turns: dict[str, _Turn] = {}
+
+    @asynccontextmanager
+    async def turn(self, *parts: str) -> AsyncIterator[None]:
+        """One at a time in this process: many right answers at once are not many attempts.
+
+        An attempt is counted before it is checked and forgiven after, so without turns the right password,
+        sent six times at once, would look like a sixth guess.
+        """
+        key = self._key(parts)
+        turn = self._turns.setdefault(key, _Turn())
+        turn.waiting += 1
+        try:
+            async with turn.lock:
+                yield
+        finally:
+            turn.waiting -= 1
+            if not turn.waiting:
+                del self._turns[key]
 
     def _key(self, parts: tuple[str, ...]) -> str:
         text = "\0".join((self._name, *parts))

@@ -79,7 +79,8 @@ class Listing(Generic[R]):
         """The page asked for; `equal` narrows further than the caller's own filters."""
         narrowed = {**self._filtered(query), **equal}
         search = getattr(query, "search", None)
-        sort = getattr(query, "sort", None) or self._default_sort
+        sort = getattr(query, "sort", None)
+        sort = self._default_sort if sort is None else sort
         rows, count = self._statements_for(tuple(narrowed), sort, is_search=bool(search))
         if search:
             narrowed["search"] = f"%{escape_like(search)}%"
@@ -116,7 +117,7 @@ class Listing(Generic[R]):
             pattern = sa.bindparam("search", type_=sa.Text())
             conditions.append(sa.or_(*(table.c[name].ilike(pattern, escape="\\") for name in self._searches)))
         down = sort.startswith("-")
-        order = [column.desc() if down else column.asc() for column in (table.c[field], table.c.id)]
+        order = [_ordered(column, down=down) for column in (table.c[field], table.c.id)]
         rows = (
             sa.select(table)
             .where(*conditions)
@@ -128,6 +129,12 @@ class Listing(Generic[R]):
         return Statement(rows, row_reader(self._record), heavy=self._heavy), Statement(
             count, heavy=self._heavy
         )
+
+
+def _ordered(column: sa.Column[Any], *, down: bool) -> Any:
+    """What has no value comes last either way; left alone, the two databases disagree."""
+    ordered = column.desc() if down else column.asc()
+    return ordered.nulls_last() if column.nullable else ordered
 
 
 def escape_like(text: str) -> str:

@@ -38,7 +38,7 @@ def given(body: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not msgspec.UNSET}
 
 
-Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 # Deliberately loose: the only proof of an address is a mail that arrives. No spaces, controls or brackets.
 Email = Annotated[
     str,

@@ -163,7 +163,13 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         "RETINUE_CORS_ORIGINS", (), "origins of other consoles", _words, "own base URL"
     )
-    files_url: str = _setting("RETINUE_FILES_URL", "", "`s3://…` for object storage", str, "local folder")
+    files_url: str = _setting(
+        "RETINUE_FILES_URL",
+        "",
+        "object storage, not supported yet: a value is refused at start",
+        str,
+        "local folder",
+    )
     failpoints: str = _setting("RETINUE_FAILPOINTS", "", "tests only", str, "none")
     worker: str = _setting("RETINUE_WORKER", "inline", "`inline` or `off`", _choice("inline", "off"))
     log_format: str = _setting(

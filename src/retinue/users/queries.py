@@ -32,8 +32,8 @@ async def find_administered(ctx: Context, user_id: str) -> User | None:
 
 
 async def page_of_users(ctx: Context, query: UserList) -> Slice[User]:
-    """The users of the tenant, or for a super administrator of every tenant."""
-    is_everywhere = ctx.principal.is_super_admin
+    """The users of the tenant, or for a super administrator who is at home those of every tenant."""
+    is_everywhere = ctx.principal.is_super_admin and not ctx.principal.home_tenant_id
     db = ctx.system("a super administrator's list spans all tenants") if is_everywhere else ctx.db
     return await USERS.page(db, query)
 

@@ -31,10 +31,14 @@ class Access(Enum):
 
     PUBLIC = "public"
     SIGNED_IN = "signed_in"
+    MEMBER = "member"
 
 
 PUBLIC = Access.PUBLIC
+# One's own account: a super administrator who acts in another tenant is still at home here.
 SIGNED_IN = Access.SIGNED_IN
+# What every user of a tenant may know of it.
+MEMBER = Access.MEMBER
 
 
 METHOD_COST = {"GET": "read", "POST": "write", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
@@ -158,7 +162,7 @@ class Routes:
     ) -> Callable[[Any], Any]:
         """`requires` has no default: a route that does not say who may call it is not a route."""
         if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
-            raise TypeError(f"{method} {path}: requires is a permission key, PUBLIC or SIGNED_IN")
+            raise TypeError(f"{method} {path}: requires is a permission key, PUBLIC, SIGNED_IN or MEMBER")
         if cost is not None and cost not in COST:
             raise TypeError(f"{method} {path}: cost is one of {', '.join(COST)}")
 

@@ -1,0 +1,170 @@
+"""B4: only the properties that an operation declares are written, and only those it answers are read."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from retinue.access.models import RolePermissions
+from retinue.kit.db.models import Record
+from retinue.kit.http.routing import Route
+from retinue.tenants.models import Tenant
+from retinue.users.models import Invitation, User
+from tests.client import Api
+from tests.contract.declared import body_keys, undeclared
+from tests.contract.routes import ROUTES, call, label
+from tests.contract.world import known_ids, picture
+from tests.contract.writing import WRITES, Scene, Write, invited, register, set_scene
+from tests.factories.people import People
+
+WATCHED: dict[str, type[Record]] = {
+    record.__table__.name: record for record in (User, Tenant, RolePermissions, Invitation)
+}
+ELSEWHERE = "Elsewhere"
+LONG_AGO = "1999-01-01T00:00:00.000000Z"
+SMUGGLED = {
+    "id": "usr_smuggledaaaaaaaaaaaaaaaaaa",
+    "tenant_id": "that of ELSEWHERE",
+    "created_at": LONG_AGO,
+    "updated_at": LONG_AGO,
+    "email_verified": True,
+    "role": "super_admin",
+    "status": "inactive",
+    "mfa_enabled": True,
+    "password_hash": "smuggled",
+    "permissions": ["admin:tenants"],
+    "plan": "free",
+    "is_default": True,
+    "limits": {"requests_per_minute": 1},
+}
+WITH_BODY = [route for route in ROUTES if route.body is not None]
+WITHOUT_BODY = [route for route in ROUTES if route.body is None]
+
+Rows = dict[str, dict[str, dict[str, Any]]]
+
+
+@pytest.fixture
+async def scene(service, clock, people, admin) -> Scene:
+    return await set_scene(service, clock, people, admin)
+
+
+async def read_rows(scene: Scene) -> Rows:
+    async with scene.people.context() as ctx:
+        system = ctx.system("test")
+        return {
+            name: {row.id: msgspec.to_builtins(row) for row in await system.all(record)}
+            for name, record in WATCHED.items()
+        }
+
+
+def changed_columns(before: Rows, after: Rows) -> set[str]:
+    return {
+        f"{table}.{column}"
+        for table, rows in before.items()
+        for id, row in rows.items()
+        for column, value in row.items()
+        if after[table].get(id, {}).get(column) != value
+    }
+
+
+def new_rows(before: Rows, after: Rows) -> dict[str, list[dict[str, Any]]]:
+    found = {
+        table: [after[table][id] for id in after[table].keys() - before[table].keys()] for table in before
+    }
+    return {table: rows for table, rows in found.items() if rows}
+
+
+def with_smuggled(body: dict[str, Any], keys: dict[str, Any]) -> dict[str, Any]:
+    """The same body with more keys, in itself and in every object inside it."""
+    return {
+        **keys,
+        **{key: {**keys, **value} if isinstance(value, dict) else value for key, value in body.items()},
+    }
+
+
+async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, Rows]:
+    declared = body_keys(route)
+    prepared = await write.prepare(scene)
+    keys = {**SMUGGLED, "tenant_id": (await scene.people.tenant(ELSEWHERE)).id}
+    body = with_smuggled(prepared.body, {key: keys[key] for key in keys if key not in declared})
+    before = await read_rows(scene)
+    answer = await call(prepared.caller, route, prepared.path, json=body)
+    assert 200 <= answer.status < 300, answer
+    return answer, before, await read_rows(scene)
+
+
+@pytest.mark.parametrize("route", WITH_BODY, ids=label)
+async def test_undeclared_keys_of_a_body_change_nothing(scene: Scene, route: Route) -> None:
+    assert route.name in WRITES, f"tell tests/contract/writing.py how to call {label(route)}"
+    write = WRITES[route.name]
+    answer, before, after = await smuggle(scene, route, write)
+    assert changed_columns(before, after) <= write.changes
+    made = new_rows(before, after)
+    assert {table: len(rows) for table, rows in made.items()} == write.inserts
+    (elsewhere,) = (row["id"] for row in after["tenants"].values() if row["name"] == ELSEWHERE)
+    # Whether an address counts as verified is the operation's own decision, and shown below.
+    looked_for = {**SMUGGLED, "tenant_id": elsewhere, "email_verified": None}
+    for row in (row for rows in made.values() for row in rows):
+        assert not [key for key, value in looked_for.items() if key in row and row[key] == value], row
+    assert undeclared(label(route), answer) == []
+
+
+@pytest.mark.parametrize("name", ["enable_mfa", "update_profile", "change_user_role"])
+async def test_what_a_call_declares_does_change(scene: Scene, name: str) -> None:
+    """Else the comparison above would be of two empty things."""
+    (route,) = (route for route in WITH_BODY if route.name == name)
+    _, before, after = await smuggle(scene, route, WRITES[name])
+    assert changed_columns(before, after) == WRITES[name].changes
+
+
+async def test_a_registration_gets_the_place_and_the_rights_that_are_its_own(scene: Scene) -> None:
+    home = await scene.people.default_tenant()
+    prepared = await register(scene)
+    body = with_smuggled(prepared.body, {**SMUGGLED, "tenant_id": scene.user.tenant_id})
+    assert (await scene.api.post("/auth/register", body)).status == 201
+    body |= {"email": "guest@example.com", "invite_token": await invited(scene, "guest@example.com")}
+    assert (await scene.api.post("/auth/register", body)).status == 201
+    found = (await read_rows(scene))["users"].values()
+    new, guest = (
+        next(row for row in found if row["email"] == email)
+        for email in ("new@example.com", "guest@example.com")
+    )
+    rights = ("tenant_id", "role", "status", "email_verified", "mfa_enabled")
+    assert [new[key] for key in rights] == [home.id, "agent_user", "active", False, False]
+    assert [guest[key] for key in rights][:3] == [scene.user.tenant_id, "viewer", "active"]
+    assert guest["mfa_enabled"] is False
+
+
+async def test_a_new_tenant_gets_only_what_its_body_declares(scene: Scene) -> None:
+    (route,) = (route for route in WITH_BODY if route.name == "create_tenant")
+    _, before, after = await smuggle(scene, route, WRITES["create_tenant"])
+    made = new_rows(before, after)
+    (tenant,), (person,) = made["tenants"], made["users"]
+    assert (tenant["name"], tenant["plan"], tenant["limits"]) == ("New", "enterprise", {})
+    assert tenant["is_default"] is False
+    assert (person["tenant_id"], person["role"], person["status"]) == (tenant["id"], "tenant_admin", "active")
+    assert person["mfa_enabled"] is False
+    assert person["email_verified"] is True
+
+
+async def assert_declared(people: People, admin: Api, route: Route) -> None:
+    ids = await known_ids(people, admin, route.parameters)
+    more = {}
+    if route.upload is not None:
+        more["files"] = {name: ("a.png", picture(), "image/png") for name in route.upload.fields}
+    answer = await call(admin, route, {name: found[0] for name, found in ids.items() if found}, **more)
+    assert 200 <= answer.status < 300, (label(route), answer)
+    assert undeclared(label(route), answer) == [], label(route)
+
+
+async def test_what_is_read_has_the_declared_keys_and_no_others(make_service) -> None:
+    people = People(await make_service(metrics=True))
+    admin = await people.super_admin()
+    for route in WITHOUT_BODY:
+        if route.method == "GET":
+            await assert_declared(people, admin, route)
+
+
+@pytest.mark.parametrize("route", [route for route in WITHOUT_BODY if route.method != "GET"], ids=label)
+async def test_what_is_done_is_answered_with_the_declared_keys_and_no_others(people, admin, route) -> None:
+    await assert_declared(people, admin, route)
