@@ -1,7 +1,7 @@
 """One service for each test, on SQLite or on the PostgreSQL of `RETINUE_TEST_DATABASE_URL`."""
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from tests.client import Api
 from tests.databases import Databases
+from tests.e2e.processes import kill_what_is_left
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD, People
 
 START = 1_800_000_000.0
@@ -37,6 +38,12 @@ async def databases(tmp_path_factory: Any, worker_id: str) -> AsyncIterator[Data
     await made.prepare()
     yield made
     await made.drop()
+
+
+@pytest.fixture(autouse=True)
+def _no_server_outlives_its_test() -> Iterator[None]:
+    yield
+    kill_what_is_left()
 
 
 @pytest.fixture

@@ -18,13 +18,17 @@ from retinue.kit.metrics import Metrics
 from retinue.kit.settings import BadSetting, Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import open_vault
-from retinue.migrations.upgrade import upgrade
+from retinue.migrations.upgrade import check_current, upgrade
 
 log = structlog.get_logger("retinue")
 
 
 async def open_instance(
-    settings: Settings, clock: Clock | None = None, manifests: tuple[Manifest, ...] = DOMAINS
+    settings: Settings,
+    clock: Clock | None = None,
+    manifests: tuple[Manifest, ...] = DOMAINS,
+    *,
+    may_migrate: bool = True,
 ) -> Instance:
     """Everything but the way in: database, vault, limits, adapters."""
     clock = clock or SystemClock()
@@ -35,7 +39,10 @@ async def open_instance(
     database = database_for(settings)
     await database.open()
     try:
-        await upgrade(settings, database)
+        if may_migrate:
+            await upgrade(settings, database)
+        else:
+            await check_current(database)
         vault = await open_vault(settings, database, clock)
     except BaseException:
         await database.close()

@@ -111,7 +111,7 @@ async def test_a_missing_blob_is_refused_before_reading(blobs, upload):
     for attempt in (blobs.open(KEY), blobs.size(KEY)):
         with pytest.raises(BlobMissing) as refusal:
             await attempt
-        assert (refusal.value.status, refusal.value.code) == (404, "not_found")
+        assert (refusal.value.status, refusal.value.code) == (404, "file_not_found")
     await blobs.put(KEY, upload(b"x"))
     pieces = await blobs.open(KEY)
     await blobs.delete(KEY)

@@ -164,7 +164,7 @@ async def test_an_unknown_address_is_answered_like_a_wrong_password(service, api
     assert [row[0] for row in jobs] == ["record_failed_login", "record_failed_login"]
     await service.runner.drain()
     (failed,) = await events(people, "system.auth.login_failed")
-    assert failed.data == {"user_id": user.id, "reason": "invalid_credentials"}
+    assert failed.data == {"user_id": user.id, "reason": "invalid_credentials", "purpose": "login"}
     (row,) = await audits(people, "system.auth.login_failed")
     assert (row.success, row.ip_address, row.tenant_id) == (False, api.ip, user.tenant_id)
 

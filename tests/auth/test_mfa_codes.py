@@ -27,16 +27,6 @@ NOT_TEXT = [123456, None, ["123456"], {"code": "123456"}, True, 1.5]
 VERIFY = "/api/v1/mfa/verify"
 
 
-@pytest.fixture
-async def person(people):
-    return await people.signed_in()
-
-
-@pytest.fixture
-async def factor(person, clock):
-    return await enable(person, clock)
-
-
 def digits(code: str, zero: int) -> str:
     """The same number in the digits of another script."""
     return "".join(chr(zero + int(digit)) for digit in code)

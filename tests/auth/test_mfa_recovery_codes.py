@@ -5,7 +5,6 @@ import base64
 import os
 from pathlib import Path
 
-import pytest
 import sqlalchemy as sa
 
 from retinue.auth.models import RecoveryCode
@@ -15,16 +14,6 @@ from tests.factories.happenings import audits, events, only_event
 from tests.factories.second_factors import complete, enable, mfa_token, refused, set_up, sign_in
 
 RENEW = "/api/v1/mfa/recovery-codes"
-
-
-@pytest.fixture
-async def person(people):
-    return await people.signed_in()
-
-
-@pytest.fixture
-async def factor(person, clock):
-    return await enable(person, clock)
 
 
 async def remaining(person) -> int:

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from retinue.auth.models import MfaChallenge, Session
 from retinue.users.models import User, UserStatus
 from tests.factories.happenings import audits, events
@@ -11,16 +9,6 @@ from tests.factories.people import PASSWORD
 from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, sign_in
 
 INVALID_TOKEN = (401, "mfa_token_invalid")
-
-
-@pytest.fixture
-async def person(people):
-    return await people.signed_in()
-
-
-@pytest.fixture
-async def factor(person, clock):
-    return await enable(person, clock)
 
 
 async def change_user(people, user: User, **changes) -> None:
@@ -63,7 +51,7 @@ async def test_a_wrong_code_is_refused_and_recorded(api, people, person, factor)
     answer = await complete(api, await mfa_token(api, person.user), factor.wrong_code())
     assert refused(answer) == (401, "invalid_code")
     (failed,) = await events(people, "system.auth.login_failed")
-    assert failed.data == {"user_id": person.user.id, "reason": "invalid_code"}
+    assert failed.data == {"user_id": person.user.id, "reason": "invalid_code", "purpose": "login"}
     (audited,) = await audits(people, "system.auth.login_failed")
     assert audited.success is False
 

@@ -15,11 +15,6 @@ from tests.factories.second_factors import complete, enable, mfa_token, only_dev
 OFF = {"enabled": False, "method": "totp", "devices_count": 0, "recovery_codes_remaining": 0}
 
 
-@pytest.fixture
-async def person(people):
-    return await people.signed_in()
-
-
 async def status_of(person) -> dict:
     return (await person.get("/api/v1/mfa/status")).json()
 

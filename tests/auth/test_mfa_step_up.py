@@ -6,7 +6,7 @@ import pytest
 
 from retinue.auth.mfa import step_up
 from retinue.auth.models import MfaDevice
-from tests.factories.happenings import audits
+from tests.factories.happenings import audits, only_event
 from tests.factories.people import ADMIN_PASSWORD, PASSWORD
 from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, sign_in
 from tests.factories.second_factors import set_up as set_up_factor
@@ -29,11 +29,6 @@ async def remove(person, **body):
 
 
 DELICATE = pytest.mark.parametrize("act", [renew, set_up, remove])
-
-
-@pytest.fixture
-async def person(people):
-    return await people.signed_in()
 
 
 @pytest.fixture
@@ -160,6 +155,13 @@ async def test_a_refused_setup_leaves_what_is_in_use(api, person, thief, factor)
     answer = await thief.post("/api/v1/mfa/enable", {"code": factor.code()})
     assert (answer.status, answer.code) == (409, "mfa_not_setup")
     await sign_in(api, person.user, factor.code())
+
+
+async def test_a_wrong_password_is_recorded_with_its_purpose(service, people, thief, factor) -> None:
+    assert refused(await renew(thief, password="Wrong-Staple-2")) == STEP_UP
+    await service.runner.drain()
+    told = await only_event(people, "system.auth.login_failed")
+    assert told == {"user_id": thief.user.id, "reason": "invalid_credentials", "purpose": "step_up"}
 
 
 async def test_passwords_are_counted_as_at_the_sign_in(api, person, thief, factor) -> None:

@@ -6,7 +6,7 @@ from retinue.auth.models import OneTimeToken
 from retinue.kit.ids import hash_token
 from retinue.users.models import User, UserStatus
 from tests.client import Api
-from tests.factories.happenings import audits
+from tests.factories.happenings import audits, only_event
 from tests.factories.mails import html_of, last_mail, link_token, mails_to, text_of
 from tests.factories.people import PASSWORD, People
 
@@ -219,11 +219,14 @@ async def test_a_password_is_changed_by_who_knows_it(service, people):
     assert (await last_mail(service, me.user.email))["Subject"] == "Your password was changed"
 
 
-async def test_the_wrong_current_password_changes_nothing(people):
+async def test_the_wrong_current_password_changes_nothing(service, people):
     me = await people.signed_in()
     answer = await change(me, current="Wrong-1-password")
     assert (answer.status, answer.details) == (401, {"reason": "invalid_credentials"})
     assert await can_sign_in(people.api, me.user, PASSWORD)
+    await service.runner.drain()
+    told = await only_event(people, "system.auth.login_failed")
+    assert told == {"user_id": me.user.id, "reason": "invalid_credentials", "purpose": "change_password"}
 
 
 async def test_a_new_password_follows_the_rule(people):

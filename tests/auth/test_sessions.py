@@ -10,7 +10,7 @@ from tests.factories.people import PASSWORD, People
 async def listed(me) -> list[dict]:
     answer = await me.get("/auth/sessions")
     assert answer.status == 200
-    assert list(answer.json()) == ["data"]
+    assert list(answer.json()) == ["data", "pagination"]
     return answer.json()["data"]
 
 
@@ -35,6 +35,25 @@ async def test_sessions_are_listed_the_last_used_first(people, clock):
         "is_current",
     }
     assert [session["is_current"] for session in await listed(second)] == [True, False]
+
+
+async def test_sessions_are_listed_in_pages(people, clock):
+    user = await people.user()
+    for number in range(5):
+        people.api = people.api.at(f"198.51.100.{number}")
+        me = await people.sign_in(user)
+        clock.advance(60)
+    answer = await me.get("/auth/sessions", query={"page": 2, "per_page": 2})
+    assert answer.status == 200
+    assert answer.json()["pagination"] == {"page": 2, "per_page": 2, "total": 5, "total_pages": 3}
+    assert [one["ip_address"] for one in answer.json()["data"]] == ["198.51.100.2", "198.51.100.1"]
+    beyond = (await me.get("/auth/sessions", query={"page": 9})).json()
+    assert (beyond["data"], beyond["pagination"]["total"]) == ([], 5)
+    clamped = (await me.get("/auth/sessions", query={"per_page": 1000})).json()
+    assert (len(clamped["data"]), clamped["pagination"]["per_page"]) == (5, 100)
+    for query in ({"page": 0}, {"per_page": 0}, {"page": "last"}):
+        refused = await me.get("/auth/sessions", query=query)
+        assert (refused.status, list(refused.details)) == (422, list(query))
 
 
 async def test_refreshing_counts_as_use(api, people, clock):

@@ -9,7 +9,6 @@ import jsonschema_rs
 from retinue.app import openapi_document
 from retinue.kit.http.routing import Route
 from tests.client import Response
-from tests.contract.routes import label
 
 
 @functools.cache
@@ -63,6 +62,3 @@ def body_keys(route: Route) -> set[str]:
     while "$ref" in schema:
         schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return set(schema["properties"])
-
-
-__all__ = ["body_keys", "document", "label", "undeclared"]

@@ -99,6 +99,13 @@ async def test_both_prefixes_say_which_version_they_are(api) -> None:
     assert "x-api-version" not in (await api.get("/auth/me")).headers
 
 
+async def test_the_text_null_drops_no_filter(admin) -> None:
+    for query in ({"role": "null"}, {"status": "Null"}, {"page": "null"}):
+        answer = await admin.get("/users", query=query)
+        assert (answer.status, answer.code) == (422, "validation_error")
+        assert list(answer.details) == list(query)
+
+
 async def test_a_head_request_is_a_get_without_its_body(api) -> None:
     answer = await api.request("HEAD", "/health")
     assert (answer.status, answer.body) == (200, b"")

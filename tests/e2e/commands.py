@@ -28,6 +28,11 @@ async def start_command(server: ServerProcess, *arguments: str, **env: str) -> a
 
 async def run_command(server: ServerProcess, *arguments: str, **env: str) -> Ran:
     process = await start_command(server, *arguments, **env)
-    output, errors = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            output, errors = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        raise
     assert process.returncode is not None
     return Ran(process.returncode, output.decode(), errors.decode())

@@ -1,6 +1,7 @@
 """The real server as a process that can be killed."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -16,6 +17,14 @@ from tests.e2e.load import Unreachable, call
 ADMIN_PASSWORD = "Crash-Test-1"
 ROOT = Path(__file__).parent.parent.parent
 START_S = 30
+_running: list[asyncio.subprocess.Process] = []
+
+
+def kill_what_is_left() -> None:
+    """A test that failed does not stop its servers."""
+    while _running:
+        with contextlib.suppress(ProcessLookupError):
+            _running.pop().kill()
 
 
 def free_port() -> int:
@@ -48,6 +57,7 @@ class ServerProcess:
                 sys.executable, *self._command, "serve", "--port", str(self.port),
                 env={**inherited, **self.env}, stdout=log, stderr=log, cwd=ROOT,
             )  # fmt: skip
+        _running.append(self.process)
         for _ in range(START_S * 50):
             if self.process.returncode is not None:
                 break

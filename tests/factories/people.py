@@ -45,13 +45,12 @@ class People:
             "email": f"person{self._made}@example.com",
             "first_name": "Ada",
             "last_name": "Lovelace",
+            "email_verified": True,
             **more,
         }
         hash = await passwords.hashed(PASSWORD, self._service.settings.password_cost)
         async with self.context(tenant.id) as ctx:
-            return await ctx.db.insert(
-                User(password_hash=hash, role=Role(role), email_verified=True, **chosen)
-            )
+            return await ctx.db.insert(User(password_hash=hash, role=Role(role), **chosen))
 
     async def sign_in(self, user: User, password: str = PASSWORD) -> Api:
         answer = await self.api.post("/auth/login", {"email": user.email, "password": password})

@@ -1,13 +1,20 @@
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 from sqlalchemy.schema import CreateTable, DropTable
 
+from retinue.access.models import Role
 from retinue.app import Service
+from retinue.kit.clock import SystemClock
 from retinue.kit.db.session import Db, SystemDb, Unit
 from retinue.kit.db.statements import DIALECTS
+from tests.client import Api
+from tests.databases import Databases
+from tests.factories.people import People
 from tests.kit.planted import Planted
 from tests.kit.records import Box, Lid
+from tests.kit.workshop import Workshop, workshop_on
 
 Doors = Callable[..., tuple[Unit, Db]]
 
@@ -54,3 +61,23 @@ def system_door(service: Service, test_tables: None) -> Callable[[], tuple[Unit,
 def planted() -> Planted:
     """Routes of the tests' own; a module that wants them makes its `service` with `planted.manifest`."""
     return Planted()
+
+
+@pytest.fixture
+async def me(people: People) -> Api:
+    """Someone who may do most of what there is to do, signed in."""
+    return await people.signed_in(Role.agent_developer)
+
+
+@pytest.fixture
+async def workshop(databases: Databases, tmp_path: Path) -> AsyncIterator[Workshop]:
+    """A runner, and jobs of the tests' own."""
+    async with workshop_on(databases, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def live(databases: Databases, tmp_path: Path) -> AsyncIterator[Workshop]:
+    """A workshop where time passes by itself."""
+    async with workshop_on(databases, tmp_path, SystemClock()) as made:
+        yield made

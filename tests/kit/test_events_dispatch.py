@@ -1,18 +1,11 @@
 import asyncio
 
-import pytest
 from structlog.testing import capture_logs
 
 from retinue.kit.clock import HeldClock
 from retinue.kit.events.dispatch import MOST_HOPS
 from tests.kit import workshop as here
 from tests.kit.workshop import MarkCounted, Marked, Workshop, workshop_on
-
-
-@pytest.fixture
-async def workshop(databases, tmp_path):
-    async with workshop_on(databases, tmp_path) as made:
-        yield made
 
 
 async def emit(workshop: Workshop, *names: str, tenant_id: str = "ten_a", **caller) -> None:

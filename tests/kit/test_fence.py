@@ -2,8 +2,9 @@
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
-from retinue.kit.db.errors import ReferenceViolation
+from retinue.kit.db.errors import RecordGone, ReferenceViolation
 from retinue.kit.db.fence import FenceRefused, fenced
 from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import DIALECTS, Statement
@@ -26,6 +27,11 @@ NARROWED = {
     "join": (sa.select(boxes.c.id).select_from(boxes.join(lids, lids.c.box_id == boxes.c.id)), 2),
     "two sources": (sa.select(boxes.c.id, lids.c.id).where(lids.c.box_id == boxes.c.id), 2),
     "alias": (sa.select(boxes.alias("b").c.name), 1),
+    "alias of an alias": (sa.select(boxes.alias("b").alias("c").c.name), 1),
+    "lateral": (
+        sa.select(boxes.c.id, sa.select(lids.c.id).where(lids.c.box_id == boxes.c.id).lateral("l").c.id),
+        2,
+    ),
     "subquery": (sa.select(sa.select(boxes.c.id).subquery().c.id), 1),
     "scalar subquery": (sa.select(sa.select(sa.func.count(lids.c.id)).scalar_subquery()), 1),
     "exists": (sa.select(boxes.c.id).where(sa.exists().where(lids.c.box_id == boxes.c.id)), 2),
@@ -58,6 +64,23 @@ REFUSED = {
     "moving a row": sa.update(boxes).values(tenant_id="ten_b"),
     "outer join": sa.select(boxes.c.id).select_from(boxes.outerjoin(lids, lids.c.box_id == boxes.c.id)),
     "not a statement": sa.func.now(),
+    "update from another table": sa.update(boxes).where(boxes.c.id == lids.c.box_id).values(size=1),
+    "update with another table's value": sa.update(boxes).values(name=lids.c.id),
+    "delete using another table": sa.delete(boxes).where(boxes.c.id == lids.c.box_id),
+    "update of everything": sa.update(boxes),
+    "conflict over a value of all tenants": postgresql.insert(boxes).on_conflict_do_update(
+        index_elements=["name"], set_={"size": 1}
+    ),
+    "conflict that moves the row": postgresql.insert(boxes).on_conflict_do_update(
+        index_elements=["tenant_id", "name"], set_={"tenant_id": "ten_b"}
+    ),
+    "insert inside a select": sa.select(
+        sa.insert(boxes).values(id="x", tenant_id="ten_b").returning(boxes.c.id).cte("c").c.id
+    ),
+    "delete inside an insert": sa.insert(boxes).add_cte(sa.delete(lids).cte("gone")),
+    "text as a literal column": sa.select(sa.literal_column("(SELECT secret FROM test_boxes)")),
+    "text behind a select": sa.select(boxes.c.id).suffix_with("UNION ALL SELECT id FROM test_boxes"),
+    "text before a select": sa.select(boxes.c.id).prefix_with("x"),
 }
 
 
@@ -89,7 +112,8 @@ async def test_another_tenants_row_is_not_there(door) -> None:
     assert await theirs.find(Box, name="mine") is None
     assert await theirs.all(Box) == []
     assert await theirs.count(Box) == 0
-    await theirs.update(box, size=99)
+    with pytest.raises(RecordGone):
+        await theirs.update(box, size=99)
     await theirs.delete(box)
     await unit.commit()
     unit, mine = door("ten_a")
@@ -122,3 +146,12 @@ async def test_a_narrowed_statement_without_a_tenant_does_not_run(system_door) -
     with pytest.raises(FenceRefused):
         await system.rows(narrowed)
     await unit.rollback()
+
+
+def test_a_conflict_within_the_tenant_may_change_its_row() -> None:
+    statement = (
+        postgresql.insert(boxes)
+        .values(id="box_x")
+        .on_conflict_do_update(index_elements=["tenant_id", "name"], set_={"size": 1})
+    )
+    assert "fence_tenant" in fenced(statement).compile(dialect=DIALECTS["postgresql"]).params

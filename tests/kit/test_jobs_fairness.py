@@ -3,23 +3,10 @@ from collections import Counter
 
 import pytest
 
-from retinue.kit.clock import SystemClock
 from retinue.kit.jobs.fairness import share_of, take_turns
 from retinue.kit.jobs.statements import Claimed
 from tests.kit import workshop as here
-from tests.kit.workshop import Workshop, workshop_on
-
-
-@pytest.fixture
-async def workshop(databases, tmp_path):
-    async with workshop_on(databases, tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
-async def live(databases, tmp_path):
-    async with workshop_on(databases, tmp_path, SystemClock()) as made:
-        yield made
+from tests.kit.workshop import Workshop
 
 
 def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0) -> Claimed:

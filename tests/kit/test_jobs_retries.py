@@ -4,13 +4,7 @@ from structlog.testing import capture_logs
 from retinue.kit.jobs.declare import Retry, job
 from retinue.kit.jobs.models import Job
 from tests.kit import workshop as here
-from tests.kit.workshop import Named, Workshop, workshop_on
-
-
-@pytest.fixture
-async def workshop(databases, tmp_path):
-    async with workshop_on(databases, tmp_path) as made:
-        yield made
+from tests.kit.workshop import Named, Workshop
 
 
 async def the_job(workshop: Workshop) -> Job:

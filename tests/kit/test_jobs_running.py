@@ -9,20 +9,7 @@ from retinue.kit.jobs.models import Job
 from retinue.kit.jobs.queue import LEASE_S, MOST_INTERRUPTIONS
 from retinue.kit.jobs.wakeup import announce_work
 from tests.kit import workshop as here
-from tests.kit.workshop import PATIENCE_S, Gate, Named, Workshop, workshop_on
-
-
-@pytest.fixture
-async def workshop(databases, tmp_path):
-    async with workshop_on(databases, tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
-async def live(databases, tmp_path):
-    """A workshop where time passes by itself."""
-    async with workshop_on(databases, tmp_path, SystemClock()) as made:
-        yield made
+from tests.kit.workshop import PATIENCE_S, Gate, Named, Workshop
 
 
 async def test_a_job_runs_after_its_transaction_and_its_row_is_gone(workshop: Workshop):

@@ -5,12 +5,10 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from retinue.access.models import Role
 from retinue.domains import DOMAINS
 from retinue.kit import failpoints
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.http import idempotency
-from tests.client import Api
 from tests.kit.planted import PATIENCE_S
 from tests.kit.test_pipeline_idempotency import is_replay, kept, notes, post
 
@@ -20,11 +18,6 @@ SLOW = "/planted/slow"
 @pytest.fixture
 async def service(make_service, planted):
     return await make_service(manifests=(*DOMAINS, planted.manifest), burst=False)
-
-
-@pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
 
 
 @pytest.fixture(autouse=True)

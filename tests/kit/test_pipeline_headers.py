@@ -2,9 +2,8 @@
 
 import pytest
 
-from retinue.access.models import Role
 from retinue.domains import DOMAINS
-from tests.client import Api, Response
+from tests.client import Response
 from tests.factories.people import PASSWORD
 from tests.kit.planted import ANYONE
 
@@ -16,11 +15,6 @@ NOTE = {"name": "a"}
 @pytest.fixture
 async def service(make_service, planted):
     return await make_service(manifests=(*DOMAINS, planted.manifest), burst=False, default_plan="free")
-
-
-@pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
 
 
 def limit_headers(answer: Response) -> dict[str, int]:

@@ -23,11 +23,6 @@ async def service(make_service, planted):
     return await make_service(manifests=(*DOMAINS, planted.manifest), burst=False)
 
 
-@pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
-
-
 async def post(caller: Api, path: str = NOTES, name: str = "a", key: str = "key", **more) -> Response:
     more.setdefault("json", {"name": name})
     return await caller.request("POST", path, headers={"Idempotency-Key": key}, **more)

@@ -7,7 +7,6 @@ import pytest
 from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
-from retinue.access.models import Role
 from retinue.app import Service
 from retinue.domains import DOMAINS
 from tests.client import Api
@@ -47,11 +46,6 @@ async def other(service, clock):
     await other.start()
     yield patient(other)
     await other.stop()
-
-
-@pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
 
 
 def elsewhere(caller: Api, service: Service) -> Api:

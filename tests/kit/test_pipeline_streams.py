@@ -32,11 +32,6 @@ async def server(service):
 
 
 @pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
-
-
-@pytest.fixture
 async def endless(server, me, planted) -> StreamClient:
     """A stream that has begun and waits."""
     stream = await server.request("POST", f"{STREAMS}/endless", token=me.token)
@@ -144,7 +139,8 @@ async def test_a_stream_ends_with_the_right_to_it(service, me, people, server, p
     await closed(planted)
 
 
-async def test_a_session_that_lives_keeps_its_stream(service, me, server, planted, monkeypatch):
+async def test_a_session_that_lives_keeps_its_stream(service, me, server, planted, monkeypatch, clock):
+    """Also when the access token expires meanwhile: it was good when the request came."""
     service.app.session_check_s = 0.01
     authenticate, checks = service.app._authenticate, asyncio.Semaphore(0)
 
@@ -155,9 +151,11 @@ async def test_a_session_that_lives_keeps_its_stream(service, me, server, plante
     monkeypatch.setattr(service.app, "_authenticate", counted)
     stream = await server.request("POST", f"{STREAMS}/endless", token=me.token)
     assert (await stream.next_event())[0] == "started"
+    clock.advance(3600)
     async with asyncio.timeout(PATIENCE_S):
         for _ in range(5):
             await checks.acquire()
+    assert (await me.get("/auth/me")).details == {"reason": "token_expired"}
     planted.gate.opened.set()
     assert await stream.rest() == [("ended", {})]
 

@@ -26,11 +26,6 @@ async def service(make_service, planted):
 
 
 @pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
-
-
-@pytest.fixture
 def announced(service) -> list[str]:
     """Every time work was announced to the workers."""
     times: list[str] = []
@@ -115,7 +110,7 @@ async def test_a_commit_the_database_refuses_leaves_nothing_and_announces_nothin
     me, people, announced, planted
 ):
     answer = await me.post(f"{FAILING}/commit")
-    assert (answer.status, answer.code) == (500, "internal_error")
+    assert (answer.status, answer.code) == (409, "conflict")
     assert (await notes(people), announced, planted.done_after_commit) == (0, [], [])
     await works_as_before(me)
 
@@ -147,8 +142,7 @@ async def test_whatever_goes_wrong_nothing_is_kept(me, people, announced, kind, 
     await works_as_before(me)
 
 
-@pytest.mark.skipif(bool(SERVER), reason="only SQLite has one writer that would wait for itself")
-async def test_a_unit_inside_an_open_transaction_is_a_mistake_on_sqlite(me, people):
+async def test_a_unit_inside_an_open_transaction_is_a_mistake(me, people):
     with capture_logs() as logs:
         answer = await asyncio.wait_for(me.post(f"{FAILING}/unit"), PATIENCE_S)
     assert (answer.status, await notes(people)) == (500, 0)

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from retinue.access.models import Role
 from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.kit.http.uploads import sweep_spool
@@ -22,11 +21,6 @@ SMALL = multipart({"file": ("a.txt", b"hello", "text/plain")}, {})
 @pytest.fixture
 async def service(make_service, planted):
     return await make_service(manifests=(*DOMAINS, planted.manifest))
-
-
-@pytest.fixture
-async def me(people) -> Api:
-    return await people.signed_in(Role.agent_developer)
 
 
 @pytest.fixture(autouse=True)

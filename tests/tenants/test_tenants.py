@@ -2,7 +2,10 @@
 
 import pytest
 
+from retinue.kit.limits.plans import PLANS
+from retinue.tenants.models import Plan
 from tests.client import Api
+from tests.contract.declared import document
 from tests.factories.happenings import events, only_event
 from tests.factories.people import ADMIN_EMAIL, People
 
@@ -79,6 +82,7 @@ async def test_a_taken_address_makes_no_tenant(admin):
         ({"admin": None}, "admin"),
         ({"admin": {}}, "admin.email"),
         ({"admin": {**FIRST_ADMIN, "email": "nobody"}}, "admin.email"),
+        ({"admin": {**FIRST_ADMIN, "email": "=?utf-8?q?a?=@acme.example"}}, "admin.email"),
         ({"admin": {**FIRST_ADMIN, "password": "short"}}, "admin.password"),
         ({"admin": {**FIRST_ADMIN, "password": "alllowercase1"}}, "admin.password"),
         ({"admin": {**FIRST_ADMIN, "password": "Aa1" * 100}}, "admin.password"),
@@ -124,7 +128,38 @@ async def test_tenants_are_listed_searched_sorted_and_paged(admin):
     assert newest["name"] == "Gamma"
 
 
-@pytest.mark.parametrize("query", [{"sort": "limits"}, {"page": 0}, {"per_page": "many"}])
+async def test_tenants_are_sorted_by_plan_and_change(admin, people, clock):
+    async def names(sort: str) -> list[str]:
+        found = await admin.get("/api/v1/tenants", query={"sort": sort})
+        return [tenant["name"] for tenant in found.json()["data"]]
+
+    clock.advance(1)
+    small = await people.tenant("Small", plan="free")
+    clock.advance(1)
+    await people.tenant("Big", plan="team")
+    clock.advance(1)
+    assert await names("plan") == ["Default", "Small", "Big"]
+    assert await names("-updated_at") == ["Big", "Small", "Default"]
+    await admin.put(f"/api/v1/tenants/{small.id}", {"name": "Smaller"})
+    assert await names("-updated_at") == ["Smaller", "Big", "Default"]
+
+
+def test_the_plans_that_can_be_chosen_are_those_that_have_limits():
+    assert [*Plan] == [*PLANS]
+
+
+def test_the_document_names_the_plans():
+    shapes = document()["components"]["schemas"]
+    assert shapes["Plan"]["enum"] == sorted(PLANS)
+    parameters = document()["paths"]["/api/v1/tenants"]["get"]["parameters"]
+    by_name = {parameter.get("name"): parameter for parameter in parameters}
+    reference = {"$ref": "#/components/schemas/Plan"}
+    assert by_name["plan"]["schema"] == shapes["TenantOut"]["properties"]["plan"] == reference
+
+
+@pytest.mark.parametrize(
+    "query", [{"sort": "limits"}, {"page": 0}, {"per_page": "many"}, {"plan": "platinum"}, {"plan": "PRO"}]
+)
 async def test_a_list_that_cannot_be_is_refused(admin, query):
     answer = await admin.get("/api/v1/tenants", query=query)
     assert answer.status == 422

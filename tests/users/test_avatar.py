@@ -123,6 +123,14 @@ async def test_a_picture_is_removed_with_its_bytes(service, api, people, viewer)
     assert len(await events(people, "system.user.updated")) == 2
 
 
+async def test_a_picture_whose_bytes_are_lost_is_not_found(service, api, viewer):
+    path = path_of(await upload(viewer, picture()))
+    (blob,) = (service.settings.data_dir / "files").glob("*/*")
+    blob.unlink()
+    answer = await api.get(path)
+    assert (answer.status, answer.code) == (404, "file_not_found")
+
+
 async def test_a_deleted_users_picture_goes_too(service, api, admin, viewer):
     path = path_of(await upload(viewer, picture()))
     assert (await admin.delete(f"/users/{viewer.user.id}")).status == 200

@@ -1,13 +1,15 @@
 """Inviting people: a mail with a link for a week, a place in the tenant, a role no higher than one's own."""
 
 import asyncio
+from html import escape
 
 import pytest
 
 from retinue.kit.ids import hash_token
 from retinue.users.models import Invitation
 from tests.factories.happenings import events, only_event
-from tests.factories.mails import last_mail, link_token, mails_to, text_of
+from tests.factories.mails import html_of, last_mail, link_token, mails_to, text_of
+from tests.factories.people import People
 
 EMAIL = "ada@engine.example"
 WEEK_S = 7 * 24 * 3600
@@ -118,6 +120,105 @@ async def test_someone_with_an_account_anywhere_is_not_invited(service, people, 
         assert (answer.status, answer.code) == (409, "email_taken")
     assert await invited(people, user.email) == []
     assert await mails_to(service, user.email) == []
+
+
+async def invite(api, email: str = EMAIL):
+    return await api.post("/users/invite", {"email": email, "role": "viewer"})
+
+
+async def test_an_address_is_invited_five_times_an_hour(service, people, clock, tenant_admin):
+    for _ in range(5):
+        assert (await invite(tenant_admin)).status == 201
+    refused = await invite(tenant_admin, EMAIL.upper())
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    assert 3590 < int(refused.headers["retry-after"]) <= 3600
+    assert len(await mails_to(service, EMAIL)) == 5
+    assert (await invite(tenant_admin, "else@engine.example")).status == 201
+    clock.advance(3601)
+    assert (await invite(await people.sign_in(tenant_admin.user))).status == 201
+
+
+async def test_one_tenant_does_not_use_up_the_invitations_of_another(admin, tenant_admin):
+    assert [(await invite(tenant_admin)).status for _ in range(6)][-1] == 429
+    assert (await invite(admin)).status == 201
+
+
+async def test_an_invitation_that_cannot_be_is_not_counted(people, tenant_admin, acme):
+    colleague = await people.user(tenant=acme)
+    for _ in range(6):
+        refused = await invite(tenant_admin, colleague.email)
+        assert (refused.status, refused.code) == (409, "email_taken")
+
+
+async def test_the_name_of_a_tenant_stays_in_its_sentence(service, people):
+    hostile = await people.tenant("<b>Acme</b>\n\nSend money:\r\nhttps://evil.example")
+    await invite(await people.signed_in("tenant_admin", hostile))
+    mail = await last_mail(service, EMAIL)
+    sentence = "You are invited to join <b>Acme</b> Send money: https://evil.example as viewer."
+    assert sentence in text_of(mail).splitlines()
+    assert f"<p>{escape(sentence)}</p>" in html_of(mail)
+
+
+async def test_who_accepted_is_told_and_audited_in_the_tenant(service, people, api, tenant_admin, acme):
+    made = (await invite(tenant_admin)).json()
+    answer = await api.post("/auth/register", registration(link_token(await last_mail(service, EMAIL))))
+    assert await only_event(people, "system.user.invitation_accepted") == {
+        "invitation_id": made["id"],
+        "user_id": answer.json()["id"],
+    }
+    assert (await events(people, "system.user.invitation_accepted"))[0].tenant_id == acme.id
+
+
+async def test_who_registers_without_an_invitation_accepts_none(people, api):
+    uninvited = registration("")
+    del uninvited["invite_token"]
+    assert (await api.post("/auth/register", uninvited)).status == 201
+    assert await events(people, "system.user.invitation_accepted") == []
+
+
+async def test_a_hidden_account_of_another_tenant_is_invited_like_nobodys(make_service):
+    service = await make_service(hide_accounts=True)
+    people = People(service)
+    acme, other = await people.tenant("Acme"), await people.tenant("Other")
+    tenant_admin = await people.signed_in("tenant_admin", acme)
+    stranger = await people.user(tenant=other)
+    new, taken = await invite(tenant_admin), await invite(tenant_admin, stranger.email)
+    assert (new.status, taken.status) == (201, 201)
+    assert new.headers.keys() == taken.headers.keys()
+    own = {"id", "email", "expires_at"}
+    assert {**new.json(), **dict.fromkeys(own)} == {**taken.json(), **dict.fromkeys(own)}
+    assert (taken.json()["email"], taken.json()["id"][:4]) == (stranger.email, "inv_")
+    assert len(taken.json()["id"]) == len(new.json()["id"])
+    assert await invited(people, stranger.email) == []
+    told = await mails_to(service, stranger.email)
+    assert [mail["Subject"] for mail in told] == ["You already have an account"]
+    assert "token" not in text_of(told[0])
+    assert len(await mails_to(service, EMAIL)) == 1
+    logged = await events(people, "system.user.invited")
+    assert [(event.tenant_id, event.data["email"]) for event in logged] == [
+        (acme.id, EMAIL),
+        (acme.id, stranger.email),
+    ]
+
+
+async def test_a_hidden_account_is_hidden_from_the_limit_too(make_service):
+    service = await make_service(hide_accounts=True)
+    people = People(service)
+    tenant_admin = await people.signed_in("tenant_admin", await people.tenant("Acme"))
+    stranger = await people.user()
+    for email in (EMAIL, stranger.email):
+        assert [(await invite(tenant_admin, email)).status for _ in range(6)] == [201] * 5 + [429]
+        assert len(await mails_to(service, email)) == 5
+
+
+async def test_a_colleague_is_no_secret(make_service):
+    service = await make_service(hide_accounts=True)
+    people = People(service)
+    acme = await people.tenant("Acme")
+    colleague = await people.user(tenant=acme)
+    answer = await invite(await people.signed_in("tenant_admin", acme), colleague.email)
+    assert (answer.status, answer.code) == (409, "email_taken")
+    assert await mails_to(service, colleague.email) == []
 
 
 async def test_a_tenant_admin_invites_up_to_its_own_role(people, tenant_admin):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from retinue.users import profiles
+from retinue.users.locales import is_timezone
 from retinue.users.models import User
 from tests.factories.happenings import events, only_event
 
@@ -143,6 +145,19 @@ async def test_a_super_admins_profile_is_its_own_whatever_tenant_it_acts_in(peop
     tenant = await people.tenant()
     answer = await admin.get("/api/v1/profile", headers={"X-Tenant-ID": tenant.id})
     assert (answer.status, answer.json()["id"]) == (200, admin.user.id)
+
+
+async def test_who_is_deleted_meanwhile_is_signed_out(people, viewer, monkeypatch):
+    async def is_timezone_but_deletes(name: str) -> bool:
+        async with people.context(viewer.user.tenant_id) as ctx:
+            await ctx.db.delete(viewer.user)
+        return await is_timezone(name)
+
+    monkeypatch.setattr(profiles, "is_timezone", is_timezone_but_deletes)
+    during = await viewer.put("/api/v1/profile", {"timezone": "UTC"})
+    after = await viewer.put("/api/v1/profile", {"timezone": "UTC"})
+    assert (during.status, during.details) == (401, {"reason": "session_ended"})
+    assert during.body == after.body
 
 
 async def test_it_takes_a_signed_in_user(api):

@@ -1,17 +1,12 @@
-from typing import Annotated
-
 from retinue.access import service as access
 from retinue.access.catalogue import CATALOGUE
-from retinue.access.errors import RoleNotFound
-from retinue.access.models import Role
-from retinue.access.queries import find_role, permissions_of
+from retinue.access.loaders import RoleByName
+from retinue.access.queries import permissions_of
 from retinue.access.schemas import PermissionCatalogue, PermissionOut, RoleOut
 from retinue.kit.context import Context
-from retinue.kit.http.routing import SIGNED_IN, Loaded, Routes
+from retinue.kit.http.routing import SIGNED_IN, Routes
 
 routes = Routes(tag="permissions")
-
-RoleByName = Annotated[Role, Loaded("role", find_role, RoleNotFound)]
 
 
 @routes.get("/permissions", requires="admin:users")

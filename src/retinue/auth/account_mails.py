@@ -1,30 +1,34 @@
 """The mails about an account: short, plain, with links that come from the configured address only."""
 
-from html import escape
+from enum import StrEnum
 
-from retinue.adapters.mail import Mail
-from retinue.adapters.mail.message import recipient
+from retinue.adapters.mail.letters import Link, letter
 from retinue.adapters.mail.outgoing import post
 from retinue.kit.attempts import Guard
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid, RateLimited
+from retinue.kit.errors import RateLimited
+from retinue.kit.http.request import limit_address
 from retinue.users.models import User
 
-_PER_ADDRESS = Guard("account-mail", limit=5, window_s=3600, message="Too many mails.")
+# Counted for each purpose, and first for whoever asks from one place: a stranger who asks too often has used
+# up the stranger's own share, not the mails of the address's owner.
+_BY_CALLER = Guard("account-mail", limit=5, window_s=3600, message="Too many mails.")
+_BY_ANYONE = Guard("account-mail-address", limit=20, window_s=3600, message="Too many mails.")
 
 
-def check_address(email: str) -> None:
-    """Refuse what looks like an address but cannot be mailed to."""
-    try:
-        recipient(email)
-    except Invalid:
-        raise Invalid({"email": "must be one mail address"}) from None
+class AskedFor(StrEnum):
+    """What strangers can have mailed to an address."""
+
+    registration = "registration"
+    verification = "verification"
+    password_reset = "password_reset"  # noqa: S105  a purpose, not a password
 
 
-async def may_ask_for(ctx: Context, email: str) -> bool:
+async def may_ask_for(ctx: Context, purpose: AskedFor, email: str) -> bool:
     """Whether a stranger may cause one more mail to this address; counted with or without an account."""
     try:
-        await _PER_ADDRESS.count(ctx, email)
+        await _BY_CALLER.count(ctx, purpose, email, limit_address(ctx.caller.ip_address))
+        await _BY_ANYONE.count(ctx, purpose, email)
     except RateLimited:
         return False
     return True
@@ -36,8 +40,8 @@ async def send_verification(ctx: Context, user: User, token: str) -> None:
         user,
         "Confirm your email address",
         "Open this link within 24 hours to confirm that this is your email address.",
-        link=("verify-email", token),
-        after="If you did not register, ignore this mail.",
+        _link(ctx, "verify-email", token),
+        "If you did not register, ignore this mail.",
     )
 
 
@@ -47,8 +51,8 @@ async def send_password_reset(ctx: Context, user: User, token: str) -> None:
         user,
         "Reset your password",
         "Open this link within one hour to choose a new password.",
-        link=("reset-password", token),
-        after="If you did not ask for this, ignore this mail; your password stays as it is.",
+        _link(ctx, "reset-password", token),
+        "If you did not ask for this, ignore this mail; your password stays as it is.",
     )
 
 
@@ -58,44 +62,15 @@ async def send_password_changed(ctx: Context, user: User) -> None:
         user,
         "Your password was changed",
         "The password of your account was changed, and your other sessions were ended.",
-        after=f"If this was not you, reset your password at once: {ctx.settings.base_url}/forgot-password",
+        f"If this was not you, reset your password at once: {ctx.settings.base_url}/forgot-password",
     )
 
 
-async def send_already_registered(ctx: Context, user: User) -> None:
-    await _send(
-        ctx,
-        user,
-        "You already have an account",
-        "Someone, perhaps you, tried to register with your address, which has an account already.",
-        after=f"If you forgot your password, reset it: {ctx.settings.base_url}/forgot-password",
-    )
+def _link(ctx: Context, page: str, token: str) -> Link:
+    url = f"{ctx.settings.base_url}/{page}?token={token}"
+    return Link(url, token, f"Or send this token to POST /auth/{page}:")
 
 
-async def _send(
-    ctx: Context,
-    user: User,
-    subject: str,
-    line: str,
-    *,
-    link: tuple[str, str] | None = None,
-    after: str,
-) -> None:
+async def _send(ctx: Context, user: User, subject: str, *paragraphs: str | Link) -> None:
     # No name: whoever registers chooses it, and could send any text to any address that way.
-    paragraphs = ["Hello,", line]
-    html = [escape(paragraph) for paragraph in paragraphs]
-    if link is not None:
-        page, token = link
-        url = f"{ctx.settings.base_url}/{page}?token={token}"
-        by_hand = f"Or send this token to POST /auth/{page}:"
-        paragraphs += [url, by_hand, token]
-        html += [
-            f'<a href="{escape(url)}">{escape(url)}</a>',
-            escape(by_hand),
-            f"<code>{escape(token)}</code>",
-        ]
-    paragraphs.append(after)
-    html.append(escape(after))
-    text = "\n\n".join(paragraphs) + "\n"
-    markup = "".join(f"<p>{paragraph}</p>\n" for paragraph in html)
-    await post(ctx, Mail(user.email, subject, text, markup))
+    await post(ctx, letter(user.email, subject, *paragraphs))

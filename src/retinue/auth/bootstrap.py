@@ -7,14 +7,14 @@ import sqlalchemy as sa
 from retinue.access.models import Role
 from retinue.access.service import prepare_roles
 from retinue.auth import passwords
-from retinue.auth.account_mails import check_address
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.instance import Instance
 from retinue.kit.principal import SYSTEM
 from retinue.kit.secrets import Secret
-from retinue.tenants.models import Tenant
+from retinue.tenants.models import Plan, Tenant
+from retinue.users.addresses import check_address, kept_form
 from retinue.users.errors import EmailTaken
 from retinue.users.events import UserCreated
 from retinue.users.models import User
@@ -39,13 +39,13 @@ async def first_start(instance: Instance) -> Secret | None:
         # Another process may have started at the same moment; its administrator is as good as ours.
         if await _has_super_admin(ctx):
             return None
-        await _insert_admin(ctx, settings.admin_email, password_hash)
+        await _insert_admin(ctx, kept_form(settings.admin_email), password_hash)
     return None if settings.admin_password else password
 
 
 async def create_admin(instance: Instance, email: str, password: str) -> User:
     """One more super administrator, in the default tenant; `EmailTaken` when the address has an account."""
-    address = email.strip().lower()
+    address = kept_form(email)
     check_address(address)
     passwords.check_rule(password)
     password_hash = await passwords.hashed(password, instance.settings.password_cost)
@@ -67,7 +67,7 @@ async def _prepare(ctx: Context) -> None:
     system = ctx.system("there may be no tenant yet")
     tenant = await system.find(Tenant, is_default=True)
     if tenant is None:
-        tenant = Tenant(name="Default", plan=ctx.settings.default_plan, is_default=True)
+        tenant = Tenant(name="Default", plan=Plan(ctx.settings.default_plan), is_default=True)
         await system.insert(tenant)
     ctx.act_in(tenant.id)
 
@@ -79,7 +79,7 @@ async def _has_super_admin(ctx: Context) -> bool:
 async def _insert_admin(ctx: Context, email: str, password_hash: str) -> User:
     admin = await ctx.db.insert(
         User(
-            email=email.strip().lower(),
+            email=email,
             password_hash=password_hash,
             first_name="Super",
             last_name="Admin",

@@ -3,14 +3,16 @@
 import msgspec
 
 from retinue.auth import account_mails, one_time_tokens
+from retinue.auth.account_mails import AskedFor
+from retinue.auth.errors import InvalidToken
 from retinue.auth.events import EmailVerified
 from retinue.auth.models import TokenPurpose
-from retinue.auth.one_time_tokens import InvalidToken
-from retinue.auth.schemas.accounts import Address, EmailVerification
+from retinue.auth.schemas.accounts import EmailVerification
 from retinue.kit.context import Context
 from retinue.kit.jobs.declare import job
 from retinue.users.models import User, UserStatus
 from retinue.users.queries import find_by_email
+from retinue.users.schemas import Address
 
 
 class VerificationWanted(msgspec.Struct):
@@ -24,7 +26,7 @@ async def send_link(ctx: Context, user: User) -> None:
 
 async def send_link_again(ctx: Context, body: Address) -> None:
     """The account is looked for later, so that the answer takes the same time for everyone."""
-    if await account_mails.may_ask_for(ctx, body.email):
+    if await account_mails.may_ask_for(ctx, AskedFor.verification, body.email):
         ctx.defer(prepare_verification, VerificationWanted(body.email))
 
 

@@ -1,4 +1,4 @@
-from retinue.kit.errors import Conflict, Forbidden, RetinueError, Unauthorized
+from retinue.kit.errors import Conflict, Forbidden, Invalid, RetinueError, Unauthorized
 
 
 class InvalidCredentials(Unauthorized):
@@ -41,6 +41,20 @@ class EmailNotVerified(Forbidden):
 
     def __init__(self, role: str) -> None:
         super().__init__("verified_email", role, reason="email_not_verified", message=type(self).__doc__)
+
+
+class InvalidToken(Invalid):
+    """The link is not valid any more; ask for a new one."""
+
+    def __init__(self) -> None:
+        super().__init__({"token": "is not valid or has expired"})
+
+
+class InvalidInvitation(Invalid):
+    """The invitation is not valid; ask for a new one."""
+
+    def __init__(self) -> None:
+        super().__init__({"invite_token": "is not valid for this address or has expired"})
 
 
 class RegistrationDisabled(Forbidden):

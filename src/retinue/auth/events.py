@@ -5,13 +5,14 @@ from retinue.kit.events.declare import Event, event
     "system.auth.login_failed",
     subject="user_id",
     audited=True,
-    example={"user_id": "usr_…", "reason": "invalid_credentials"},
+    example={"user_id": "usr_…", "reason": "invalid_credentials", "purpose": "login"},
 )
 class LoginFailed(Event, kw_only=True):
-    """Someone tried to sign in to an account and failed."""
+    """Someone tried to sign in to an account, or to confirm being its owner, and failed."""
 
     user_id: str
     reason: str
+    purpose: str
 
 
 @event(

@@ -4,10 +4,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from retinue.auth.errors import InvalidToken
 from retinue.auth.models import OneTimeToken, TokenPurpose
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
-from retinue.kit.errors import Invalid
 from retinue.kit.ids import hash_token, new_token
 from retinue.users.models import User
 
@@ -20,13 +20,6 @@ _VOID: Statement[Any] = Statement(
         _tokens.c.user_id == sa.bindparam("user_id"), _tokens.c.purpose == sa.bindparam("purpose")
     )
 )
-
-
-class InvalidToken(Invalid):
-    """The link is not valid any more; ask for a new one."""
-
-    def __init__(self) -> None:
-        super().__init__({"token": "is not valid or has expired"})
 
 
 async def issue(ctx: Context, user: User, purpose: TokenPurpose) -> str:

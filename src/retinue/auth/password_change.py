@@ -3,15 +3,17 @@
 import msgspec
 
 from retinue.auth import account_mails, one_time_tokens, passwords, sessions
+from retinue.auth.account_mails import AskedFor
+from retinue.auth.errors import InvalidToken
 from retinue.auth.events import PasswordChanged, PasswordResetRequested
 from retinue.auth.models import TokenPurpose
-from retinue.auth.one_time_tokens import InvalidToken
-from retinue.auth.schemas.accounts import Address, PasswordChange, PasswordReset
-from retinue.auth.sign_in import check_password, fetch_unchanged, forgive_attempts
+from retinue.auth.schemas.accounts import PasswordChange, PasswordReset
+from retinue.auth.sign_in import PasswordFor, check_password, fetch_unchanged, forgive_attempts
 from retinue.kit.context import Context
 from retinue.kit.jobs.declare import job
 from retinue.users.models import User, UserStatus
 from retinue.users.queries import fetch_self, find_by_email
+from retinue.users.schemas import Address
 
 
 class ResetWanted(msgspec.Struct):
@@ -20,7 +22,7 @@ class ResetWanted(msgspec.Struct):
 
 async def forget(ctx: Context, body: Address) -> None:
     """Ask for a link; the account is looked for later, so that the answer takes everyone the same time."""
-    if await account_mails.may_ask_for(ctx, body.email):
+    if await account_mails.may_ask_for(ctx, AskedFor.password_reset, body.email):
         ctx.defer(prepare_password_reset, ResetWanted(body.email))
 
 
@@ -55,7 +57,7 @@ async def change(ctx: Context, body: PasswordChange) -> None:
     passwords.check_rule(body.new_password, "new_password")
     async with ctx.unit() as unit:
         seen = await fetch_self(unit)
-    await check_password(ctx, seen.email, seen, body.current_password)
+    await check_password(ctx, seen.email, seen, body.current_password, PasswordFor.change_password)
     new_hash = await passwords.hashed(body.new_password, ctx.settings.password_cost)
     user = await fetch_unchanged(ctx, seen)
     await _replace(ctx, user, new_hash, with_link=False)

@@ -56,7 +56,8 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
     scheme, _, token = header.decode("latin-1").partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthorized("invalid_token", "The Authorization header must be `Bearer <access token>`.")
-    claims = instance.tokens.verify(token.strip(), "access")
+    # A stream asks again and again while it is open: the session must live, the token was good when it came.
+    claims = instance.tokens.verify(token.strip(), "access", request.arrived_at)
     unit = Unit(instance.database, reads_freely=True)
     row = await Db(unit, instance.clock, instance.ring, claims.tid).first(
         _WHO, session_id=claims.sid, now=instance.clock.now()

@@ -6,20 +6,21 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.access.models import Role
-from retinue.auth import account_mails, email_verification, passwords
-from retinue.auth.errors import RegistrationDisabled
+from retinue.auth import email_verification, passwords
+from retinue.auth.account_mails import AskedFor, may_ask_for
+from retinue.auth.errors import InvalidInvitation, RegistrationDisabled
 from retinue.auth.schemas.accounts import Registered, Registration
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
-from retinue.kit.errors import Invalid
 from retinue.kit.ids import hash_token, new_id
 from retinue.tenants import service as tenants
-from retinue.tenants.models import Tenant
+from retinue.tenants.models import Plan, Tenant
+from retinue.users.addresses import check_address
 from retinue.users.errors import EmailTaken
-from retinue.users.events import UserCreated
+from retinue.users.events import InvitationAccepted, UserCreated
 from retinue.users.models import Invitation, User
-from retinue.users.queries import find_by_email
+from retinue.users.taken_addresses import tell_owner
 
 _WELCOME = "Welcome. A link to confirm your email address was sent to it."
 
@@ -29,13 +30,6 @@ _ACCEPT: Statement[Any] = Statement(
     .where(_invitations.c.id == sa.bindparam("invitation_id"), _invitations.c.accepted_at.is_(None))
     .values(accepted_at=sa.bindparam("now"))
 )
-
-
-class InvalidInvitation(Invalid):
-    """The invitation is not valid; ask for a new one."""
-
-    def __init__(self) -> None:
-        super().__init__({"invite_token": "is not valid for this address or has expired"})
 
 
 class _Place(msgspec.Struct):
@@ -48,10 +42,10 @@ class _Place(msgspec.Struct):
 
 async def register(ctx: Context, body: Registration) -> Registered:
     passwords.check_rule(body.password)
-    account_mails.check_address(body.email)
+    check_address(body.email)
     async with ctx.unit() as unit:
         place = await _place_for(unit, body)
-    may_mail = await account_mails.may_ask_for(ctx, body.email)
+    may_mail = await may_ask_for(ctx, AskedFor.registration, body.email)
     password_hash = await passwords.hashed(body.password, ctx.settings.password_cost)
     user = User(
         email=body.email,
@@ -67,7 +61,7 @@ async def register(ctx: Context, body: Registration) -> Registered:
         if not ctx.settings.hide_accounts:
             raise EmailTaken from None
         if may_mail:
-            await _tell_owner(ctx, body.email)
+            await tell_owner(ctx, body.email)
         user.id = new_id(User.__prefix__)
     return Registered.of(user, message=_WELCOME)
 
@@ -99,19 +93,16 @@ async def _create(ctx: Context, user: User, place: _Place) -> None:
         ctx.act_in(place.tenant_id)
     else:
         name = f"{user.first_name} {user.last_name}"[:100]
-        await tenants.create(ctx, name=name, plan=ctx.settings.default_plan)
+        await tenants.create(ctx, name=name, plan=Plan(ctx.settings.default_plan))
     await ctx.db.insert(user)
-    if place.invitation_id and not await ctx.db.execute(
-        _ACCEPT, invitation_id=place.invitation_id, now=ctx.now
-    ):
-        raise InvalidInvitation
     ctx.emit(UserCreated(user_id=user.id, email=user.email, role=user.role))
+    if place.invitation_id:
+        await _accept(ctx, place.invitation_id, user)
     await email_verification.send_link(ctx, user)
 
 
-async def _tell_owner(ctx: Context, email: str) -> None:
-    async with ctx.unit() as unit:
-        owner = await find_by_email(unit, email)
-        if owner is not None:
-            unit.act_in(owner.tenant_id)
-            await account_mails.send_already_registered(unit, owner)
+async def _accept(ctx: Context, invitation_id: str, user: User) -> None:
+    """Use the invitation up; of many who try at once, one succeeds."""
+    if not await ctx.db.execute(_ACCEPT, invitation_id=invitation_id, now=ctx.now):
+        raise InvalidInvitation
+    ctx.emit(InvitationAccepted(invitation_id=invitation_id, user_id=user.id))

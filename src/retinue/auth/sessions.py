@@ -13,6 +13,7 @@ from retinue.kit.clock import moment
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement, reading
 from retinue.kit.ids import hash_token, new_token
+from retinue.kit.lists import MAX_PER_PAGE, PageQuery, Slice
 from retinue.users.models import User, UserStatus
 
 ACCESS_S = 15 * 60
@@ -36,11 +37,17 @@ _END_OTHERS: Statement[Any] = Statement(
 _END_CHALLENGES: Statement[Any] = Statement(
     sa.delete(_challenges).where(_challenges.c.user_id == sa.bindparam("user_id"))
 )
-_OPEN: Statement[Session] = reading(
+_is_open = sa.and_(
+    _sessions.c.user_id == sa.bindparam("user_id"), _sessions.c.expires_at > sa.bindparam("now")
+)
+_COUNT_OPEN: Statement[Any] = Statement(sa.select(sa.func.count()).select_from(_sessions).where(_is_open))
+_PAGE_OF_OPEN: Statement[Session] = reading(
     Session,
     sa.select(_sessions)
-    .where(_sessions.c.user_id == sa.bindparam("user_id"), _sessions.c.expires_at > sa.bindparam("now"))
-    .order_by(_sessions.c.last_used_at.desc(), _sessions.c.id),
+    .where(_is_open)
+    .order_by(_sessions.c.last_used_at.desc(), _sessions.c.id)
+    .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))
+    .offset(sa.bindparam("row_offset", type_=sa.BigInteger())),
 )
 
 
@@ -106,9 +113,15 @@ async def _reused(ctx: Context, session: Session, token: RefreshToken) -> None:
         unit.emit(RefreshTokenReused(user_id=session.user_id, session_id=session.id))
 
 
-async def find_open(ctx: Context, user_id: str) -> list[Session]:
-    """The user's sessions that have not expired, the last used one first."""
-    return await ctx.db.rows(_OPEN, user_id=user_id, now=ctx.now)
+async def page_of_own(ctx: Context, query: PageQuery) -> Slice[Session]:
+    """The caller's sessions that have not expired, the last used one first."""
+    per_page = min(query.per_page, MAX_PER_PAGE)
+    whose = {"user_id": ctx.principal.id, "now": ctx.now}
+    total = int(await ctx.db.scalar(_COUNT_OPEN, **whose))
+    found = await ctx.db.rows(
+        _PAGE_OF_OPEN, row_limit=per_page, row_offset=(query.page - 1) * per_page, **whose
+    )
+    return Slice(found, total, query.page, per_page)
 
 
 async def find_own(ctx: Context, session_id: str) -> Session | None:

@@ -1,6 +1,7 @@
 """Signing in: count the attempt, check the password, and only then open the one transaction that matters."""
 
-from typing import Any
+from enum import StrEnum
+from typing import Any, NoReturn
 
 import msgspec
 import sqlalchemy as sa
@@ -36,31 +37,43 @@ _REHASH: Statement[Any] = Statement(
 )
 
 
+class PasswordFor(StrEnum):
+    """What a password is shown for."""
+
+    login = "login"
+    change_password = "change_password"  # noqa: S105  a purpose, not a password
+    step_up = "step_up"
+
+
 class FailedLogin(msgspec.Struct):
     email: str
+    purpose: PasswordFor
     ip_address: str
     user_agent: str
 
 
-async def check_password(ctx: Context, email: str, user: User | None, password: str) -> None:
+async def check_password(
+    ctx: Context, email: str, user: User | None, password: str, purpose: PasswordFor
+) -> None:
     """The one gate for every path that takes a password; the caller's transaction is not open yet."""
     address = limit_address(ctx.caller.ip_address)
     async with _BY_BOTH.turn(email, address):
-        await _check_counted(ctx, email, address, user, password)
-
-
-async def _check_counted(ctx: Context, email: str, address: str, user: User | None, password: str) -> None:
-    await _BY_BOTH.count(ctx, email, address)
-    await _BY_ADDRESS.count(ctx, address)
-    stored = user.password_hash if user is not None else None
-    if not await passwords.matches(stored, password, ctx.settings.password_cost):
-        # A job, because looking for the account here would tell by its time whether there is one.
+        await _BY_BOTH.count(ctx, email, address)
+        await _BY_ADDRESS.count(ctx, address)
+        stored = user.password_hash if user is not None else None
+        if not await passwords.matches(stored, password, ctx.settings.password_cost):
+            await _refuse(ctx, email, purpose)
         async with ctx.unit() as unit:
-            unit.defer(record_failed_login, FailedLogin(email, ctx.caller.ip_address, ctx.caller.user_agent))
-        raise InvalidCredentials
+            await forgive_attempts(unit, email)
+            await _BY_ADDRESS.take_back(unit, address)
+
+
+async def _refuse(ctx: Context, email: str, purpose: PasswordFor) -> NoReturn:
+    """Recorded by a job, because looking for the account here would tell by its time whether there is one."""
+    failed = FailedLogin(email, purpose, ctx.caller.ip_address, ctx.caller.user_agent)
     async with ctx.unit() as unit:
-        await forgive_attempts(unit, email)
-        await _BY_ADDRESS.take_back(unit, address)
+        unit.defer(record_failed_login, failed)
+    raise InvalidCredentials
 
 
 async def forgive_attempts(ctx: Context, email: str) -> None:
@@ -77,13 +90,14 @@ async def record_failed_login(ctx: Context, payload: FailedLogin) -> None:
     ctx.caller = msgspec.structs.replace(
         ctx.caller, ip_address=payload.ip_address, user_agent=payload.user_agent
     )
-    ctx.emit(LoginFailed(user_id=user.id, reason="invalid_credentials"), success=False)
+    failed = LoginFailed(user_id=user.id, reason="invalid_credentials", purpose=payload.purpose)
+    ctx.emit(failed, success=False)
 
 
 async def login(ctx: Context, body: Credentials) -> SignedIn | MfaRequired:
     async with ctx.unit() as unit:
         found = await find_by_email(unit, body.email)
-    await check_password(ctx, body.email, found, body.password)
+    await check_password(ctx, body.email, found, body.password, PasswordFor.login)
     assert found is not None
     ctx.act_in(found.tenant_id)
     await _refuse_unready(ctx, found)
@@ -104,8 +118,9 @@ async def _refuse_unready(ctx: Context, user: User) -> None:
     else:
         return
     assert refusal.details is not None
+    failed = LoginFailed(user_id=user.id, reason=refusal.details["reason"], purpose=PasswordFor.login)
     async with ctx.unit() as unit:
-        unit.emit(LoginFailed(user_id=user.id, reason=refusal.details["reason"]), success=False)
+        unit.emit(failed, success=False)
     raise refusal
 
 

@@ -7,7 +7,8 @@ from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.limits import limits_for
 from retinue.tenants import service as tenants
-from retinue.tenants.models import Tenant
+from retinue.tenants.models import Plan, Tenant
+from retinue.users.addresses import check_address
 from retinue.users.errors import EmailTaken
 from retinue.users.events import UserCreated
 from retinue.users.models import User
@@ -16,7 +17,8 @@ from retinue.users.models import User
 async def create(ctx: Context, body: TenantCreate) -> tuple[Tenant, User]:
     """The tenant and its first administrator, in one transaction."""
     passwords.check_rule(body.admin.password, "admin.password")
-    plan = body.plan or ctx.settings.default_plan
+    check_address(body.admin.email, "admin.email")
+    plan = body.plan or Plan(ctx.settings.default_plan)
     limits_for(plan, body.limits)
     hash = await passwords.hashed(body.admin.password, ctx.settings.password_cost)
     tenant = await tenants.create(ctx, name=body.name, plan=plan, limits=body.limits)

@@ -18,12 +18,14 @@ from retinue.tenants.models import Tenant
 from retinue.wiring import close_instance, open_instance, with_base_url
 
 
-def with_instance(settings: Settings, action: Callable[[Instance], Awaitable[bool]]) -> None:
+def with_instance(
+    settings: Settings, action: Callable[[Instance], Awaitable[bool]], *, may_migrate: bool = False
+) -> None:
     """Run `action` on the opened instance; the process fails when it says no."""
     configure(settings)
 
     async def run() -> bool:
-        instance = await open_instance(with_base_url(settings, "127.0.0.1", 8080))
+        instance = await open_instance(with_base_url(settings, "127.0.0.1", 8080), may_migrate=may_migrate)
         try:
             return await action(instance)
         finally:
@@ -34,7 +36,8 @@ def with_instance(settings: Settings, action: Callable[[Instance], Awaitable[boo
 
 
 def command_context(instance: Instance) -> Context:
-    return Context(instance, SYSTEM, Caller(correlation_id="cor_command_line"))
+    """Reads freely: a look at everything must not hold up the writers of a running server."""
+    return Context(instance, SYSTEM, Caller(correlation_id="cor_command_line"), reads_freely=True)
 
 
 def run_migrations(settings: Settings) -> None:
@@ -56,7 +59,7 @@ def run_create_admin(settings: Settings, email: str, password: str) -> None:
         typer.echo(f"created super administrator {email}")
         return True
 
-    with_instance(settings, action)
+    with_instance(settings, action, may_migrate=True)
 
 
 def run_audit_verification(settings: Settings) -> None:

@@ -148,8 +148,8 @@ class Context:
     @asynccontextmanager
     async def unit(self) -> AsyncIterator["Context"]:
         """A context of its own that commits at the end of the block, whatever becomes of this one."""
-        if self.unit_of_work.is_open and self.instance.database.dialect == "sqlite":
-            raise RuntimeError("a unit inside an open transaction would wait for itself")
+        if self.unit_of_work.is_open:
+            raise RuntimeError("a unit inside an open transaction would wait for what that holds")
         inner = Context(self.instance, self.principal, self.caller)
         inner._tenant_id = self._tenant_id
         async with inner:
@@ -171,7 +171,8 @@ class Context:
                 ip_address=self.caller.ip_address,
                 user_agent=self.caller.user_agent,
             )
-            await log.write(self.db, self.system("audit chain"), origin, emitted, self.now)
+            system = self.system("audit chain")
+            await log.write(self.db, system, origin, emitted, self.now, self.instance.is_heard)
 
     @property
     def has_changes(self) -> bool:

@@ -7,6 +7,8 @@ import os
 import signal
 import time
 
+from retinue.kit.settings import BadSetting
+
 
 class FailpointReached(RuntimeError):
     """A test asked for a failure here."""
@@ -21,8 +23,11 @@ def arm(text: str) -> None:
     _armed.clear()
     _hits.clear()
     for part in filter(None, text.split(",")):
-        name, hit, action = part.split(":", 2)
-        _armed[name] = (int(hit), action)
+        try:
+            name, hit, action = part.split(":", 2)
+            _armed[name] = (int(hit), action)
+        except ValueError:
+            raise BadSetting(f"RETINUE_FAILPOINTS: {part} is not name:hit:action") from None
 
 
 def failpoint(name: str) -> None:

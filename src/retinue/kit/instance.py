@@ -1,6 +1,7 @@
 """The running instance: what the composition wired together, shared by every context."""
 
 import asyncio
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,14 @@ class Instance:
     worker_status: Callable[[], str] = lambda: "off"
     openapi: Callable[[], bytes] = lambda: b"{}"
     metrics: Metrics | None = None
+
+    @functools.cached_property
+    def _heard(self) -> frozenset[str]:
+        return frozenset(listener.event for manifest in self.manifests for listener in manifest.listeners)
+
+    def is_heard(self, event_type: str) -> bool:
+        """Whether anyone listens to events of this type."""
+        return event_type in self._heard or "*" in self._heard
 
     @property
     def ring(self) -> KeyRing:

@@ -1,6 +1,5 @@
 """What a domain is made of: the only thing anyone else must list."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -35,5 +34,3 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     jobs: tuple[JobKind[Any], ...] = ()
     listeners: tuple[Listener, ...] = ()
     permissions: tuple[Permission, ...] = ()
-    authenticators: tuple[Any, ...] = ()
-    on_start: tuple[Callable[..., Any], ...] = ()

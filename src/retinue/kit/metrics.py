@@ -5,7 +5,7 @@ from typing import Any
 
 class Metrics:
     def __init__(self) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Gauge
+        from prometheus_client import CollectorRegistry, Counter
 
         self.registry = CollectorRegistry()
         self._requests = Counter(
@@ -14,7 +14,6 @@ class Metrics:
             ["route", "method", "status"],
             registry=self.registry,
         )
-        self.jobs = Gauge("retinue_jobs", "Jobs by state", ["state"], registry=self.registry)
 
     def count(self, request: Any, status: int) -> None:
         route = request.route.path if request.route else "unknown"

@@ -44,6 +44,35 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in _words(text))
 
 
+def _cost(text: str) -> tuple[int, ...]:
+    numbers = _numbers(text)
+    if len(numbers) != 3 or min(numbers) < 1:
+        raise ValueError("must be three whole numbers: memory in KiB, passes, lanes")
+    return numbers
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    if text and (
+        parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment
+    ):
+        raise ValueError("must be an address such as https://retinue.example.com")
+    return text
+
+
+def _networks(text: str) -> tuple[str, ...]:
+    for word in _words(text):
+        ipaddress.ip_network(word, strict=False)
+    return _words(text)
+
+
+def _mailbox(text: str) -> str:
+    local, at, domain = text.strip().partition("@")
+    if not local or not at or "." not in domain:
+        raise ValueError("must be a mail address")
+    return text.strip()
+
+
 def _whole(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -74,11 +103,11 @@ class Settings:
         "RETINUE_BASE_URL",
         "",
         "public address; every link comes from it, never from a header",
-        str,
+        _address,
         "the address `serve` binds",
     )
     admin_email: str = _setting(
-        "RETINUE_ADMIN_EMAIL", "admin@example.com", "first super_admin, first start only"
+        "RETINUE_ADMIN_EMAIL", "admin@example.com", "first super_admin, first start only", _mailbox
     )
     admin_password: Secret | None = _setting(
         "RETINUE_ADMIN_PASSWORD",
@@ -127,7 +156,7 @@ class Settings:
         "loopback while the base URL is a loopback address, otherwise empty",
     )
     trusted_proxies: tuple[str, ...] = _setting(
-        "RETINUE_TRUSTED_PROXIES", (), "addresses or CIDRs whose `X-Forwarded-For` counts", _words, "empty"
+        "RETINUE_TRUSTED_PROXIES", (), "addresses or CIDRs whose `X-Forwarded-For` counts", _networks, "empty"
     )
     smtp_url: Secret | None = _setting(
         "RETINUE_SMTP_URL",
@@ -190,7 +219,7 @@ class Settings:
         "RETINUE_PASSWORD_COST",
         (19456, 2, 1),
         "argon2id: memory in KiB, passes, lanes",
-        _numbers,
+        _cost,
         "`19456,2,1`",
     )
     database_pool: int = _setting(

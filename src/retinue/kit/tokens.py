@@ -123,8 +123,8 @@ class TokenIssuer:
             raise ValueError("the extra claims make the token too long")
         return token
 
-    def verify(self, token: str, typ: TokenType) -> Claims:
-        """The claims of a valid token of this type; any other text is `Unauthorized`."""
+    def verify(self, token: str, typ: TokenType, at: float | None = None) -> Claims:
+        """The claims of a token that is valid, or was `at` that time; any other text is `Unauthorized`."""
         claims = self._verified.get(token)
         if claims is None:
             claims = self._verify_signed(token)
@@ -133,7 +133,7 @@ class TokenIssuer:
             self._verified.move_to_end(token)
         if claims.typ != typ:
             _refuse("invalid_token")
-        if claims.exp <= self._clock.time():
+        if claims.exp <= (self._clock.time() if at is None else at):
             self._verified.pop(token, None)
             _refuse("token_expired")
         return claims

@@ -38,6 +38,15 @@ async def current(database: Database) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
+async def check_current(database: Database) -> None:
+    """For commands that only look: they do not migrate somebody's production on the way."""
+    at = await current(database)
+    if at != head():
+        raise CannotStart(
+            f"the database is at revision {at or 'none'}, not {head()}: run `retinue migrate` first"
+        )
+
+
 async def upgrade(settings: Settings, database: Database) -> bool:
     """Whether anything had to be done."""
     at = await current(database)

@@ -1,6 +1,14 @@
+from enum import StrEnum
 from typing import Any
 
 from retinue.kit.db.models import Record, table
+
+
+class Plan(StrEnum):
+    free = "free"
+    pro = "pro"
+    team = "team"
+    enterprise = "enterprise"
 
 
 @table("tenants", prefix="ten")
@@ -8,6 +16,6 @@ class Tenant(Record, kw_only=True):
     """One customer of the instance: its plan, and its own numbers over the plan's."""
 
     name: str
-    plan: str
+    plan: Plan
     limits: dict[str, Any] = {}
     is_default: bool = False

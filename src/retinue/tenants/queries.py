@@ -3,7 +3,9 @@ from retinue.kit.lists import Listing, Slice
 from retinue.tenants.models import Tenant
 from retinue.tenants.schemas import TenantList
 
-_TENANTS = Listing(Tenant, searches=("name",), sorts=("created_at", "name"), filters=("plan",))
+_TENANTS = Listing(
+    Tenant, searches=("name",), sorts=("created_at", "updated_at", "name", "plan"), filters=("plan",)
+)
 
 
 async def find_tenant(ctx: Context, tenant_id: str) -> Tenant | None:

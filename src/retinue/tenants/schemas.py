@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.lists import ListQuery
 from retinue.kit.schemas import Name, Schema
-from retinue.tenants.models import Tenant
+from retinue.tenants.models import Plan, Tenant
 
 OwnLimits = dict[str, Any]
 
@@ -15,7 +15,7 @@ class TenantOut(Schema, kw_only=True):
 
     id: str
     name: str
-    plan: str
+    plan: Plan
     limits: PlanLimits
     created_at: str
 
@@ -26,9 +26,9 @@ class TenantOut(Schema, kw_only=True):
 
 class TenantUpdate(Schema, kw_only=True):
     name: Name | UnsetType = UNSET
-    plan: str | UnsetType = UNSET
+    plan: Plan | UnsetType = UNSET
     limits: OwnLimits | UnsetType = UNSET
 
 
 class TenantList(ListQuery, kw_only=True):
-    plan: str | None = None
+    plan: Plan | None = None

@@ -6,10 +6,10 @@ from retinue.kit.context import Context
 from retinue.kit.limits import limits_for
 from retinue.tenants.errors import TenantNotFound
 from retinue.tenants.events import TenantCreated, TenantUpdated
-from retinue.tenants.models import Tenant
+from retinue.tenants.models import Plan, Tenant
 
 
-async def create(ctx: Context, *, name: str, plan: str, limits: dict[str, Any] | None = None) -> Tenant:
+async def create(ctx: Context, *, name: str, plan: Plan, limits: dict[str, Any] | None = None) -> Tenant:
     """A new tenant; the context acts in it from here on, and what happened is told in its own log."""
     limits_for(plan, limits)
     tenant = await ctx.system("a tenant is nobody's row").insert(

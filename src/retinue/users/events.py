@@ -85,6 +85,19 @@ class UserInvited(Event, kw_only=True):
 
 
 @event(
+    "system.user.invitation_accepted",
+    subject="invitation_id",
+    audited=True,
+    example={"invitation_id": "inv_…", "user_id": "usr_…"},
+)
+class InvitationAccepted(Event, kw_only=True):
+    """Someone registered with an invitation and joined the tenant."""
+
+    invitation_id: str
+    user_id: str
+
+
+@event(
     "system.user.invitation_revoked",
     subject="invitation_id",
     audited=True,

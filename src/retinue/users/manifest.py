@@ -1,5 +1,6 @@
 from retinue.kit.manifest import Manifest
 from retinue.users.events import (
+    InvitationAccepted,
     InvitationRevoked,
     UserCreated,
     UserDeactivated,
@@ -26,6 +27,7 @@ manifest = Manifest(
         UserDeleted,
         UserMfaReset,
         UserInvited,
+        InvitationAccepted,
         InvitationRevoked,
     ),
 )

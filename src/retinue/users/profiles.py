@@ -17,14 +17,13 @@ from retinue.users.schemas import ProfileOut, ProfileUpdate
 
 async def show(ctx: Context) -> ProfileOut:
     user = await fetch_self(ctx)
-    return ProfileOut.of(user, avatar_url=avatar_url(ctx, user))
+    picture = user.avatar_file_id
+    return ProfileOut.of(user, avatar_url=None if picture is None else _avatar_url(ctx, picture))
 
 
-def avatar_url(ctx: Context, user: User) -> str | None:
+def _avatar_url(ctx: Context, file_id: str) -> str:
     """Where anyone may fetch the picture; a new picture has a new address."""
-    if user.avatar_file_id is None:
-        return None
-    return f"{ctx.settings.base_url}/api/v1/public/avatars/{user.avatar_file_id}"
+    return f"{ctx.settings.base_url}/api/v1/public/avatars/{file_id}"
 
 
 async def update(ctx: Context, body: ProfileUpdate) -> User:
@@ -44,8 +43,11 @@ async def update(ctx: Context, body: ProfileUpdate) -> User:
     return user
 
 
-async def set_avatar(ctx: Context, upload: UploadedFile) -> User:
-    """Make the picture ours before the transaction opens; the user is held, so no earlier one is left."""
+async def set_avatar(ctx: Context, upload: UploadedFile) -> str:
+    """The address of the new picture, which is ours before the transaction opens.
+
+    The user is held, so that no earlier picture is left.
+    """
     picture = await images.avatar(upload.path)
     kept = await files.store(
         ctx, picture.content, purpose=AVATAR, filename="avatar.webp", mime_type=picture.mime_type
@@ -54,7 +56,7 @@ async def set_avatar(ctx: Context, upload: UploadedFile) -> User:
     await discard_avatar(ctx, user)
     await ctx.db.update(user, avatar_file_id=kept.id)
     ctx.emit(UserUpdated(user_id=user.id, changed=["avatar"]))
-    return user
+    return _avatar_url(ctx, kept.id)
 
 
 async def remove_avatar(ctx: Context) -> None:

@@ -1,13 +1,22 @@
 from retinue.kit.context import Context
+from retinue.kit.errors import Unauthorized
 from retinue.kit.lists import Listing, Slice
-from retinue.users.errors import UserNotFound
 from retinue.users.models import Invitation, User
 from retinue.users.schemas import UserList
 
 USERS = Listing(
     User,
     searches=("email", "first_name", "last_name"),
-    sorts=("created_at", "email", "first_name", "last_name", "last_login_at"),
+    sorts=(
+        "created_at",
+        "updated_at",
+        "email",
+        "first_name",
+        "last_name",
+        "role",
+        "status",
+        "last_login_at",
+    ),
     filters=("role", "status", "tenant_id"),
 )
 INVITATIONS = Listing(Invitation, searches=("email",), sorts=("created_at", "email", "expires_at"))
@@ -40,15 +49,16 @@ async def page_of_users(ctx: Context, query: UserList) -> Slice[User]:
 
 async def fetch_self(ctx: Context) -> User:
     """The signed-in user's own record."""
-    user = await ctx.db.get(User, ctx.principal.id)
-    if user is None:
-        raise UserNotFound
-    return user
+    return _still_there(await ctx.db.get(User, ctx.principal.id))
 
 
 async def hold_self(ctx: Context) -> User:
     """The signed-in user's own record, held against other writers until the commit."""
-    user = await ctx.db.lock(User, ctx.principal.id)
+    return _still_there(await ctx.db.lock(User, ctx.principal.id))
+
+
+def _still_there(user: User | None) -> User:
+    """Whoever is deleted while a request of theirs runs is signed out like at any request after it."""
     if user is None:
-        raise UserNotFound
+        raise Unauthorized("session_ended", "The session has ended; sign in again.")
     return user

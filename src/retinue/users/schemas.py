@@ -5,7 +5,17 @@ from msgspec import UNSET, Meta, UnsetType
 from retinue.access.models import Role
 from retinue.kit.lists import ListQuery, Slice
 from retinue.kit.schemas import Email, Name, Schema
+from retinue.users.addresses import kept_form
 from retinue.users.models import Invitation, User, UserStatus
+
+
+class Address(Schema, kw_only=True):
+    """A mail address, in the one form in which addresses are kept and compared."""
+
+    email: Email
+
+    def __post_init__(self) -> None:
+        self.email = kept_form(self.email)
 
 
 class UserOut(Schema, kw_only=True):
@@ -63,16 +73,12 @@ class ProfileUpdated(Schema, kw_only=True):
 
 
 class AvatarChanged(Schema, kw_only=True):
-    avatar_url: str | None
+    avatar_url: str
     message: str
 
 
-class Invite(Schema, kw_only=True):
-    email: Email
+class Invite(Address, kw_only=True):
     role: Role
-
-    def __post_init__(self) -> None:
-        self.email = self.email.strip().lower()
 
 
 class Invited(Schema, kw_only=True):

@@ -13,6 +13,8 @@ _KEY = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 class BlobMissing(NotFound):
     """The file's content is not there."""
 
+    code = "file_not_found"
+
 
 class BadBlobKey(RetinueError):
     """A file's storage key is malformed."""

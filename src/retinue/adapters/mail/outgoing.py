@@ -30,8 +30,7 @@ async def post(ctx: Context, mail: Mail) -> None:
 
 @job(queue="mail", retry=Retry((0, 30, 300, 1800, 7200)), transactional=False)
 async def send_mail(ctx: Context, payload: MailToSend) -> None:
-    async with ctx.unit() as unit:
-        stored = await unit.db.get(OutgoingMail, payload.mail_id)
+    stored = await ctx.db.get(OutgoingMail, payload.mail_id)
     if stored is None:
         return
     mail = msgspec.json.decode(stored.content.open(ctx.instance.ring), type=Mail)

@@ -9,7 +9,7 @@ from retinue.auth.errors import AccountInactive, InvalidCode, MfaTokenInvalid
 from retinue.auth.mfa import codes
 from retinue.auth.mfa.codes import Purpose
 from retinue.auth.models import MfaChallenge
-from retinue.auth.schemas import Tokens
+from retinue.auth.schemas.sign_in import Tokens
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Unauthorized

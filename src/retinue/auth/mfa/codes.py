@@ -122,7 +122,7 @@ async def _try(
 
 def _refusal(user: User, purpose: Purpose) -> Event:
     if purpose is Purpose.login:
-        return LoginFailed(user_id=user.id, reason="invalid_code")
+        return LoginFailed(user_id=user.id, reason="invalid_code", purpose=purpose)
     return MfaCodeRefused(user_id=user.id, purpose=purpose)
 
 

@@ -17,9 +17,8 @@ from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid
-from retinue.users.errors import UserNotFound
 from retinue.users.models import User
-from retinue.users.queries import fetch_self
+from retinue.users.queries import fetch_self, hold_self
 
 MOST_DEVICES = 5
 
@@ -144,9 +143,7 @@ async def _turn_off(ctx: Context, user: User) -> None:
 
 async def _hold_user(ctx: Context, *, was_shown: bool = True) -> User:
     """The caller's row, held; who showed nothing, as there was no MFA, is asked once there is some."""
-    user = await ctx.db.lock(User, ctx.principal.id)
-    if user is None:
-        raise UserNotFound
+    user = await hold_self(ctx)
     if user.mfa_enabled and not was_shown:
         raise StepUpRequired(user.role)
     return user

@@ -2,7 +2,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from retinue.auth.schemas import Password
+from retinue.auth.schemas.sign_in import Password
 from retinue.kit.clock import Instant
 from retinue.kit.schemas import Name, Schema
 

@@ -1,9 +1,9 @@
 """Step-up: a stolen access token alone must not be enough for what is delicate."""
 
-from retinue.auth import sign_in
 from retinue.auth.errors import InvalidCredentials, StepUpRequired
 from retinue.auth.mfa import codes
 from retinue.auth.mfa.codes import Purpose
+from retinue.auth.sign_in import PasswordFor, check_password
 from retinue.kit.context import Context
 from retinue.users.models import User
 from retinue.users.queries import fetch_self
@@ -34,7 +34,7 @@ async def require(ctx: Context, *, code: str | None = None, password: str | None
 
 async def _is_password(ctx: Context, user: User, password: str) -> bool:
     try:
-        await sign_in.check_password(ctx, user.email, user, password)
+        await check_password(ctx, user.email, user, password, PasswordFor.step_up)
     except InvalidCredentials:
         return False
     return True

@@ -1,9 +1,6 @@
 from retinue.auth import email_verification, password_change, registration
-from retinue.auth.errors import InvalidCredentials, RegistrationDisabled
-from retinue.auth.one_time_tokens import InvalidToken
-from retinue.auth.registration import InvalidInvitation
+from retinue.auth.errors import InvalidCredentials, InvalidInvitation, InvalidToken, RegistrationDisabled
 from retinue.auth.schemas.accounts import (
-    Address,
     EmailVerification,
     PasswordChange,
     PasswordReset,
@@ -11,9 +8,11 @@ from retinue.auth.schemas.accounts import (
     Registration,
 )
 from retinue.kit.context import Context
+from retinue.kit.errors import VaultSealed
 from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes
 from retinue.kit.schemas import Message
 from retinue.users.errors import EmailTaken
+from retinue.users.schemas import Address
 
 routes = Routes("/auth", tag="auth")
 
@@ -23,7 +22,7 @@ routes = Routes("/auth", tag="auth")
     requires=PUBLIC,
     status=201,
     idempotent=False,
-    errors=(RegistrationDisabled, EmailTaken, InvalidInvitation),
+    errors=(RegistrationDisabled, EmailTaken, InvalidInvitation, VaultSealed),
 )
 async def register(ctx: Context, body: Registration) -> Registered:
     return await registration.register(ctx, body)
@@ -47,13 +46,15 @@ async def forgot_password(ctx: Context, body: Address) -> Message:
     return Message(message="If this address has an account, a link to reset the password was sent to it.")
 
 
-@routes.post("/reset-password", requires=PUBLIC, idempotent=False, errors=(InvalidToken,))
+@routes.post("/reset-password", requires=PUBLIC, idempotent=False, errors=(InvalidToken, VaultSealed))
 async def reset_password(ctx: Context, body: PasswordReset) -> Message:
     await password_change.reset(ctx, body)
     return Message(message="Your password is changed; sign in with it.")
 
 
-@routes.post("/change-password", requires=SIGNED_IN, idempotent=False, errors=(InvalidCredentials,))
+@routes.post(
+    "/change-password", requires=SIGNED_IN, idempotent=False, errors=(InvalidCredentials, VaultSealed)
+)
 async def change_password(ctx: Context, body: PasswordChange) -> Message:
     await password_change.change(ctx, body)
     return Message(message="Your password is changed; your other sessions have ended.")

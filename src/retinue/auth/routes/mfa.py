@@ -22,7 +22,7 @@ from retinue.auth.mfa.schemas import (
     RecoveryCodes,
     StepUp,
 )
-from retinue.auth.schemas import Tokens
+from retinue.auth.schemas.sign_in import Tokens
 from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
 from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes
@@ -78,7 +78,9 @@ async def list_mfa_devices(ctx: Context) -> MfaDevices:
     return MfaDevices(devices=[MfaDeviceOut.of(device, type="totp") for device in await devices.active(ctx)])
 
 
-@routes.delete("/devices/{device_id}", requires=SIGNED_IN, errors=(DeviceNotFound, StepUpRequired))
+@routes.delete(
+    "/devices/{device_id}", requires=SIGNED_IN, errors=(DeviceNotFound, StepUpRequired, VaultSealed)
+)
 async def remove_mfa_device(ctx: Context, device_id: str, body: StepUp) -> Message:
     await devices.remove(ctx, device_id, body)
     return Message(message="The device is removed.")

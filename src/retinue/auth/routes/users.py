@@ -1,34 +1,31 @@
-from typing import Annotated
-
 from retinue.access.errors import RoleAboveYours
 from retinue.auth import administration
 from retinue.auth.schemas.administration import MfaReset, RoleChange, RoleChanged, StatusChanged
 from retinue.kit.context import Context
-from retinue.kit.http.routing import Loaded, Routes
+from retinue.kit.http.routing import Routes
 from retinue.kit.schemas import Message
-from retinue.users.errors import CannotModifySelf, LastSuperAdmin, UserNotFound
-from retinue.users.models import User
-from retinue.users.queries import find_administered
+from retinue.users.errors import CannotModifySelf, LastSuperAdmin
+from retinue.users.loaders import UserById
 
 routes = Routes(tag="users")
 
-UserById = Annotated[User, Loaded("user_id", find_administered, UserNotFound)]
-_REFUSALS = (RoleAboveYours, CannotModifySelf, LastSuperAdmin)
+_REFUSALS = (RoleAboveYours, CannotModifySelf)
+_TAKING_AWAY = (*_REFUSALS, LastSuperAdmin)
 
 
-@routes.put("/users/{user_id}/role", requires="admin:users", errors=_REFUSALS)
+@routes.put("/users/{user_id}/role", requires="admin:users", errors=_TAKING_AWAY)
 async def change_user_role(ctx: Context, user: UserById, body: RoleChange) -> RoleChanged:
     changed = await administration.change_role(ctx, user, body.role)
     return RoleChanged.of(changed, message="The role has been changed.")
 
 
-@routes.delete("/users/{user_id}", requires="admin:users", errors=_REFUSALS)
+@routes.delete("/users/{user_id}", requires="admin:users", errors=_TAKING_AWAY)
 async def delete_user(ctx: Context, user: UserById) -> Message:
     await administration.delete(ctx, user)
     return Message(message="The user has been deleted.")
 
 
-@routes.post("/users/{user_id}/deactivate", requires="admin:users", errors=_REFUSALS)
+@routes.post("/users/{user_id}/deactivate", requires="admin:users", errors=_TAKING_AWAY)
 async def deactivate_user(ctx: Context, user: UserById) -> StatusChanged:
     changed = await administration.deactivate(ctx, user)
     return StatusChanged.of(changed, message="The user has been deactivated.")

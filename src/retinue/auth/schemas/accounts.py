@@ -3,18 +3,10 @@ from typing import Annotated
 from msgspec import Meta
 
 from retinue.auth.schemas.sign_in import Password
-from retinue.kit.schemas import Email, Name, Schema
+from retinue.kit.schemas import Name, Schema
+from retinue.users.schemas import Address
 
 LinkToken = Annotated[str, Meta(min_length=1, max_length=256)]
-
-
-class Address(Schema, kw_only=True):
-    """A mail address, in the one form in which addresses are kept and compared."""
-
-    email: Email
-
-    def __post_init__(self) -> None:
-        self.email = self.email.strip().lower()
 
 
 class Registration(Address, kw_only=True):

@@ -9,7 +9,3 @@ class SessionOut(Schema, kw_only=True):
     ip_address: str
     user_agent: str
     is_current: bool
-
-
-class SessionList(Schema, kw_only=True):
-    data: list[SessionOut]

@@ -3,17 +3,16 @@ from typing import Annotated
 from msgspec import Meta
 
 from retinue.kit.schemas import Schema
+from retinue.users.schemas import Address
 
 # Longer than any password that can be set, so that a long wrong one is wrong and a huge one is no request.
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
-class Credentials(Schema, kw_only=True):
+class Credentials(Address, kw_only=True):
+    # Any text: what cannot be an address is answered like the address of nobody.
     email: Annotated[str, Meta(min_length=1, max_length=254)]
     password: Password
-
-    def __post_init__(self) -> None:
-        self.email = self.email.strip().lower()
 
 
 class Tokens(Schema, kw_only=True):

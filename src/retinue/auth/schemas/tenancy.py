@@ -1,12 +1,11 @@
-from typing import Annotated, Any
-
-from msgspec import Meta
+from typing import Any
 
 from retinue.access.models import Role
-from retinue.auth.schemas.accounts import Address
 from retinue.auth.schemas.sign_in import Password
 from retinue.kit.schemas import Name, Schema
+from retinue.tenants.models import Plan
 from retinue.tenants.schemas import TenantOut
+from retinue.users.schemas import Address
 
 
 class FirstAdmin(Address, kw_only=True):
@@ -18,7 +17,7 @@ class FirstAdmin(Address, kw_only=True):
 class TenantCreate(Schema, kw_only=True):
     name: Name
     admin: FirstAdmin
-    plan: Annotated[str, Meta(max_length=32)] | None = None
+    plan: Plan | None = None
     limits: dict[str, Any] = {}
 
 

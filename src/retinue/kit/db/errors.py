@@ -1,18 +1,23 @@
 """What a database may answer instead of rows, in one vocabulary for both."""
 
-from retinue.kit.errors import Invalid, RetinueError
+from retinue.kit.errors import Conflict, Invalid, RetinueError
 
 
-class UniqueViolation(Exception):
-    """A row with these values exists; `constraint` is named the same on both databases."""
+class UniqueViolation(Conflict):
+    """Something with these values exists already."""
 
     def __init__(self, constraint: str) -> None:
-        super().__init__(constraint)
+        """`constraint` is named the same on both databases, for whoever can say it better than this."""
+        super().__init__()
         self.constraint = constraint
 
 
-class ReferenceViolation(Exception):
-    """A row refers to nothing, or something still refers to a row that was to go."""
+class ReferenceViolation(Conflict):
+    """What is referred to does not exist, or is still referred to."""
+
+
+class RecordGone(Conflict):
+    """It was removed in the meantime."""
 
 
 class ValueRejected(Invalid):

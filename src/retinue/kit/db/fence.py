@@ -30,12 +30,23 @@ def fenced(statement: Any) -> Any:
 
 def _refuse_unknown(statement: Any) -> None:
     for element in visitors.iterate(statement):
-        if isinstance(element, sa.TextClause | sa.TextualSelect):
+        if _is_raw(element):
             raise FenceRefused("raw SQL text cannot be narrowed to a tenant")
         if isinstance(element, sa.Table) and element.metadata is not metadata:
             raise FenceRefused(f"unknown table {element.name}")
         if type(element) is sa.TableClause:
             raise FenceRefused(f"unknown table {element.name}")
+        if isinstance(element, sa.Insert) and element is not statement:
+            raise FenceRefused("an insert inside another statement cannot be stamped with the tenant")
+
+
+def _is_raw(element: Any) -> bool:
+    """Text of any kind: alone, as a column, or before and behind a statement."""
+    if isinstance(element, sa.TextClause | sa.TextualSelect):
+        return True
+    if isinstance(element, sa.sql.elements.ColumnClause) and element.is_literal:
+        return element.name != "*"
+    return bool(getattr(element, "_prefixes", ()) or getattr(element, "_suffixes", ()))
 
 
 def _narrow_inner(outermost: Any) -> Any:
@@ -64,19 +75,39 @@ def _narrow_select(statement: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _narrow_change(statement: Any) -> Any:
-    values = getattr(statement, "_values", None) or {}
+    values = dict(getattr(statement, "_ordered_values", None) or getattr(statement, "_values", None) or {})
+    if isinstance(statement, sa.Update) and not values:
+        raise FenceRefused("an update must name what it sets")
     if any(getattr(column, "key", column) == "tenant_id" for column in values):
         raise FenceRefused("a row cannot change its tenant")
+    parts = (*statement._where_criteria, *values.values())  # noqa: SLF001  SQLAlchemy shows them nowhere else
+    sources = {source for part in parts for source in getattr(part, "_from_objects", ())}
+    if sources - {statement.table}:
+        raise FenceRefused("another table must be read in a subquery, which can be narrowed")
     return statement.where(*_conditions(statement.table))
 
 
 def _stamped(statement: sa.Insert) -> sa.Insert:
-    if any(isinstance(element, sa.sql.selectable.SelectBase) for element in visitors.iterate(statement)):
-        raise FenceRefused("an insert that reads other rows cannot be stamped with the tenant")
+    nested = sa.sql.selectable.SelectBase | sa.sql.dml.UpdateBase
+    for element in visitors.iterate(statement):
+        if element is not statement and isinstance(element, nested):
+            raise FenceRefused("an insert that reads other rows cannot be stamped with the tenant")
     table = statement.table
     if "tenant_id" not in table.c:
         return statement
+    _refuse_foreign_conflict(statement)
     return statement.values(tenant_id=sa.bindparam(TENANT, type_=table.c.tenant_id.type))
+
+
+def _refuse_foreign_conflict(statement: sa.Insert) -> None:
+    """`ON CONFLICT DO UPDATE` changes the row it meets, which must be one of the same tenant."""
+    clause: Any = statement._post_values_clause  # noqa: SLF001  SQLAlchemy shows it nowhere else
+    if not hasattr(clause, "update_values_to_set"):
+        return
+    target = {getattr(column, "key", column) for column in clause.inferred_target_elements or ()}
+    changed = {getattr(column, "key", column) for column in dict(clause.update_values_to_set)}
+    if "tenant_id" not in target or "tenant_id" in changed:
+        raise FenceRefused("the conflict may be with another tenant's row")
 
 
 def _conditions(source: Any) -> list[Any]:
@@ -84,7 +115,9 @@ def _conditions(source: Any) -> list[Any]:
         if source.isouter or source.full:
             raise FenceRefused("an outer join must be written as a join of narrowed subqueries")
         return [*_conditions(source.left), *_conditions(source.right)]
-    target = source.element if isinstance(source, sa.sql.selectable.AliasedReturnsRows) else source
+    target = source
+    while isinstance(target, sa.sql.selectable.AliasedReturnsRows):
+        target = target.element
     if isinstance(target, sa.Table) and "tenant_id" in target.c:
         return [source.c.tenant_id == sa.bindparam(TENANT, type_=target.c.tenant_id.type)]
     return []

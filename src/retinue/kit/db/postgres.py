@@ -5,6 +5,7 @@ there is nothing to reset; a connection that comes back inside a transaction is 
 """
 
 import asyncio
+import contextlib
 from collections import deque
 from typing import Any
 
@@ -27,7 +28,12 @@ _GONE = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.InternalClientError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
     ConnectionError,
     OSError,
 )
@@ -42,7 +48,7 @@ def _translated(error: BaseException) -> BaseException:
         return StorageFull()
     if isinstance(error, asyncpg.DataError | asyncpg.CharacterNotInRepertoireError | UnicodeEncodeError):
         return ValueRejected()
-    if isinstance(error, _GONE):
+    if isinstance(error, (*_GONE, TimeoutError)):
         return DatabaseUnavailable()
     return error
 
@@ -50,26 +56,36 @@ def _translated(error: BaseException) -> BaseException:
 class PostgresConnection:
     def __init__(self, raw: asyncpg.Connection) -> None:
         self.raw = raw
+        self.is_broken = False
 
     async def fetch(self, sql: str, arguments: list[Any]) -> Rows:
         try:
             return await self.raw.fetch(sql, *arguments)  # type: ignore[no-any-return]
         except Exception as error:
-            raise _translated(error) from error
+            raise self._noted(error) from error
 
     async def execute(self, sql: str, arguments: list[Any]) -> int:
-        try:
-            status: str = await self.raw.execute(sql, *arguments)
-        except Exception as error:
-            raise _translated(error) from error
+        status = await self.run(sql, *arguments)
         count = status.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
+
+    async def run(self, sql: str, *arguments: Any) -> str:
+        """What PostgreSQL answers to a command."""
+        try:
+            return await self.raw.execute(sql, *arguments)  # type: ignore[no-any-return]
+        except Exception as error:
+            raise self._noted(error) from error
 
     async def execute_many(self, sql: str, many: list[list[Any]]) -> None:
         try:
             await self.raw.executemany(sql, many)
         except Exception as error:
-            raise _translated(error) from error
+            raise self._noted(error) from error
+
+    def _noted(self, error: Exception) -> BaseException:
+        translated = _translated(error)
+        self.is_broken = self.is_broken or isinstance(translated, DatabaseUnavailable)
+        return translated
 
 
 class PostgresDatabase:
@@ -147,17 +163,26 @@ class PostgresDatabase:
                 raise
         waiter: asyncio.Future[PostgresConnection] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
+        # Not `wait_for`: before Python 3.12 it takes no notice of a cancellation that comes with the result.
         try:
-            return await asyncio.wait_for(waiter, 30)
-        except TimeoutError as error:
-            raise DatabaseUnavailable from error
-        except asyncio.CancelledError:
+            async with asyncio.timeout(30):
+                return await waiter
+        except (TimeoutError, asyncio.CancelledError) as error:
             if waiter.done() and not waiter.cancelled() and not waiter.exception():
                 self._release(waiter.result())
+            if isinstance(error, TimeoutError):
+                raise DatabaseUnavailable from error
             raise
 
     def _release(self, connection: PostgresConnection) -> None:
-        if connection.raw.is_closed() or connection.raw.is_in_transaction() or self._closed:
+        if connection.is_broken:
+            self._forget_idle()
+        if (
+            connection.is_broken
+            or connection.raw.is_closed()
+            or connection.raw.is_in_transaction()
+            or self._closed
+        ):
             self._discard(connection)
             return
         while self._waiting:
@@ -166,6 +191,12 @@ class PostgresDatabase:
                 waiter.set_result(connection)
                 return
         self._idle.append(connection)
+
+    def _forget_idle(self) -> None:
+        """One connection was lost, so those that lay idle are probably lost as well."""
+        while self._idle:
+            self._opened -= 1
+            self._idle.pop().raw.terminate()
 
     def _discard(self, connection: PostgresConnection) -> None:
         self._opened -= 1
@@ -197,6 +228,13 @@ class PostgresDatabase:
         await self.fetch("SELECT 1", [])
 
     async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:  # noqa: ARG002
+        try:
+            return await self._fetch(sql, arguments)
+        except DatabaseUnavailable:
+            # The connection may have died while it lay idle; a read can be asked again.
+            return await self._fetch(sql, arguments)
+
+    async def _fetch(self, sql: str, arguments: list[Any]) -> Rows:
         connection = await self._acquire()
         try:
             return await connection.fetch(sql, arguments)
@@ -204,20 +242,24 @@ class PostgresDatabase:
             self._release(connection)
 
     async def begin(self) -> Connection:
+        try:
+            return await self._begin()
+        except DatabaseUnavailable:
+            return await self._begin()
+
+    async def _begin(self) -> PostgresConnection:
         connection = await self._acquire()
         try:
             await connection.execute("BEGIN", [])
         except BaseException:
-            self._discard(connection)
+            self._release(connection)
             raise
         return connection
 
     async def commit(self, connection: Connection) -> None:
         assert isinstance(connection, PostgresConnection)
         try:
-            status = await connection.raw.execute("COMMIT")
-        except Exception as error:
-            raise _translated(error) from error
+            status = await connection.run("COMMIT")
         finally:
             self._release(connection)
         if status != "COMMIT":
@@ -237,16 +279,23 @@ class PostgresDatabase:
     async def wait_for_change(self, seconds: float) -> None:
         try:
             if self._listener is None or self._listener.is_closed():
-                self._listener = await self._connect()
-                await self._listener.add_listener(_CHANNEL, lambda *_: self._changed.set())
+                self._listener = await self._listen()
         except DatabaseUnavailable:
             await asyncio.sleep(seconds)
             return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+            self._changed.clear()
+
+    async def _listen(self) -> asyncpg.Connection:
+        listener = await self._connect()
         try:
-            await asyncio.wait_for(self._changed.wait(), seconds)
-        except TimeoutError:
-            return
-        self._changed.clear()
+            await listener.add_listener(_CHANNEL, lambda *_: self._changed.set())
+        except _GONE as error:
+            listener.terminate()
+            raise DatabaseUnavailable from error
+        return listener
 
     async def announce(self) -> None:
         """One notification for all commits of a few milliseconds; a lost one costs a poll, not a job."""

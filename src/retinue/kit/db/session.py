@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql
 from retinue.kit.clock import Clock
 from retinue.kit.crypto import KeyRing, Place, Sealed
 from retinue.kit.db.engine import Connection, Database
+from retinue.kit.db.errors import RecordGone
 from retinue.kit.db.fence import TENANT, FenceRefused
 from retinue.kit.db.models import Record
 from retinue.kit.db.statements import Compiled, Statement, row_reader
@@ -190,7 +191,8 @@ class SystemDb:
         record.updated_at = self._clock.now()
         compiled = _update(type(record), names).compiled(self._dialect, narrow=self.narrow)
         given = dict(zip((f"new_{name}" for name in names), self._encoded(record, names), strict=True))
-        await self._unit.change(compiled, self._given(compiled, {**given, "record_id": record.id}))
+        if not await self._unit.change(compiled, self._given(compiled, {**given, "record_id": record.id})):
+            raise RecordGone
         return record
 
     async def delete(self, record: Record) -> None:
@@ -222,6 +224,8 @@ class SystemDb:
                     field=name,
                 )
                 value = value.ciphertext(self._ring, place)
+            elif value is not None and name in record.__shape__.sealed:
+                raise TypeError(f"{record.__table__.name}.{name} takes a Sealed value only")
             values.append(value)
         return values
 

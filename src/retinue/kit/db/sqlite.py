@@ -55,9 +55,11 @@ def _constraint_name(message: str) -> str:
     return f"uq_{table}_{'_'.join(column for _, _, column in columns)}"
 
 
-def _run(connection: sqlite3.Connection, sql: str, arguments: list[Any]) -> sqlite3.Cursor:
+def _run(
+    connection: sqlite3.Connection, sql: str, arguments: list[Any], *, many: bool = False
+) -> sqlite3.Cursor:
     try:
-        return connection.execute(sql, arguments)
+        return connection.executemany(sql, arguments) if many else connection.execute(sql, arguments)
     except (OverflowError, sqlite3.ProgrammingError, UnicodeEncodeError) as error:
         if isinstance(error, sqlite3.ProgrammingError) and "type" not in str(error):
             raise
@@ -77,10 +79,7 @@ class SqliteConnection:
         return _run(self._connection, sql, arguments).rowcount
 
     async def execute_many(self, sql: str, many: list[list[Any]]) -> None:
-        try:
-            self._connection.executemany(sql, many)
-        except sqlite3.Error as error:
-            raise _translated(error) from error
+        _run(self._connection, sql, many, many=True)
 
 
 class SqliteDatabase:

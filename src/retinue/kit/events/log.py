@@ -1,6 +1,7 @@
 """Writing what happened: event rows and audit rows, in the transaction of the change."""
 
 import hashlib
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -32,16 +33,28 @@ class Origin(msgspec.Struct, frozen=True):
     user_agent: str = ""
 
 
-async def write(db: Db, system: SystemDb, origin: Origin, emitted: list[Emitted], now: str) -> None:
+async def write(
+    db: Db,
+    system: SystemDb,
+    origin: Origin,
+    emitted: list[Emitted],
+    now: str,
+    is_heard: Callable[[str], bool],
+) -> None:
     """Store everything a unit emitted; last before its commit, so that the chain is held but a moment."""
     listed = [one for one in emitted if one.event.__event__.is_listed]
-    await db.insert_many([_entry(one, origin, now, position) for position, one in enumerate(listed)])
+    await db.insert_many(
+        [_entry(one, origin, now, position, is_heard) for position, one in enumerate(listed)]
+    )
     audited = [one for one in emitted if one.event.__event__.is_audited]
     if audited:
         await _extend_chain(db, system, origin, audited, now)
 
 
-def _entry(one: Emitted, origin: Origin, now: str, position: int) -> EventEntry:
+def _entry(
+    one: Emitted, origin: Origin, now: str, position: int, is_heard: Callable[[str], bool]
+) -> EventEntry:
+    """What nobody listens to has nowhere to go, and costs the worker nothing."""
     kind = one.event.__event__
     return EventEntry(
         id=one.id,
@@ -54,6 +67,7 @@ def _entry(one: Emitted, origin: Origin, now: str, position: int) -> EventEntry:
         hops=origin.hops,
         is_test=one.test,
         position=position,
+        is_dispatched=not is_heard(kind.name),
         created_at=now,
     )
 

@@ -60,6 +60,7 @@ class App:
         if scope["type"] != "http":
             raise RuntimeError(f"unexpected {scope['type']} scope")
         request = Request(scope, receive, self._trusted)
+        request.arrived_at = self.instance.clock.time()
         current_request.set(request)
         try:
             answer = await self._answer(request)
@@ -231,8 +232,9 @@ class App:
         async def check() -> bool:
             try:
                 principal = await self._authenticate(self.instance, request)
-            except RetinueError:
-                return False
+            except RetinueError as error:
+                # A database that does not answer says nothing about the session; the next look will.
+                return error.status >= 500
             required = request.route.permission
             return required is None or principal.may(required)
 

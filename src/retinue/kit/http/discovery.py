@@ -1,5 +1,6 @@
 """What the instance says of itself: health, metrics, its own description and the page that shows it."""
 
+import asyncio
 from importlib import resources
 
 import msgspec
@@ -18,6 +19,8 @@ from retinue.kit.manifest import Manifest
 from retinue.kit.vault import InstanceKey, VaultKey
 from retinue.kit.vault.jobs import retire_signing_keys
 
+_PATIENCE_S = 2
+
 routes = Routes("", tag="discovery")
 
 
@@ -35,9 +38,10 @@ async def get_health(ctx: Context) -> Reply[Health]:
     """Liveness and readiness in one; 503 while the database does not answer or the server is going down."""
     instance = ctx.instance
     try:
-        await instance.database.ping()
+        async with asyncio.timeout(_PATIENCE_S):
+            await instance.database.ping()
         database = "ok"
-    except RetinueError:
+    except (RetinueError, TimeoutError):
         database = "unavailable"
     going = instance.shutting_down.is_set()
     is_ready = database == "ok" and not going

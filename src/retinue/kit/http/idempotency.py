@@ -21,7 +21,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.http.incoming import Content
 from retinue.kit.http.replies import Answer, error_answer
-from retinue.kit.http.request import Request
+from retinue.kit.http.request import Request, limit_address
 from retinue.kit.jobs.declare import NoPayload, job
 
 log = structlog.get_logger("retinue.http")
@@ -138,7 +138,13 @@ async def _keep_claimed(ctx: Context, claim: StoredAnswer) -> None:
 
 
 def _claim_id(ctx: Context, request: Request, key: str) -> str:
-    parts = (ctx.tenant_id, ctx.principal.id, request.method, request.path, key)
+    parts = (
+        ctx.tenant_id,
+        ctx.principal.id or limit_address(ctx.caller.ip_address),
+        request.method,
+        request.path,
+        key,
+    )
     return "idk_" + hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 

@@ -50,7 +50,6 @@ async def receive(request: Request, route: Route, spool_dir: Path) -> Content:
     if content_type is not None and not _is_json(content_type):
         raise UnsupportedMediaType("Send application/json.")
     body = await read_body(request.receive, route.body_limit, request.headers.get(b"content-length"))
-    check_json_shape(body)
     return Content(body or b"{}")
 
 
@@ -81,6 +80,7 @@ def decode_query(request: Request, target: Any) -> Any:
 
 
 def decode_body(route: Route, body: bytes) -> Any:
+    check_json_shape(body)
     try:
         return route.body_decoder(body)
     except msgspec.ValidationError as error:

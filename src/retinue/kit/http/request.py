@@ -16,6 +16,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 class Request:
     __slots__ = (
+        "arrived_at",
         "correlation_id",
         "headers",
         "ip_address",
@@ -38,6 +39,7 @@ class Request:
         self.query_string: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.principal: Principal = ANONYMOUS
+        self.arrived_at: float | None = None
         self.route: Any = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
         random = secrets.token_hex(13)

@@ -108,8 +108,6 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     returns: Any
     errors: tuple[type[RetinueError], ...]
     idempotent: bool
-    any_origin: bool
-    page: bool
 
     @property
     def name(self) -> str:
@@ -157,8 +155,6 @@ class Routes:
         wrap: bool | None = None,
         errors: tuple[type[RetinueError], ...] = (),
         idempotent: bool = True,
-        any_origin: bool = False,
-        page: bool = False,
     ) -> Callable[[Any], Any]:
         """`requires` has no default: a route that does not say who may call it is not a route."""
         if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
@@ -181,8 +177,6 @@ class Routes:
                     body_limit=upload.max_total if upload else (body_limit or JSON_LIMIT),
                     errors=errors,
                     idempotent=idempotent and method in {"POST", "PATCH"},
-                    any_origin=any_origin,
-                    page=page,
                     **_signature(handler, self.prefix + path),
                 )
             )

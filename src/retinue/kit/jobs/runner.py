@@ -224,7 +224,8 @@ class Runner:
         if outcomes:
             failpoint("before_finish")
             await self._queue.record(unit, outcomes)
-        if self._is_beat_due:
+        # A clock that jumped, or a machine that slept: what runs here is ours before anyone takes it back.
+        if self._is_beat_due or (self._running and seen.is_lease_over):
             await self._queue.beat(unit, self._running.values())
             self._schedule_beat()
         events, jobs = 0, []

@@ -1,6 +1,8 @@
 from typing import Annotated
 
+from retinue.access.errors import RoleAboveYours
 from retinue.kit.context import Context
+from retinue.kit.errors import Conflict, VaultSealed
 from retinue.kit.http.routing import Routes, loaded
 from retinue.kit.lists import ListQuery, Page
 from retinue.kit.schemas import Message
@@ -15,7 +17,12 @@ routes = Routes("/users", tag="users")
 InvitationById = Annotated[Invitation, loaded(Invitation, "invitation_id", InvitationNotFound)]
 
 
-@routes.post("/invite", requires="admin:users", status=201, errors=(EmailTaken,))
+@routes.post(
+    "/invite",
+    requires="admin:users",
+    status=201,
+    errors=(RoleAboveYours, EmailTaken, Conflict, VaultSealed),
+)
 async def invite_user(ctx: Context, body: Invite) -> Invited:
     return Invited.of(await invitations.invite(ctx, body), message="The invitation has been sent.")
 

@@ -23,8 +23,8 @@ async def update_profile(ctx: Context, body: ProfileUpdate) -> ProfileUpdated:
 
 @routes.post("/avatar", requires=SIGNED_IN, upload=AVATAR, errors=(FileTooLarge, UnsupportedFileType))
 async def upload_avatar(ctx: Context, form: FormData) -> AvatarChanged:
-    user = await profiles.set_avatar(ctx, form.file("avatar"))
-    return AvatarChanged(avatar_url=profiles.avatar_url(ctx, user), message="Your avatar has been changed.")
+    url = await profiles.set_avatar(ctx, form.file("avatar"))
+    return AvatarChanged(avatar_url=url, message="Your avatar has been changed.")
 
 
 @routes.delete("/avatar", requires=SIGNED_IN)

@@ -1,15 +1,10 @@
-from typing import Annotated
-
 from retinue.kit.context import Context
-from retinue.kit.http.routing import Loaded, Routes
-from retinue.users.errors import UserNotFound
-from retinue.users.models import User
-from retinue.users.queries import find_administered, page_of_users
+from retinue.kit.http.routing import Routes
+from retinue.users.loaders import UserById
+from retinue.users.queries import page_of_users
 from retinue.users.schemas import UserList, UserOut, UserPage
 
 routes = Routes("/users", tag="users")
-
-UserById = Annotated[User, Loaded("user_id", find_administered, UserNotFound)]
 
 
 @routes.get("", requires="admin:users")

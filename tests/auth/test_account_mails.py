@@ -1,0 +1,67 @@
+"""How often strangers can have mail sent to an address: from one place, from everywhere, for each purpose."""
+
+import pytest
+
+from tests.client import Api
+from tests.factories.mails import mails_to
+from tests.factories.people import PASSWORD, People
+
+FORGOT, RESEND = "/auth/forgot-password", "/auth/resend-verification"
+HOUR_S = 3600
+
+
+async def ask(api: Api, path: str, email: str, times: int = 1) -> None:
+    for _ in range(times):
+        assert (await api.post(path, {"email": email})).status == 200
+
+
+async def received(service, email: str, subject: str) -> int:
+    return len([mail for mail in await mails_to(service, email) if mail["Subject"] == subject])
+
+
+@pytest.fixture
+async def owner(people: People):
+    return await people.user(email="owner@example.org", email_verified=False)
+
+
+async def resets(service, owner) -> int:
+    return await received(service, owner.email, "Reset your password")
+
+
+async def test_a_stranger_cannot_use_up_the_mails_of_the_owner(service, api, owner):
+    await ask(api.at("198.51.100.66"), FORGOT, owner.email, times=9)
+    assert await resets(service, owner) == 5
+    await ask(api, FORGOT, owner.email)
+    assert await resets(service, owner) == 6
+
+
+async def test_what_was_asked_for_one_purpose_does_not_count_for_another(make_service):
+    service = await make_service(hide_accounts=True)
+    api, owner = Api(service), await People(service).user(email="owner@example.org", email_verified=False)
+    registration = {"email": owner.email, "password": PASSWORD, "first_name": "E", "last_name": "V"}
+    for _ in range(9):
+        assert (await api.post("/auth/register", registration)).status == 201
+    await ask(api, RESEND, owner.email, times=9)
+    await ask(api, FORGOT, owner.email, times=9)
+    assert await received(service, owner.email, "You already have an account") == 5
+    assert await received(service, owner.email, "Confirm your email address") == 5
+    assert await resets(service, owner) == 5
+
+
+async def test_strangers_in_many_places_send_twenty_mails_an_hour(service, api, owner, clock):
+    for number in range(6):
+        await ask(api.at(f"198.51.100.{number}"), FORGOT, owner.email.upper(), times=5)
+    assert await resets(service, owner) == 20
+    await ask(api, RESEND, owner.email)
+    assert await received(service, owner.email, "Confirm your email address") == 1
+    clock.advance(HOUR_S + 1)
+    await ask(api, FORGOT, owner.email)
+    assert await resets(service, owner) == 21
+
+
+async def test_an_ipv6_host_is_one_place_with_all_its_addresses(service, api, owner):
+    for number in range(9):
+        await ask(api.at(f"2001:db8::{number:x}"), FORGOT, owner.email)
+    assert await resets(service, owner) == 5
+    await ask(api.at("2001:db8:0:1::1"), FORGOT, owner.email)
+    assert await resets(service, owner) == 6

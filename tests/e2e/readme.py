@@ -1,0 +1,58 @@
+"""The commands of the README's first minute, as a reader would type them."""
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from tests.e2e.processes import ROOT
+
+_BASE = "$BASE"
+_KEY = re.compile(r'"(\w+)":')
+
+
+@dataclass
+class Curl:
+    """One call as the README shows it, with the keys of the answer it shows below."""
+
+    method: str
+    path: str
+    body: Any
+    with_token: bool
+    shown_keys: set[str]
+
+    def body_with(self, **values: str) -> Any:
+        assert values.keys() <= self.body.keys()
+        return {**self.body, **values}
+
+
+def first_minute() -> list[Curl]:
+    text = (ROOT / "README.md").read_text()
+    section = text.partition("## 60 seconds")[2].partition("\n## ")[0].replace("\\\n", " ")
+    lines = [
+        line
+        for block in re.findall(r"```console\n(.*?)```", section, re.DOTALL)
+        for line in block.split("\n")
+    ]
+    found = []
+    for number, line in enumerate(lines):
+        if "curl " in line:
+            shown = next((below for below in lines[number + 1 : number + 2] if below.startswith("{")), "")
+            found.append(_curl(line, shown))
+    return found
+
+
+def _curl(line: str, shown: str) -> Curl:
+    command = line[line.index("curl ") :].partition(" | ")[0]
+    words = shlex.split(command.rstrip(")"))
+    (url,) = (word for word in words if word.startswith(_BASE))
+    body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
+    method = words[words.index("-X") + 1] if "-X" in words else ("POST" if body is not None else "GET")
+    return Curl(
+        method,
+        url.removeprefix(_BASE),
+        body,
+        "Authorization: Bearer $TOKEN" in words,
+        set(_KEY.findall(shown)),
+    )

@@ -1,0 +1,151 @@
+"""What a newcomer does first, as processes and over real HTTP, and the other commands beside it."""
+
+import asyncio
+import json
+import re
+from email import message_from_bytes, policy
+from pathlib import Path
+from typing import Any
+
+import pyotp
+
+from retinue import __version__
+from retinue.kit.db.engine import database_for
+from retinue.kit.settings import load
+from retinue.migrations.upgrade import head
+from tests.contract.routes import ROUTES
+from tests.e2e.commands import run_command
+from tests.e2e.load import call
+from tests.e2e.processes import ServerProcess
+from tests.e2e.readme import Curl, first_minute
+from tests.factories.mails import link_token
+
+PATIENCE_S = 20
+
+
+class Reader:
+    """Types the README's commands one after the other."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._server = server
+        self.token = ""
+
+    async def type(self, curl: Curl, **values: str) -> Any:
+        body = curl.body_with(**values) if curl.body is not None else None
+        token = self.token if curl.with_token else ""
+        status, answer = await call(self._server.port, curl.method, curl.path, token=token, body=body)
+        assert status in {200, 201}, answer
+        assert curl.shown_keys <= answer.keys(), curl
+        return answer
+
+    async def mail_to(self, address: str) -> Any:
+        """The mail that the server put into its outbox."""
+        outbox = Path(self._server.env["RETINUE_DATA_DIR"]) / "outbox"
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                for file in outbox.glob("*.eml"):
+                    mail = message_from_bytes(file.read_bytes(), policy=policy.default)
+                    if mail["To"] == address:
+                        return mail
+                await asyncio.sleep(0.05)
+
+
+async def test_the_first_minute_is_as_the_readme_says(tmp_path: Path, database_url: str) -> None:
+    server = ServerProcess(tmp_path, database_url)
+    del server.env["RETINUE_ADMIN_PASSWORD"]
+    await server.start()
+    address = f"http://127.0.0.1:{server.port}"
+    assert f"Retinue is ready at {address} (reference: {address}/docs)\n" in server.log
+    (email,) = re.findall(r"^First administrator: (\S+)$", server.log, re.MULTILINE)
+    (password,) = re.findall(r"^Password \(shown once\): (\S+)$", server.log, re.MULTILINE)
+
+    log_in, invite, register, set_up, enable = first_minute()
+    assert log_in.body["email"] == email
+    reader = Reader(server)
+    reader.token = (await reader.type(log_in, password=password))["access_token"]
+    invited = (await reader.type(invite))["email"]
+    token = link_token(await reader.mail_to(invited))
+    assert (await reader.type(register, invite_token=token))["role"] == invite.body["role"]
+    assert (await reader.type(log_in, email=invited, password=register.body["password"]))["access_token"]
+
+    device = pyotp.TOTP((await reader.type(set_up))["secret"])
+    await reader.type(enable, code=device.now())
+    pending = await reader.type(log_in, password=password)
+    assert pending["mfa_required"] is True
+    body = {"mfa_token": pending["mfa_token"], "code": device.now()}
+    status, tokens = await call(server.port, "POST", "/auth/mfa/verify", body=body)
+    assert status == 200, tokens
+    status, me = await call(server.port, "GET", "/auth/me", token=tokens["access_token"])
+    assert (status, me["email"], me["mfa_enabled"]) == (200, email, True)
+
+    assert await server.stop() == 0
+    await server.start()
+    assert server.log.count("Password (shown once)") == 1
+    assert await server.stop() == 0
+
+
+async def test_a_variable_nobody_knows_gets_a_warning_with_the_nearest_name(tmp_path: Path) -> None:
+    ran = await run_command(ServerProcess(tmp_path), "vault", "status", RETINUE_DATABSE_URL="x")
+    assert "retinue: unknown setting RETINUE_DATABSE_URL; did you mean RETINUE_DATABASE_URL?\n" in ran.errors
+    assert ran.code == 0
+
+
+async def test_the_commands_that_need_no_server(tmp_path: Path, database_url: str) -> None:
+    server = ServerProcess(tmp_path, database_url)
+    version, openapi, migrated = await asyncio.gather(
+        run_command(server, "version"), run_command(server, "openapi"), run_command(server, "migrate")
+    )
+    again = await run_command(server, "migrate")
+    assert {ran.code for ran in (version, openapi, migrated, again)} == {0}
+    assert version.output.strip() == __version__
+    assert set(json.loads(openapi.output)["paths"]) == {route.path for route in ROUTES}
+    assert migrated.output == f"migrated to revision {head()}\n"
+    assert again.output == f"already at revision {head()}\n"
+
+
+async def test_an_administrator_made_beside_a_running_server_can_sign_in(
+    tmp_path: Path, database_url: str
+) -> None:
+    server = ServerProcess(tmp_path, database_url)
+    await server.start()
+    credentials = {"email": "second@example.com", "password": "Battery-Staple-2"}
+    arguments = ("admin", "create", credentials["email"], "--password", credentials["password"])
+    ran = await run_command(server, *arguments)
+    assert (ran.code, ran.output) == (0, "created super administrator second@example.com\n")
+    status, answer = await call(server.port, "POST", "/auth/login", body=credentials)
+    assert (status, answer["user"]["role"]) == (200, "super_admin")
+    refused = await asyncio.gather(
+        run_command(server, *arguments),
+        run_command(server, "admin", "create", "third@example.com", "--password", "x"),
+        run_command(server, "admin", "create", "no address", "--password", credentials["password"]),
+    )
+    for ran in refused:
+        assert (ran.code, ran.output, ran.errors.count("\n")) == (1, "", 1), ran
+        assert ran.errors.startswith("retinue: ")
+    assert await server.stop() == 0
+
+
+async def change(server: ServerProcess, sql: str) -> None:
+    settings, _ = load(server.env)
+    database = database_for(settings)
+    await database.open()
+    connection = await database.begin()
+    assert await connection.execute(sql, []) == 1
+    await database.commit(connection)
+    await database.close()
+
+
+async def test_a_row_of_the_audit_trail_that_was_changed_is_named(tmp_path: Path, database_url: str) -> None:
+    server = ServerProcess(tmp_path, database_url)
+    made = await run_command(
+        server, "admin", "create", "second@example.com", "--password", "Battery-Staple-2"
+    )
+    assert made.code == 0, made
+    intact = await run_command(server, "audit", "verify")
+    assert intact.code == 0, intact
+    assert re.fullmatch(r"ten_\w+ intact, [1-9]\d* rows\n", intact.output)
+    await change(server, "UPDATE audit_log SET subject_id = 'usr_somebody_else' WHERE sequence = 1")
+    broken = await run_command(server, "audit", "verify")
+    assert broken.code == 1
+    assert re.match(r"ten_\w+ broken at row 1 aud_\w+: ", broken.output)
+    assert "Traceback" not in broken.errors

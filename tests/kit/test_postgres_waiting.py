@@ -1,0 +1,44 @@
+"""Whoever waits for PostgreSQL can be stopped at any moment, also at the one in which the wait is over."""
+
+import asyncio
+
+import pytest
+
+from tests.databases import SERVER
+
+pytestmark = pytest.mark.skipif(not SERVER, reason="only PostgreSQL has a pool and notifications")
+
+
+async def turns(number: int = 5) -> None:
+    """Let everything that is ready run."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def test_a_watcher_is_stopped_though_something_changes_at_that_moment(service) -> None:
+    database = service.instance.database
+    await database.wait_for_change(0.001)
+
+    async def watch() -> None:
+        while True:
+            await database.wait_for_change(60)
+
+    watching = asyncio.create_task(watch())
+    await turns()
+    database._changed.set()
+    watching.cancel()
+    await turns(20)
+    assert watching.cancelled()
+
+
+async def test_a_caller_who_leaves_as_a_connection_comes_free_gives_it_back(make_service) -> None:
+    database = (await make_service(database_pool=1)).instance.database
+    held = await database.begin()
+    waiting = asyncio.create_task(database.begin())
+    await turns()
+    await database.rollback(held)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    async with asyncio.timeout(5):
+        await database.rollback(await database.begin())
