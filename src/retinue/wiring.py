@@ -18,7 +18,7 @@ from retinue.kit.metrics import Metrics
 from retinue.kit.settings import BadSetting, Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import open_vault
-from retinue.migrations.upgrade import check_current, upgrade
+from retinue.migrations.upgrade import upgrade
 
 log = structlog.get_logger("retinue")
 
@@ -39,10 +39,7 @@ async def open_instance(
     database = database_for(settings)
     await database.open()
     try:
-        if may_migrate:
-            await upgrade(settings, database)
-        else:
-            await check_current(database)
+        await upgrade(settings, database, only_if_empty=not may_migrate)
         vault = await open_vault(settings, database, clock)
     except BaseException:
         await database.close()

@@ -38,22 +38,18 @@ async def current(database: Database) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-async def check_current(database: Database) -> None:
-    """For commands that only look: they do not migrate somebody's production on the way."""
-    at = await current(database)
-    if at != head():
-        raise CannotStart(
-            f"the database is at revision {at or 'none'}, not {head()}: run `retinue migrate` first"
-        )
+async def upgrade(settings: Settings, database: Database, *, only_if_empty: bool = False) -> bool:
+    """Whether anything had to be done.
 
-
-async def upgrade(settings: Settings, database: Database) -> bool:
-    """Whether anything had to be done."""
+    `only_if_empty` is for commands that look: they do not migrate somebody's production on the way.
+    """
     at = await current(database)
     if at == head():
         return False
     if at is not None and at > head():
         raise SchemaTooNew(f"the database is at revision {at}, this version knows up to {head()}")
+    if at is not None and only_if_empty:
+        raise CannotStart(f"the database is at revision {at}, not {head()}: run `retinue migrate` first")
     if database.dialect == "sqlite":
         await asyncio.to_thread(_upgrade_sqlite, sqlite_path(settings))
     else:

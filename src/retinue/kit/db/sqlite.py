@@ -22,13 +22,15 @@ _POLL_S = 0.05
 
 
 def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_ms / 1000)
+    # Patient at first: switching to WAL waits for a process that is just making the database.
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
     connection.execute("PRAGMA journal_mode=WAL")
     # FULL: NORMAL acknowledges before any fsync, and what was acknowledged must survive.
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA cache_size=-16000")
     connection.execute("PRAGMA journal_size_limit=67108864")
+    connection.execute(f"PRAGMA busy_timeout={busy_ms}")
     return connection
 
 
