@@ -22,6 +22,7 @@ from retinue.kit.db.errors import (
 from retinue.kit.errors import CannotStart
 
 _CHANNEL = "retinue_jobs"
+_PING_S = 2
 _GONE = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
@@ -225,7 +226,12 @@ class PostgresDatabase:
             waiter.set_result(connection)
 
     async def ping(self) -> None:
-        await self.fetch("SELECT 1", [])
+        """A pool that is busy for longer than a probe waits is as good as no database."""
+        try:
+            async with asyncio.timeout(_PING_S):
+                await self.fetch("SELECT 1", [])
+        except TimeoutError as error:
+            raise DatabaseUnavailable from error
 
     async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:  # noqa: ARG002
         try:
