@@ -51,6 +51,13 @@ async def test_an_allowed_loopback_address_answers_over_one_kept_connection():
         assert "User-Agent: Retinue\r\n" in server.heads[0]
 
 
+async def test_the_callers_own_agent_is_sent_alone_however_it_is_spelled():
+    async with Egress(LOOPBACK) as egress, listening() as server:
+        await call(egress, server.url, headers={"user-agent": "Mine"})
+        assert server.heads[0].lower().count("user-agent") == 1
+        assert "Mine" in server.heads[0]
+
+
 async def test_a_name_is_resolved_once_per_call_and_sent_as_the_host():
     resolver = ScriptedResolver(["127.0.0.2"])
     async with Egress(OPEN, resolver=resolver) as egress, listening(address="127.0.0.2") as server:

@@ -1,21 +1,25 @@
 """A list is a declaration: the record, what is searched, sorted and filtered; the page shapes follow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 import sqlalchemy as sa
 from msgspec import Meta
 
+from retinue.kit.clock import Instant
 from retinue.kit.db.models import Record
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement, row_reader
 from retinue.kit.errors import Invalid
+from retinue.kit.validation import read_instant
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 MAX_PER_PAGE = 100
+
+_NOTHING: Mapping[str, str] = {}
 
 
 class PageQuery(msgspec.Struct, kw_only=True):
@@ -64,13 +68,28 @@ class Listing(Generic[R]):
         searches: tuple[str, ...] = (),
         sorts: tuple[str, ...] = ("created_at",),
         filters: tuple[str, ...] = (),
+        from_: Mapping[str, str] = _NOTHING,
+        until: Mapping[str, str] = _NOTHING,
+        matches: Mapping[str, Any] = _NOTHING,
+        only: tuple[Any, ...] = (),
         default_sort: str = "-created_at",
         heavy: bool = False,
     ) -> None:
+        """`from_` and `until` map a query parameter with an instant to the column it bounds.
+
+        `matches` are conditions by the query parameter that each compares with, and `only` are conditions
+        that hold for every page of the list.
+        """
         self._record = record
         self._searches = searches
         self._sorts = sorts
         self._filters = filters
+        self._bounds = {
+            **{name: table_column >= _bound(name) for name, table_column in _columns(record, from_)},
+            **{name: table_column <= _bound(name) for name, table_column in _columns(record, until)},
+        }
+        self._conditions = {**matches, **self._bounds}
+        self._only = only
         self._default_sort = default_sort
         self._heavy = heavy
         self._statements: dict[Any, tuple[Statement[R], Statement[Any]]] = {}
@@ -93,8 +112,11 @@ class Listing(Generic[R]):
         return Slice(found, total, query.page, per_page)
 
     def _filtered(self, query: PageQuery) -> dict[str, Any]:
-        given = {name: getattr(query, name) for name in self._filters}
-        return {name: value for name, value in given.items() if value is not None}
+        given = {name: getattr(query, name) for name in (*self._filters, *self._conditions)}
+        given = {name: value for name, value in given.items() if value is not None}
+        return {
+            name: _instant(name, value) if name in self._bounds else value for name, value in given.items()
+        }
 
     def _statements_for(
         self, equal: tuple[str, ...], sort: str, *, is_search: bool
@@ -112,7 +134,8 @@ class Listing(Generic[R]):
         field = sort.removeprefix("-")
         if field not in self._sorts:
             raise Invalid({"sort": f"must be one of {', '.join(self._sorts)}"})
-        conditions = [table.c[name] == sa.bindparam(name, type_=table.c[name].type) for name in equal]
+        conditions = [self._condition(table, name) for name in equal]
+        conditions += self._only
         if is_search:
             pattern = sa.bindparam("search", type_=sa.Text())
             conditions.append(sa.or_(*(table.c[name].ilike(pattern, escape="\\") for name in self._searches)))
@@ -129,6 +152,23 @@ class Listing(Generic[R]):
         return Statement(rows, row_reader(self._record), heavy=self._heavy), Statement(
             count, heavy=self._heavy
         )
+
+    def _condition(self, table: sa.Table, name: str) -> Any:
+        declared = self._conditions.get(name)
+        return table.c[name] == sa.bindparam(name, type_=table.c[name].type) if declared is None else declared
+
+
+def _columns(record: type[Record], named: Mapping[str, str]) -> list[tuple[str, Any]]:
+    return [(name, record.__table__.c[column]) for name, column in named.items()]
+
+
+def _bound(name: str) -> Any:
+    return sa.bindparam(name, type_=sa.Text())
+
+
+def _instant(name: str, written: str) -> Instant:
+    """Of `from_` callers know the name without the line; a `+` of theirs arrives as a space."""
+    return read_instant(name.rstrip("_"), written.replace(" ", "+"))
 
 
 def _ordered(column: sa.Column[Any], *, down: bool) -> Any:

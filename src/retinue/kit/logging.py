@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from retinue.kit.redaction import clean_for_log
 from retinue.kit.settings import Settings
 
 current_request: ContextVar[Any] = ContextVar("current_request", default=None)
@@ -37,7 +38,7 @@ def _add_request(_logger: Any, _name: str, entry: MutableMapping[str, Any]) -> M
 def _scrub_entry(_logger: Any, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in entry.items():
         if isinstance(value, str):
-            entry[name] = scrub(value)
+            entry[name] = scrub(clean_for_log(value))
     return entry
 
 

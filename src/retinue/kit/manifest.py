@@ -7,6 +7,8 @@ import msgspec
 from retinue.kit.db.models import Record
 from retinue.kit.events.declare import Event
 from retinue.kit.jobs.declare import JobKind
+from retinue.kit.references import Reference
+from retinue.kit.tool_kinds import ToolKind
 
 
 class Permission(msgspec.Struct, frozen=True):
@@ -34,3 +36,5 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     jobs: tuple[JobKind[Any], ...] = ()
     listeners: tuple[Listener, ...] = ()
     permissions: tuple[Permission, ...] = ()
+    references: tuple[Reference, ...] = ()
+    tool_kinds: tuple[ToolKind, ...] = ()

@@ -4,14 +4,26 @@ import enum
 import re
 import types
 import typing
+from datetime import datetime
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
+
+from retinue.kit.clock import Instant, instant
+from retinue.kit.errors import Invalid
 
 _PATH = re.compile(r"^(?P<message>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<field>[^`]+)`")
 _INDEX = re.compile(r"\[(\d+|\.\.\.)\]")
 _MOST_ITEMS = 100
+
+
+def read_instant(field: str, written: str) -> Instant:
+    """A moment as callers write it, in the one form in which instants are stored and compared."""
+    try:
+        return instant(datetime.fromisoformat(written))
+    except (ValueError, OverflowError):
+        raise Invalid({field: "must be a date and time such as 2026-11-15T08:30:00Z"}) from None
 
 
 def field_errors(

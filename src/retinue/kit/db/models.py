@@ -108,6 +108,22 @@ def table(
     return declare
 
 
+def unique_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
+    """For `extra`: at most one row with these values has its flag set."""
+
+    def declare(made: sa.Table) -> object:
+        return sa.Index(
+            f"uq_{made.name}_{flag}",
+            *(made.c[column] for column in columns),
+            unique=True,
+            # Text, because a migration drafted on one database must say it in the words of both.
+            sqlite_where=sa.text(f"{flag} = 1"),
+            postgresql_where=sa.text(flag),
+        )
+
+    return declare
+
+
 def _column(name: str, annotation: Any, *, key: tuple[str, ...]) -> tuple[sa.Column[Any], Ref | None]:
     plain, extras = strip_annotated(annotation)
     bare, optional = strip_optional(plain)

@@ -1,7 +1,7 @@
 """The one way out of the server: addresses are checked and pinned, answers are bounded."""
 
 from retinue.kit.egress.client import MAX_REDIRECTS, Egress
-from retinue.kit.egress.destination import Destination, parse_destination
+from retinue.kit.egress.destination import Destination, parse_destination, read_destination
 from retinue.kit.egress.errors import EgressFailed, EgressRefused, EgressTimeout, ResponseTooLarge
 from retinue.kit.egress.headers import check_custom_headers, check_headers
 from retinue.kit.egress.policy import AllowList, is_public
@@ -25,4 +25,5 @@ __all__ = [
     "check_headers",
     "is_public",
     "parse_destination",
+    "read_destination",
 ]

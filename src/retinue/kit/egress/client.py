@@ -189,7 +189,7 @@ class Egress:
                 encoded=True,
             ),
             headers={
-                "User-Agent": self._user_agent,
+                **_agent(self._user_agent, call.headers),
                 **call.headers,
                 "Host": destination.authority,
                 "Accept-Encoding": ACCEPTED,
@@ -208,6 +208,11 @@ class Egress:
 
             self._session = open_session(self._ssl_context, self._max_connections)
         return self._session
+
+
+def _agent(ours: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """Who we are, unless the caller says who he is."""
+    return {} if any(name.lower() == "user-agent" for name in headers) else {"User-Agent": ours}
 
 
 def _location(raw: "aiohttp.ClientResponse") -> str | None:

@@ -38,10 +38,17 @@ class PinnedConnector(aiohttp.TCPConnector):
         if peer is None:
             connection.close()
             raise aiohttp.ServerDisconnectedError
-        if (ipaddress.ip_address(peer[0]), peer[1]) != (ipaddress.ip_address(req.host), req.port):
+        if not _is_same(peer, req.host, req.port):
             connection.close()
             raise EgressRefused("address", "The connection led to another address than the one checked.")
         return connection
+
+
+def _is_same(peer: tuple[str, int], host: str | None, port: int | None) -> bool:
+    """The text decides where it is the same; the same IPv6 address can be written in several ways."""
+    if peer[:2] == (host, port):
+        return True
+    return peer[1] == port and ipaddress.ip_address(peer[0]) == ipaddress.ip_address(host or "")
 
 
 def open_session(ssl_context: ssl.SSLContext | None, max_connections: int) -> aiohttp.ClientSession:

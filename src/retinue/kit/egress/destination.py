@@ -1,5 +1,6 @@
 """A URL is read once, here; everything after works on the result and never on the text again."""
 
+import functools
 import re
 import urllib.parse
 from dataclasses import dataclass, field
@@ -42,19 +43,26 @@ def parse_destination(
     url: str, allow: AllowList = _NOTHING_ALLOWED, *, require_https: bool = False
 ) -> Destination:
     """Check a URL by everything its text tells; nothing is resolved, so this is the check for storing one."""
+    destination = read_destination(url)
+    host, port = destination.parsed_host, destination.port
+    listed = allow.lists(host, port)
+    if require_https and destination.scheme != "https" and not listed:
+        raise EgressRefused("https_required", "The URL must be https.")
+    if is_denied_port(port) and not listed:
+        raise EgressRefused("port", f"Outgoing calls may not use port {port}.")
+    if not allow.permits_host(host, port):
+        raise EgressRefused("address", "Outgoing calls may not go to this host.")
+    return destination
+
+
+def read_destination(url: str) -> Destination:
+    """Read a URL, whether or not calls may go there: to compare it, never to call it."""
     refuse_odd_characters(url)
     matched = _URL.fullmatch(url)
     if matched is None:
         raise EgressRefused("scheme", "The URL must start with http:// or https:// and a host.")
     scheme = matched[1].lower()
     host, port = _parse_authority(matched[2], scheme)
-    listed = allow.lists(host, port)
-    if require_https and scheme != "https" and not listed:
-        raise EgressRefused("https_required", "The URL must be https.")
-    if is_denied_port(port) and not listed:
-        raise EgressRefused("port", f"Outgoing calls may not use port {port}.")
-    if not allow.permits_host(host, port):
-        raise EgressRefused("address", "Outgoing calls may not go to this host.")
     return Destination(scheme, host.text, port, _target(matched[3]), url, host)
 
 
@@ -66,6 +74,8 @@ def refuse_odd_characters(url: str) -> None:
         raise EgressRefused("url", "The URL has a backslash, white space or an invisible character.")
 
 
+# The same few hosts are called again and again; a refusal is not kept, so nothing odd is remembered.
+@functools.lru_cache(maxsize=1024)
 def _parse_authority(authority: str, scheme: str) -> tuple[Host, int]:
     if "@" in authority:
         raise EgressRefused("url", "The URL may not carry a user name or password.")

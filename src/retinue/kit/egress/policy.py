@@ -1,5 +1,6 @@
 """Which addresses, names and ports outgoing calls may use, and the operator's list of exceptions."""
 
+import functools
 import ipaddress
 import socket
 from collections.abc import Iterable
@@ -72,6 +73,7 @@ _NOBODYS: dict[int, Address] = {
 _LOOPBACK_ADDRESSES = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
 
 
+@functools.lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
     """Whether an address belongs to the public internet, judged by the form it would be connected in."""
     if isinstance(address, ipaddress.IPv4Address):

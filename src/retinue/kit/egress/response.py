@@ -23,16 +23,14 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
-        self._at = self._loop.time() + seconds
+        self.at = self._loop.time() + seconds
 
     def remaining(self) -> float:
-        return self._at - self._loop.time()
+        return self.at - self._loop.time()
 
-    def limit(self, at_most_s: float | None = None) -> asyncio.Timeout:
-        """A timeout for one step, which the whole exchange's end may cut short."""
-        if at_most_s is None:
-            return asyncio.timeout_at(self._at)
-        return asyncio.timeout_at(min(self._at, self._loop.time() + at_most_s))
+    def limit(self) -> asyncio.Timeout:
+        """A timeout for one step, which ends with the exchange."""
+        return asyncio.timeout_at(self.at)
 
 
 def as_egress_error(error: Exception) -> RetinueError:
@@ -50,6 +48,41 @@ def as_egress_error(error: Exception) -> RetinueError:
     }
     known = (message for kind, message in messages.items() if isinstance(error, kind))
     return EgressFailed(next(known, "The connection to the destination broke."))
+
+
+class _StallWatch:
+    """One timer for a whole body, however many chunks it has: a timer for each costs more than the chunk."""
+
+    def __init__(self, stream: "aiohttp.StreamReader", deadline: Deadline, stall_timeout_s: float) -> None:
+        self._stream = stream
+        self._ends_at = deadline.at
+        self._stall_timeout_s = stall_timeout_s
+        self._loop = asyncio.get_running_loop()
+        self._waiting_since: float | None = None
+        self._timer = self._loop.call_later(min(stall_timeout_s, deadline.remaining()), self._look)
+
+    def waiting(self) -> None:
+        """The reader waits for the next chunk from now on."""
+        self._waiting_since = self._loop.time()
+        if self._waiting_since >= self._ends_at:
+            raise EgressTimeout
+
+    def arrived(self) -> None:
+        """The reader has its chunk, and all the time it wants."""
+        self._waiting_since = None
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        """Wake the reader with an error if it has waited too long, else look again when it could have."""
+        now = self._loop.time()
+        since = now if self._waiting_since is None else self._waiting_since
+        patience = min(since + self._stall_timeout_s, self._ends_at) - now
+        if patience > 0:
+            self._timer = self._loop.call_later(patience, self._look)
+        elif self._waiting_since is not None:
+            self._stream.set_exception(EgressTimeout())
 
 
 class Response:
@@ -100,22 +133,27 @@ class Response:
             yield last.removesuffix(b"\r")
 
     async def _iter_received(self) -> AsyncIterator[bytes]:
-        most = self._max_bytes + _ENCODING_OVERHEAD
-        declared = self._raw.content_length
-        if declared is not None and declared > most and not self._raw.content.at_eof():
-            raise ResponseTooLarge
-        received = 0
-        while chunk := await self._next_chunk():
-            received += len(chunk)
-            if received > most:
-                raise ResponseTooLarge
-            yield chunk
-
-    async def _next_chunk(self) -> bytes:
         from aiohttp import ClientError
 
+        stream = self._raw.content
+        most = self._max_bytes + _ENCODING_OVERHEAD
+        declared = self._raw.content_length
+        if declared is not None and declared > most and not stream.at_eof():
+            raise ResponseTooLarge
+        received = 0
+        watch = _StallWatch(stream, self._deadline, self._stall_timeout_s)
         try:
-            async with self._deadline.limit(self._stall_timeout_s):
-                return await self._raw.content.readany()
+            while True:
+                watch.waiting()
+                chunk = await stream.readany()
+                watch.arrived()
+                if not chunk:
+                    return
+                received += len(chunk)
+                if received > most:
+                    raise ResponseTooLarge
+                yield chunk
         except (ClientError, OSError) as error:
             raise as_egress_error(error) from None
+        finally:
+            watch.stop()

@@ -134,7 +134,7 @@ class App:
             ip_address=request.ip_address,
             user_agent=request.header(b"user-agent")[:512],
         )
-        reads_freely = route.method == "GET"
+        reads_freely = route.method == "GET" or route.calls_out
         ctx = Context(self.instance, request.principal, caller, reads_freely=reads_freely)
         try:
             if route.idempotent and b"idempotency-key" in request.headers:

@@ -73,7 +73,8 @@ def decode_query(request: Request, target: Any) -> Any:
     except msgspec.ValidationError as error:
         raise Invalid(field_errors(error, raw, target, strict=False)) from error
     # Read leniently, the text `null` is nothing at all: a filter would be dropped without a word.
-    dropped = [name for name in raw if getattr(query, name, "") is None]
+    names = zip(target.__struct_encode_fields__, target.__struct_fields__, strict=True)
+    dropped = [sent for sent, name in names if sent in raw and getattr(query, name) is None]
     if dropped:
         raise Invalid(dict.fromkeys(dropped, "must not be null"))
     return query

@@ -95,6 +95,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     requires: str | Access
     cost: str
     status: int
+    other_status: int | None
     tag: str
     wrap: bool
     body_limit: int
@@ -108,6 +109,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     returns: Any
     errors: tuple[type[RetinueError], ...]
     idempotent: bool
+    calls_out: bool
 
     @property
     def name(self) -> str:
@@ -149,14 +151,20 @@ class Routes:
         *,
         requires: str | Access,
         status: int = 200,
+        other_status: int | None = None,
         cost: str | None = None,
         body_limit: int | None = None,
         upload: Upload | None = None,
         wrap: bool | None = None,
         errors: tuple[type[RetinueError], ...] = (),
         idempotent: bool = True,
+        calls_out: bool = False,
     ) -> Callable[[Any], Any]:
-        """`requires` has no default: a route that does not say who may call it is not a route."""
+        """`requires` has no default: a route that does not say who may call it is not a route.
+
+        `other_status`: the handler may answer the same shape with this status as well (by a `Reply`).
+        `calls_out`: the handler talks to the outside world, so nothing is loaded inside a transaction.
+        """
         if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
             raise TypeError(f"{method} {path}: requires is a permission key, PUBLIC, SIGNED_IN or MEMBER")
         if cost is not None and cost not in COST:
@@ -171,12 +179,14 @@ class Routes:
                     requires=requires,
                     cost=cost or METHOD_COST[method],
                     status=status,
+                    other_status=other_status,
                     tag=self.tag,
                     wrap=self.wrap if wrap is None else wrap,
                     upload=upload,
                     body_limit=upload.max_total if upload else (body_limit or JSON_LIMIT),
                     errors=errors,
                     idempotent=idempotent and method in {"POST", "PATCH"},
+                    calls_out=calls_out,
                     **_signature(handler, self.prefix + path),
                 )
             )

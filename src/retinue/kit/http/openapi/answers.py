@@ -99,14 +99,15 @@ class Answers:
         for refusal in dict.fromkeys(_refusals(route)):
             by_status.setdefault(refusal.status, []).append(refusal)
         responses = {str(status): self._refused(status, by_status[status]) for status in sorted(by_status)}
-        return {str(route.status): self._success(route), **responses}
+        successes = [status for status in (route.status, route.other_status) if status is not None]
+        return {**{str(status): self._success(route, status) for status in successes}, **responses}
 
     def components(self) -> dict[str, Any]:
         return dict(sorted(self._shared.items()))
 
-    def _success(self, route: Route) -> dict[str, Any]:
+    def _success(self, route: Route, status: int) -> dict[str, Any]:
         response: dict[str, Any] = {
-            "description": HTTPStatus(route.status).phrase,
+            "description": HTTPStatus(status).phrase,
             "headers": _headers("Idempotent-Replayed") if route.idempotent else _headers(),
         }
         content = self._content(route)
