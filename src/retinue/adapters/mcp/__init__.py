@@ -1,0 +1,7 @@
+"""A thin client of the Model Context Protocol over Streamable HTTP: tools are listed and called."""
+
+from retinue.adapters.mcp.client import McpClient
+from retinue.adapters.mcp.errors import McpFailed
+from retinue.adapters.mcp.messages import McpResult, McpServer, McpTool
+
+__all__ = ["McpClient", "McpFailed", "McpResult", "McpServer", "McpTool"]

@@ -1,0 +1,7 @@
+"""Tokens from OAuth 2.0 token endpoints."""
+
+from retinue.adapters.oauth.errors import FailureKind, OAuthFailed
+from retinue.adapters.oauth.grants import ClientAuth, Grant, request_token
+from retinue.adapters.oauth.token import Token
+
+__all__ = ["ClientAuth", "FailureKind", "Grant", "OAuthFailed", "Token", "request_token"]

@@ -1,0 +1,164 @@
+"""Parameters and body as the one schema a caller's input is checked against."""
+
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from retinue.adapters.openapi.description import Method
+from retinue.adapters.openapi.parameters import Parameter, fixed_value
+from retinue.adapters.openapi.schemas import SchemaTooLarge, Translator
+from retinue.adapters.openapi.source import Source, Unusable
+from retinue.kit.egress import EgressRefused, check_custom_headers
+
+_MAX_INPUT_BYTES = 32 * 1024
+_MAX_OUTPUT_BYTES = 16 * 1024
+_INPUT_LEVELS = (10, 5, 3, 2)
+_OUTPUT_LEVELS = (5, 2)
+# The names the structured form of an input has; a parameter called so makes the flat form ambiguous.
+_STRUCTURE = frozenset({"endpoint", "path_params", "query", "body", "headers"})
+_NOT_FLAT = ("anyOf", "enum", "const")
+_MOST_PARTS = 5
+
+
+class Input(msgspec.Struct, frozen=True):
+    schema: dict[str, Any]
+    is_flat: bool
+    default_params: dict[str, Any]
+    default_headers: dict[str, str]
+
+
+class _Fields(msgspec.Struct):
+    """Named parts of an object: of the path, of the query, or of the body."""
+
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    additional: Any = None
+
+    def as_schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = {"type": "object", "properties": self.properties}
+        if self.required:
+            schema["required"] = self.required
+        if self.additional is not None:
+            schema["additionalProperties"] = self.additional
+        return schema
+
+
+def read_input(
+    source: Source, method: Method, parameters: list[Parameter], body: Any, *, is_body_required: bool
+) -> Input:
+    """As much detail as fits."""
+    for levels in _INPUT_LEVELS:
+        translator = Translator(source, is_input=True, levels=levels)
+        try:
+            composed = _compose(translator, method, parameters, body, is_body_required=is_body_required)
+        except SchemaTooLarge:
+            continue
+        if len(msgspec.json.encode(composed)) <= _MAX_INPUT_BYTES:
+            return composed
+    raise Unusable("its input is too large")
+
+
+def find_output(source: Source, schema: Any) -> dict[str, Any] | None:
+    if schema is None or source.is_tired:
+        return None
+    for levels in _OUTPUT_LEVELS:
+        try:
+            translated = Translator(source, is_input=False, levels=levels).translate(schema)
+        except SchemaTooLarge:
+            continue
+        if len(msgspec.json.encode(translated)) <= _MAX_OUTPUT_BYTES:
+            return translated or None
+    return None
+
+
+def _compose(
+    translator: Translator,
+    method: Method,
+    parameters: list[Parameter],
+    body: Any,
+    *,
+    is_body_required: bool,
+) -> Input:
+    path, query = _Fields(), _Fields()
+    default_params: dict[str, Any] = {}
+    default_headers: dict[str, str] = {}
+    for parameter in parameters:
+        schema = parameter.translated(translator)
+        fixed = fixed_value(schema) if parameter.is_required else None
+        if parameter.location == "header":
+            if parameter.is_required:
+                default_headers[parameter.name] = _header_value(parameter.name, fixed)
+            continue
+        group = path if parameter.location == "path" else query
+        group.properties[parameter.name] = schema
+        if fixed is not None and group is query:
+            default_params[parameter.name] = fixed
+        elif parameter.is_required:
+            group.required.append(parameter.name)
+    translated = None if body is None else translator.translate(body)
+    flat = _find_flat(method, path, query, translated)
+    schema = flat or _structured(path, query, translated, is_body_required=is_body_required)
+    return Input(schema, flat is not None, default_params, default_headers)
+
+
+def _header_value(name: str, fixed: Any) -> str:
+    """The only value a header has, which callers then need not know; others have no place in an input."""
+    if isinstance(fixed, str):
+        with suppress(EgressRefused):
+            check_custom_headers({name: fixed})
+            return fixed
+    raise Unusable(f"it needs the header {name}")
+
+
+def _find_flat(
+    method: Method, path: _Fields, query: _Fields, body: dict[str, Any] | None
+) -> dict[str, Any] | None:
+    """Everything side by side, if what is not in the path then goes where it belongs: query or body."""
+    has_body = method in {"POST", "PUT"}
+    if query.properties if has_body else body is not None:
+        return None
+    rest = (_find_fields(body) if body is not None else _Fields()) if has_body else query
+    if rest is None or rest.properties.keys() & path.properties.keys():
+        return None
+    if _STRUCTURE & (rest.properties.keys() | path.properties.keys()):
+        return None
+    return _Fields(
+        {**path.properties, **rest.properties}, [*path.required, *rest.required], rest.additional
+    ).as_schema()
+
+
+def _structured(
+    path: _Fields, query: _Fields, body: dict[str, Any] | None, *, is_body_required: bool
+) -> dict[str, Any]:
+    whole = _Fields()
+    for name, group in (("path_params", path), ("query", query)):
+        if group.properties:
+            whole.properties[name] = group.as_schema()
+        if group.required:
+            whole.required.append(name)
+    if body is not None:
+        whole.properties["body"] = body
+        whole.required += ["body"] if is_body_required else []
+    return whole.as_schema()
+
+
+def _find_fields(schema: dict[str, Any], levels: int = _MOST_PARTS) -> _Fields | None:
+    """The properties of a body that is nothing but an object; parts that all apply are put together."""
+    parts = schema.get("allOf", [])
+    if schema.get("type", "object") != "object" or any(keyword in schema for keyword in _NOT_FLAT):
+        return None
+    if not levels or not ("type" in schema or "properties" in schema or parts):
+        return None
+    fields = _Fields(
+        dict(schema.get("properties", {})),
+        list(schema.get("required", [])),
+        schema.get("additionalProperties"),
+    )
+    for part in parts:
+        inner = _find_fields(part, levels - 1)
+        if inner is None:
+            return None
+        fields.properties |= inner.properties
+        fields.required += [name for name in inner.required if name not in fields.required]
+    return fields
