@@ -1,0 +1,228 @@
+"""A provider of models on loopback: speaks the wire formats of OpenAI and Anthropic, and fails as told."""
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import msgspec
+
+from retinue.adapters.llm import ChatRequest, Message, ProviderAccess, Timeouts, provider_for
+from retinue.kit.egress import Egress
+from retinue.kit.secrets import Secret
+from retinue.kit.settings import LOOPBACK
+from tests.adapters import llm_as_anthropic, llm_as_openai
+from tests.adapters.llm_replies import Answer, Call, Reply
+
+KEY = "sk-test-9f8e7d6c5b4a/+Zz"
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@dataclass
+class Request:
+    """What a client sent."""
+
+    method: str
+    path: str
+    query: dict[str, list[str]]
+    headers: dict[str, str]
+    body: bytes = field(repr=False)
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+
+Fault = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class ProviderServer:
+    """Answers with the scripted replies and then with an echo; `faults` come before either."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.connections = 0
+        self.requests: list[Request] = []
+        self.replies: deque[Reply] = deque()
+        self.faults: deque[Fault] = deque()
+        self.hung_up = asyncio.Event()
+        self.cut: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda events: events
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def last(self) -> Request:
+        return self.requests[-1]
+
+    def says(self, text: str = "", *calls: Call, **rest: Any) -> None:
+        self.replies.append(Reply(text, calls, **rest))
+
+    def fails(self, *faults: Fault) -> None:
+        self.faults.extend(faults)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while True:
+                request = await _read_request(reader)
+                self.requests.append(request)
+                if self.faults:
+                    await self.faults.popleft()(reader, writer)
+                    break
+                await self._send(writer, self._answer(request))
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self.hung_up.set()
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    def _answer(self, request: Request) -> Answer:
+        is_anthropic = "anthropic-version" in request.headers
+        spoken = llm_as_anthropic if is_anthropic else llm_as_openai
+        if (refused := spoken.check_key(request, KEY)) is not None:
+            return refused
+        return spoken.answer(request, self._next_reply)
+
+    def _next_reply(self, heard: str) -> Reply:
+        return self.replies.popleft() if self.replies else Reply(f"You said: {heard}")
+
+    async def _send(self, writer: asyncio.StreamWriter, answer: Answer) -> None:
+        if answer.events is None:
+            head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(answer.body)}"]
+            head += [f"{name}: {value}" for name, value in answer.headers.items()]
+            writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + answer.body)
+            await writer.drain()
+            return
+        writer.write(STREAM_HEAD)
+        for piece in self.cut(answer.events):
+            writer.write(chunked(piece))
+            await writer.drain()
+            await asyncio.sleep(0)
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+
+async def _read_request(reader: asyncio.StreamReader) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    first, *lines = head.strip().split("\r\n")
+    method, target, _ = first.split(" ")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    parts = urlsplit(target)
+    return Request(method, unquote(parts.path), parse_qs(parts.query), headers, body)
+
+
+def chunked(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def in_bytes(events: Sequence[bytes]) -> Sequence[bytes]:
+    """Every byte alone: no character, line or event arrives in one piece."""
+    return [bytes([byte]) for byte in b"".join(events)]
+
+
+def at_once(events: Sequence[bytes]) -> Sequence[bytes]:
+    return [b"".join(events)]
+
+
+def refusing(status: int, body: Any = b"", **headers: str) -> Fault:
+    content = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(content)}", "Connection: close"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return sending("\r\n".join(lines).encode() + b"\r\n\r\n" + content)
+
+
+def streaming(*data: bytes) -> Fault:
+    """A stream of exactly these bytes, properly ended."""
+    head = STREAM_HEAD.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    return sending(head + b"".join(map(chunked, data)) + b"0\r\n\r\n")
+
+
+def sending(raw: bytes) -> Fault:
+    async def fault(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(raw)
+        await writer.drain()
+
+    return fault
+
+
+def resetting(raw: bytes = b"", after: asyncio.Event | None = None) -> Fault:
+    """Sends something, waits until the test has seen it arrive, and resets the connection."""
+
+    async def fault(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(raw)
+        await writer.drain()
+        if after is not None:
+            await after.wait()
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    return fault
+
+
+def hanging(raw: bytes = b"") -> Fault:
+    """Sends something and then nothing more until the client hangs up."""
+
+    async def fault(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(raw)
+        await writer.drain()
+        await reader.read()
+
+    return fault
+
+
+def flooding(piece: bytes, most: int) -> Fault:
+    """Streams a piece again and again until the client hangs up; `most` bytes end a test that would not."""
+
+    async def fault(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD)
+        for _ in range(most // len(piece)):
+            writer.write(chunked(piece))
+            await writer.drain()
+
+    return fault
+
+
+@contextlib.asynccontextmanager
+async def provider_server():
+    provider = ProviderServer()
+    handlers: set[asyncio.Task[None]] = set()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.add(asyncio.ensure_future(provider.serve(reader, writer)))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    provider.port = server.sockets[0].getsockname()[1]
+    try:
+        yield provider
+    finally:
+        server.close()
+        for handler in handlers:
+            handler.cancel()
+        await asyncio.gather(*handlers, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def asking(
+    provider: str = "openai_compatible", *, key: str = KEY, path: str = "/v1", **timeouts: float
+):
+    """A server, and a client of it that holds a key."""
+    async with provider_server() as server, Egress(LOOPBACK) as egress:
+        access = ProviderAccess(provider=provider, api_key=Secret(key), base_url=server.url + path)
+        yield server, provider_for(egress, access, timeouts=Timeouts(**timeouts))
+
+
+def user(text: str, **rest: Any) -> ChatRequest:
+    """A request with one message."""
+    rest.setdefault("model", "gpt-4o-mini")
+    return ChatRequest(messages=(Message(role="user", content=text),), **rest)
