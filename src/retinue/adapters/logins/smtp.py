@@ -1,0 +1,106 @@
+"""Logging in over SMTP: the greeting, the encryption asked for, and AUTH; no mail is sent."""
+
+import ssl
+from contextlib import suppress
+from typing import Literal, get_args
+
+import aiosmtplib
+
+from retinue.adapters.databases.tls import NamedContext
+from retinue.adapters.logins.errors import (
+    LoginFailed,
+    LoginNotConfigured,
+    LoginRefused,
+    LoginTimeout,
+    LoginUnreachable,
+)
+from retinue.adapters.logins.reaching import ADDRESSES_TRIED, CONNECT_S, pin
+from retinue.kit.egress import Egress, PinnedAddress
+from retinue.kit.errors import RetinueError
+from retinue.kit.secrets import Secret
+
+Encryption = Literal["none", "starttls", "tls"]
+
+_GOODBYE_S = 1.0
+
+
+async def log_in(
+    egress: Egress, host: str, port: int, username: str, password: Secret, encryption: str
+) -> None:
+    """EHLO, and AUTH when there is a username."""
+    if encryption not in get_args(Encryption):
+        raise LoginNotConfigured(f"The encryption must be one of {', '.join(get_args(Encryption))}.")
+    pinned = await pin(egress, host, port)
+    client = None
+    try:
+        client = await _connected(pinned, encryption)
+        if username:
+            await _authenticate(client, username, password)
+        with suppress(aiosmtplib.SMTPException, OSError):
+            await client.quit(timeout=_GOODBYE_S)
+    except RetinueError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a hostile server can make a library raise anything
+        raise _translated(error) from None
+    finally:
+        if client is not None:
+            client.close()
+
+
+async def _connected(pinned: PinnedAddress, encryption: str) -> aiosmtplib.SMTP:
+    context = None
+    if encryption != "none":
+        context = NamedContext.of(pinned.host)
+        context.load_default_certs()
+    last: Exception = LoginUnreachable()
+    for address in pinned.addresses[:ADDRESSES_TRIED]:
+        client = aiosmtplib.SMTP(
+            hostname=address,
+            port=pinned.port,
+            timeout=CONNECT_S,
+            use_tls=encryption == "tls",
+            start_tls=encryption == "starttls",
+            tls_context=context,
+            # Left out, this machine's own name would be told.
+            local_hostname="localhost",
+        )
+        try:
+            await client.connect()
+            await client.ehlo()
+        except aiosmtplib.SMTPConnectError as error:
+            last = error
+        except BaseException:
+            client.close()
+            raise
+        else:
+            return client
+    raise last
+
+
+async def _authenticate(client: aiosmtplib.SMTP, username: str, password: Secret) -> None:
+    if not client.supported_auth_methods:
+        raise LoginRefused("The mail server offers no login, or none without encryption.")
+    await client.login(username, password.reveal())
+
+
+def _translated(error: Exception) -> LoginFailed:
+    """Our error for one of aiosmtplib's, without the server's words: it may echo the login it refuses."""
+    if isinstance(error, aiosmtplib.SMTPAuthenticationError):
+        return LoginRefused(f"The mail server refused the login ({error.code}).")
+    if isinstance(error, TimeoutError):
+        return LoginTimeout()
+    if isinstance(error, aiosmtplib.SMTPResponseException):
+        return LoginUnreachable(f"The mail server answered {error.code}.")
+    if _is_certificate_failure(error):
+        return LoginUnreachable("The mail server's certificate could not be verified.")
+    if type(error) is aiosmtplib.SMTPException:
+        return LoginUnreachable("The mail server does not offer the encryption that was asked for.")
+    return LoginUnreachable("The mail server could not be used.")
+
+
+def _is_certificate_failure(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__
+    return False

@@ -1,0 +1,208 @@
+"""A PostgreSQL and a MariaDB of our own, with TLS, and an SQLite file, as the databases of somebody else."""
+
+import contextlib
+import datetime as dt
+import ipaddress
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from retinue.adapters.databases import ConnectionSpec
+from retinue.kit.secrets import Secret
+
+ADMIN, PLAIN, FILE_READER = "boss", "plain", "file_reader"
+PASSWORD = "pä'ss\\word"
+NAME = "db.example.test"
+
+
+@dataclass
+class Foreign:
+    """One database server, or for SQLite a folder; `spec` says how to reach its `shop`."""
+
+    db_type: str
+    port: int = 0
+    folder: Path | None = None
+    certificate: str = ""
+
+    def spec(self, **changed: object) -> ConnectionSpec:
+        if self.db_type == "sqlite":
+            return ConnectionSpec(
+                **{"db_type": "sqlite", "database": "shop.db", "folder": self.folder, **changed}
+            )
+        reached = {"host": "127.0.0.1", "port": self.port, "database": "shop", "username": PLAIN}
+        return ConnectionSpec(**{"db_type": self.db_type, "password": Secret(PASSWORD), **reached, **changed})
+
+
+def required(program: str, *places: str) -> str:
+    """The path of a Debian program; without it the test is skipped, but not where everything must run."""
+    found = shutil.which(program, path=os.pathsep.join([*places, os.environ["PATH"], "/usr/sbin"]))
+    if found is None:
+        reason = f"{program} is not installed"
+        if os.environ.get("CI"):
+            pytest.fail(f"{reason}, and CI must not skip its tests")
+        pytest.skip(reason)
+    return found
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def make_certificate(folder: Path) -> str:
+    """A self-signed certificate for `NAME` as server.crt and server.key; its text."""
+    key = generate_private_key(SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    today = dt.datetime.now(dt.UTC)
+    names = [x509.DNSName(NAME), x509.IPAddress(ipaddress.ip_address("127.0.0.9"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(today - dt.timedelta(days=1))
+        .not_valid_after(today + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "server.key").write_bytes(private)
+    (folder / "server.crt").write_bytes(made.public_bytes(Encoding.PEM))
+    (folder / "server.key").chmod(0o600)
+    return made.public_bytes(Encoding.PEM).decode()
+
+
+@contextlib.contextmanager
+def owned_folder(owner: str) -> Iterator[tuple[Path, dict[str, object]]]:
+    """A folder below the system's temporary one, and how to start a program that owns it."""
+    folder = Path(tempfile.mkdtemp(prefix="retinue-foreign-"))
+    run_as: dict[str, object] = {}
+    if os.getuid() == 0:
+        run_as = {"user": owner, "group": pwd.getpwnam(owner).pw_gid, "extra_groups": []}
+    try:
+        yield folder, run_as
+    finally:
+        shutil.rmtree(folder)
+
+
+def hand_over(folder: Path, owner: str) -> None:
+    if os.getuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            shutil.chown(path, owner, pwd.getpwnam(owner).pw_gid)
+
+
+@contextlib.contextmanager
+def running_postgresql() -> Iterator[Foreign]:
+    programs = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    initdb, pg_ctl = required("initdb", *programs), required("pg_ctl", *programs)
+    port = free_port()
+    with owned_folder("postgres") as (folder, run_as):
+        data = folder / "data"
+        (folder / "password").write_text(PASSWORD)
+        hand_over(folder, "postgres")
+
+        def call(*command: object) -> None:
+            subprocess.run(
+                [str(part) for part in command], check=True, cwd=folder, stdout=subprocess.DEVNULL, **run_as
+            )
+
+        call(
+            initdb,
+            "-D",
+            data,
+            "-U",
+            ADMIN,
+            "-A",
+            "scram-sha-256",
+            "-N",
+            "-E",
+            "UTF8",
+            f"--pwfile={folder / 'password'}",
+        )
+        certificate = make_certificate(data)
+        hand_over(data, "postgres")
+        settings = f"-p {port} -h 127.0.0.1 -k {folder} -c ssl=on -c fsync=off -c max_connections=50"
+        call(pg_ctl, "-D", data, "-w", "-l", folder / "log", "-o", settings, "start")
+        try:
+            yield Foreign("postgresql", port, folder, certificate)
+        finally:
+            call(pg_ctl, "-D", data, "-m", "immediate", "stop")
+
+
+MARIADB_SETUP = f"""
+CREATE DATABASE shop;
+CREATE DATABASE other;
+CREATE USER {ADMIN}@'%' IDENTIFIED BY '{{password}}';
+GRANT ALL ON *.* TO {ADMIN}@'%' WITH GRANT OPTION;
+CREATE USER {PLAIN}@'%' IDENTIFIED BY '{{password}}';
+GRANT ALL ON shop.* TO {PLAIN}@'%';
+GRANT SELECT ON other.* TO {PLAIN}@'%';
+CREATE USER {FILE_READER}@'%' IDENTIFIED BY '{{password}}';
+GRANT ALL ON shop.* TO {FILE_READER}@'%';
+GRANT FILE ON *.* TO {FILE_READER}@'%';
+"""
+
+
+@contextlib.contextmanager
+def running_mariadb() -> Iterator[Foreign]:
+    install, server = required("mariadb-install-db"), required("mariadbd")
+    port = free_port()
+    with owned_folder("mysql") as (folder, run_as):
+        data = folder / "data"
+        data.mkdir()
+        certificate = make_certificate(folder)
+        setup = MARIADB_SETUP.format(password=PASSWORD.replace("\\", "\\\\").replace("'", "''"))
+        (folder / "setup.sql").write_text("\n".join(line for line in setup.splitlines() if line))
+        hand_over(folder, "mysql")
+        subprocess.run(
+            [install, "--no-defaults", f"--datadir={data}", "--skip-test-db"],
+            check=True,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            **run_as,
+        )
+        process = subprocess.Popen(
+            [
+                *(server, "--no-defaults", f"--datadir={data}", f"--socket={folder / 'socket'}"),
+                *(
+                    f"--pid-file={folder / 'pid'}",
+                    f"--port={port}",
+                    "--bind-address=127.0.0.1",
+                    "--character-set-server=utf8mb4",
+                ),
+                *(f"--ssl-cert={folder / 'server.crt'}", f"--ssl-key={folder / 'server.key'}"),
+                *(f"--init-file={folder / 'setup.sql'}", "--innodb-buffer-pool-size=16M", "--skip-log-bin"),
+                "--innodb-flush-log-at-trx-commit=0",
+            ],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+            **run_as,
+        )
+        try:
+            said = ""
+            for line in process.stderr:
+                said += line
+                if "ready for connections" in line:
+                    break
+            else:
+                pytest.fail(f"mariadbd did not start: {said}")
+            yield Foreign("mysql", port, folder, certificate)
+        finally:
+            process.kill()
+            process.communicate()

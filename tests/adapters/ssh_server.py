@@ -1,0 +1,70 @@
+"""A real sshd of our own, with three host keys and one key that may log in."""
+
+import contextlib
+import getpass
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncssh
+
+from tests.adapters.foreign_databases import free_port, required
+
+CONFIG = """
+ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host-ssh-ed25519
+HostKey {folder}/host-ecdsa-sha2-nistp256
+HostKey {folder}/host-ssh-rsa
+PidFile none
+AuthorizedKeysFile {folder}/authorized
+PasswordAuthentication yes
+PubkeyAuthentication yes
+PermitRootLogin yes
+StrictModes no
+UsePAM no
+LogLevel VERBOSE
+"""
+KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa")
+
+
+@dataclass
+class Sshd:
+    port: int
+    username: str
+    key: asyncssh.SSHKey
+    fingerprints: dict[str, str]
+    log: Path
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+
+@contextlib.contextmanager
+def running_sshd(folder: Path) -> Iterator[Sshd]:
+    program, port = required("sshd"), free_port()
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    hosts = {kind: asyncssh.generate_private_key(kind) for kind in KINDS}
+    for kind, host in hosts.items():
+        path = folder / f"host-{kind}"
+        path.write_bytes(host.export_private_key())
+        path.chmod(0o600)
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    (folder / "authorized").write_bytes(key.export_public_key())
+    (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
+    log = folder / "log"
+    with log.open("w") as written:
+        process = subprocess.Popen(
+            [program, "-D", "-e", "-f", str(folder / "config")], stdin=subprocess.DEVNULL, stderr=written
+        )
+    try:
+        while "Server listening" not in log.read_text():
+            assert process.poll() is None, f"sshd did not start: {log.read_text()}"
+        fingerprints = {kind: host.get_fingerprint() for kind, host in hosts.items()}
+        yield Sshd(port, getpass.getuser(), key, fingerprints, log)
+    finally:
+        process.kill()
+        process.communicate()
