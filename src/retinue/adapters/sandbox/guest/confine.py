@@ -1,0 +1,139 @@
+"""What a process gives up before it touches user code; each step is for good and inherited."""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import struct
+from collections.abc import Iterable
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x20000, 0x08000000, 0x20000000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_SECCOMP_MODE_FILTER = 2
+_CAPABILITY_VERSION = 0x20080522
+
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_LANDLOCK_VERSION, _LANDLOCK_PATH_BENEATH = 1, 1
+_LANDLOCK_READ = 0b1100  # READ_FILE and READ_DIR
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+
+
+def limit(**limits: int) -> None:
+    """Lower resource limits: `limit(core=0, nofile=64)`."""
+    for name, most in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name.upper()}")
+        hard = resource.getrlimit(kind)[1]
+        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def become(uid: int) -> None:
+    """Leave root for a user that owns nothing; RLIMIT_NPROC binds everyone but root."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def hide() -> None:
+    """Nobody of the same user may look into this process."""
+    _call(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+
+
+def die_with_parent() -> None:
+    _call(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+
+
+def gain_nothing() -> None:
+    """No program started from here on has more rights than this one."""
+    _call(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+
+
+def drop_capabilities() -> None:
+    header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
+    _call(_libc.capset(header, bytes(24)), "capset")
+
+
+def filter_calls(program: bytes) -> None:
+    buffer = ctypes.create_string_buffer(program, len(program))
+    described = ctypes.create_string_buffer(struct.pack("HP", len(program) // 8, ctypes.addressof(buffer)))
+    _call(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(described), 0, 0), "seccomp")
+
+
+def landlock(readable: Iterable[str] = ()) -> bool:
+    """Give up all files but those below these folders, and all addresses; False where the kernel cannot."""
+    version = _syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION)
+    if version < 1:
+        return False
+    files = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
+    addresses = 0b11 if version >= 4 else 0
+    scopes = 0b11 if version >= 6 else 0
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    attributes = struct.pack("=QQQ", files, addresses, scopes)
+    rules = _call(_syscall(_LANDLOCK_CREATE, attributes, size, 0), "landlock")
+    for path in readable:
+        folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        beneath = struct.pack("=Qi", _LANDLOCK_READ, folder)
+        _call(_syscall(_LANDLOCK_ADD, rules, _LANDLOCK_PATH_BENEATH, beneath, 0), "landlock")
+        os.close(folder)
+    gain_nothing()
+    _call(_syscall(_LANDLOCK_RESTRICT, rules, 0), "landlock")
+    os.close(rules)
+    return True
+
+
+def unshare(namespaces: int) -> None:
+    _call(_libc.unshare(namespaces), "unshare")
+
+
+def enter(descriptor: int, namespaces: int) -> None:
+    _call(_libc.setns(descriptor, namespaces), "setns")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    done = _libc.mount(
+        source.encode(),
+        target.encode(),
+        kind.encode() if kind else None,
+        ctypes.c_ulong(flags),
+        data.encode(),
+    )
+    _call(done, f"mount {target}")
+
+
+def arrange(descriptors: list[int], places: list[int]) -> None:
+    """Put each descriptor at its place and close everything behind the last one."""
+    # Copies above all places first, so that no place is taken before its owner moved away.
+    above = max(places) + 1
+    moved = [_copy_above(descriptor, above) for descriptor in descriptors]
+    for descriptor, place in zip(moved, places, strict=True):
+        os.dup2(descriptor, place, inheritable=True)
+    for gap in set(range(above)) - set(places):
+        _close(gap)
+    os.closerange(above, os.sysconf("SC_OPEN_MAX"))
+
+
+def _copy_above(descriptor: int, least: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
+
+
+def _close(descriptor: int) -> None:
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+
+
+def _syscall(number: int, *arguments: int | bytes | None) -> int:
+    whole = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return int(_libc.syscall(ctypes.c_long(number), *whole))
+
+
+def _call(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
