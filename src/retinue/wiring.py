@@ -6,6 +6,8 @@ import structlog
 
 from retinue.adapters.blobs import Blobs, LocalBlobs
 from retinue.adapters.mail import Mailer, mailer_for
+from retinue.adapters.mcp import McpClient
+from retinue.adapters.sandbox import LocalSandbox, Sandbox
 from retinue.domains import DOMAINS
 from retinue.kit import failpoints
 from retinue.kit.clock import Clock, SystemClock
@@ -46,6 +48,7 @@ async def open_instance(
         raise
     if vault.sealed_because:
         log.warning("the vault is sealed", reason=vault.sealed_because)
+    egress = Egress(settings.egress_allowed())
     return Instance(
         settings=settings,
         clock=clock,
@@ -57,7 +60,9 @@ async def open_instance(
         adapters={
             Mailer: mailer_for(settings, clock),
             Blobs: LocalBlobs(settings.data_dir / "files"),
-            Egress: Egress(settings.egress_allowed()),
+            Egress: egress,
+            McpClient: McpClient(egress, clock),
+            Sandbox: LocalSandbox(settings.data_dir),
         },
         metrics=Metrics() if settings.metrics else None,
     )
@@ -73,7 +78,8 @@ def _limiter(settings: Settings, clock: Clock) -> Limiter:
 
 
 async def close_instance(instance: Instance) -> None:
-    await instance.adapters[Egress].close()
+    for adapter in (Sandbox, McpClient, Egress):
+        await instance.adapters[adapter].close()
     await instance.limiter.close()
     await instance.database.close()
 

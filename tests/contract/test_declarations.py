@@ -89,6 +89,7 @@ UNFENCED = {
     "access/",
     "auth/",
     "cli/",
+    "credentials/",
     "files/",
     "kit/",
     "tenants/",

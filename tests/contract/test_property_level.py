@@ -6,9 +6,13 @@ import msgspec
 import pytest
 
 from retinue.access.models import RolePermissions
+from retinue.credentials.models import AccessRule, Credential
+from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import Record
 from retinue.kit.http.routing import Route
+from retinue.providers.models import ProviderKey
 from retinue.tenants.models import Tenant
+from retinue.tools.models import Tool
 from retinue.users.models import Invitation, User
 from tests.client import Api
 from tests.contract.declared import body_keys, undeclared
@@ -18,7 +22,8 @@ from tests.contract.writing import WRITES, Scene, Write, invited, register, set_
 from tests.factories.people import People
 
 WATCHED: dict[str, type[Record]] = {
-    record.__table__.name: record for record in (User, Tenant, RolePermissions, Invitation)
+    record.__table__.name: record
+    for record in (User, Tenant, RolePermissions, Invitation, Tool, Credential, AccessRule, ProviderKey)
 }
 ELSEWHERE = "Elsewhere"
 LONG_AGO = "1999-01-01T00:00:00.000000Z"
@@ -52,9 +57,13 @@ async def read_rows(scene: Scene) -> Rows:
     async with scene.people.context() as ctx:
         system = ctx.system("test")
         return {
-            name: {row.id: msgspec.to_builtins(row) for row in await system.all(record)}
+            name: {row.id: msgspec.to_builtins(row, enc_hook=ciphertext) for row in await system.all(record)}
             for name, record in WATCHED.items()
         }
+
+
+def ciphertext(sealed: Sealed) -> bytes:
+    return sealed._bytes
 
 
 def changed_columns(before: Rows, after: Rows) -> set[str]:

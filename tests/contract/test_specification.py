@@ -39,6 +39,29 @@ GET /me/permissions
 GET /permissions
 GET /roles/:role/permissions
 PUT /roles/:role/permissions
+GET /v1/credentials
+POST /v1/credentials
+GET /v1/credentials/:id
+PUT /v1/credentials/:id
+DELETE /v1/credentials/:id
+GET /v1/credentials/:id/reveal
+PUT /v1/credentials/:id/secrets
+POST /v1/credentials/:id/test
+GET /v1/credentials/types
+GET /v1/credentials/audit
+GET /v1/credentials/:id/audit
+GET /v1/credentials/:id/access
+POST /v1/credentials/:id/access
+DELETE /v1/credentials/:id/access/:access_id
+GET /v1/tools
+POST /v1/tools
+GET /v1/tools/:id
+PUT /v1/tools/:id
+DELETE /v1/tools/:id
+GET /v1/tools/categories
+POST /v1/tools/:tool_id/execute
+GET /v1/tools/:tool_id/executions
+GET /v1/tools/:tool_id/stats
 """
 
 BUILT = {f"{route.method} {re.sub(r'{[^}]+}', ':', route.path)}" for route in ROUTES}

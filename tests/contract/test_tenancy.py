@@ -8,8 +8,11 @@ from retinue.access.models import Role
 from retinue.auth.models import MfaDevice, Session
 from retinue.files.models import File
 from retinue.kit.crypto import Sealed
+from retinue.tools.models import AuthType, ExecutionStatus, Tool, ToolExecution, ToolType
 from retinue.users.models import Invitation
 from tests.contract.routes import ABSENT, WITH_PARAMETERS, call, label
+from tests.factories.credentials import some_credential, some_rule
+from tests.factories.providers import some_key
 
 # Parameters that name no tenant's object.
 SHARED = {"asset", "role", "file_id", "tenant_id"}
@@ -35,6 +38,26 @@ async def foreign(people) -> dict[str, str]:
                 expires_at=far,
             )
         )
+        tool = await ctx.db.insert(
+            Tool(
+                name="CANARY-tool",
+                slug="canary",
+                category="custom",
+                tool_type=ToolType.rest_api,
+                config={"base_url": "https://canary.example.com"},
+                auth_type=AuthType.none,
+                pinned_packages=[],
+                created_by=user.id,
+            )
+        )
+        execution = await ctx.db.insert(
+            ToolExecution(
+                tool_id=tool.id, status=ExecutionStatus.completed, input='"CANARY"', executed_at=far
+            )
+        )
+        credential = await ctx.db.insert(some_credential(user.id, "CANARY-key"))
+        rule = await ctx.db.insert(some_rule(credential))
+        key = await ctx.db.insert(some_key(user.id, "CANARY-key"))
         file = await ctx.db.insert(
             File(filename="CANARY", mime_type="text/plain", size_bytes=1, sha256="x", purpose="tool")
         )
@@ -44,6 +67,11 @@ async def foreign(people) -> dict[str, str]:
         "device_id": device.id,
         "invitation_id": invitation.id,
         "file_id": file.id,
+        "credential_id": credential.id,
+        "access_id": rule.id,
+        "key_id": key.id,
+        "tool_id": tool.id,
+        "execution_id": execution.id,
     }
 
 

@@ -10,10 +10,12 @@ from retinue.kit.clock import HeldClock
 from retinue.kit.ids import hash_token
 from retinue.users.models import Invitation, User
 from tests.client import Api
-from tests.contract.world import FAR
+from tests.contract.world import FAR, some_tool
 from tests.factories import second_factors
+from tests.factories.credentials import some_credential
 from tests.factories.mails import last_mail, link_token
 from tests.factories.people import PASSWORD, People
+from tests.factories.providers import some_key
 
 NEW_PASSWORD = "Another-Staple-3"
 
@@ -178,6 +180,76 @@ async def create_tenant(scene: Scene) -> Call:
 @writes("tenants.name tenants.updated_at")
 async def update_tenant(scene: Scene) -> Call:
     return Call(scene.admin, {"name": "Renamed"}, {"tenant_id": scene.user.tenant_id})
+
+
+async def _tool(scene: Scene) -> dict[str, str]:
+    async with scene.people.context(scene.user.tenant_id) as ctx:
+        return {"tool_id": (await ctx.db.insert(some_tool(scene.me))).id}
+
+
+_NEW_TOOL = {"name": "New", "category": "crm", "tool_type": "rest_api", "config": {}, "auth_type": "none"}
+
+
+@writes(tools=1)
+async def create_tool(scene: Scene) -> Call:
+    return Call(scene.me, _NEW_TOOL)
+
+
+@writes("tools.name tools.config tools.updated_at")
+async def update_tool(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "Renamed", "config": {"timeout_ms": 1}}, await _tool(scene))
+
+
+@writes("tools.usage_count tools.last_used_at")
+async def execute_tool(scene: Scene) -> Call:
+    return Call(scene.me, {"input": {"city": "Rome"}}, await _tool(scene))
+
+
+@writes(tools=1)
+async def import_openapi(scene: Scene) -> Call:
+    document = {"openapi": "3.1.0", "info": {"title": "A"}, "paths": {"/a": {"get": {"responses": {}}}}}
+    return Call(scene.me, {"document": document, "base_url": "https://api.example.com"})
+
+
+async def _credential(scene: Scene) -> dict[str, str]:
+    async with scene.people.context(scene.user.tenant_id) as ctx:
+        return {"credential_id": (await ctx.db.insert(some_credential(scene.user.id))).id}
+
+
+@writes(credentials=1)
+async def create_credential(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "New", "type": "api_key", "secrets": {"api_key": "sk-1"}})
+
+
+@writes("credentials.name credentials.metadata credentials.updated_at")
+async def update_credential(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "Renamed", "metadata": {"team": "sales"}}, await _credential(scene))
+
+
+_OF_SECRETS = "secrets secret_keys masked version rotated_at updated_at"
+
+
+@writes(" ".join(f"credentials.{column}" for column in _OF_SECRETS.split()))
+async def update_credential_secrets(scene: Scene) -> Call:
+    return Call(scene.me, {"secrets": {"api_key": "sk-2"}}, await _credential(scene))
+
+
+@writes(credential_access=1)
+async def grant_credential_access(scene: Scene) -> Call:
+    body = {"integration_type": "tool", "integration_id": "tool_1"}
+    return Call(scene.me, body, await _credential(scene))
+
+
+@writes(provider_keys=1)
+async def create_api_key(scene: Scene) -> Call:
+    return Call(scene.me, {"provider": "openai", "api_key": "sk-1"})
+
+
+@writes("provider_keys.name provider_keys.priority provider_keys.updated_at")
+async def update_api_key(scene: Scene) -> Call:
+    async with scene.people.context(scene.user.tenant_id) as ctx:
+        key = await ctx.db.insert(some_key(scene.user.id))
+    return Call(scene.me, {"name": "Renamed", "priority": 3}, {"key_id": key.id})
 
 
 async def set_scene(service: Service, clock: HeldClock, people: People, admin: Api) -> Scene:

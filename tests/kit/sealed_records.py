@@ -11,6 +11,9 @@ from retinue.kit.http.idempotency import StoredAnswer
 from retinue.kit.ids import new_id
 from retinue.kit.vault import InstanceKey, KeyPurpose, KeyState
 from retinue.kit.vault.rewrapping import sealed_columns
+from retinue.providers.models import ProviderKey
+from retinue.tools.models import AuthType, Tool, ToolType
+from tests.factories.credentials import some_credential
 from tests.factories.people import People
 
 LONG_AGO = "2001-01-01T00:00:00.000000Z"
@@ -44,11 +47,39 @@ async def _instance_key(ctx: Context, _user_id: str, secret: Sealed) -> Record:
     return await ctx.system("test").insert(key)
 
 
+async def _credential(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(some_credential(user_id, secrets=secret))
+
+
+async def _provider_key(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(
+        ProviderKey(provider="openai", name="Key", api_key=secret, found_models=[], created_by=user_id)
+    )
+
+
+async def _tool(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    tool = Tool(
+        name="Tool",
+        slug=new_id("slug"),
+        category="custom",
+        tool_type=ToolType.rest_api,
+        config={},
+        auth_type=AuthType.bearer,
+        auth_config=secret,
+        pinned_packages=[],
+        created_by=user_id,
+    )
+    return await ctx.db.insert(tool)
+
+
 MAKERS: dict[tuple[str, str], Maker] = {
     ("outgoing_mails", "content"): _mail,
     ("idempotency_keys", "body"): _answer,
     ("mfa_devices", "secret"): _device,
     ("instance_keys", "secret"): _instance_key,
+    ("credentials", "secrets"): _credential,
+    ("provider_keys", "api_key"): _provider_key,
+    ("tools", "auth_config"): _tool,
 }
 
 

@@ -1,15 +1,11 @@
 """V1 and V2: a stolen database tells no secret, and moved ciphertext opens nowhere."""
 
 import base64
-import binascii
 import io
 import itertools
-import json
 import sys
 from dataclasses import replace
-from urllib.parse import quote
 
-import asyncpg
 import pytest
 import sqlalchemy as sa
 import structlog
@@ -18,13 +14,11 @@ from retinue.adapters.mail.message import Mail
 from retinue.adapters.mail.outgoing import OutgoingMail, post
 from retinue.auth.models import MfaDevice
 from retinue.kit.crypto import DecryptFailed, RootKey, Sealed
-from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import Statement
 from retinue.kit.logging import configure
-from retinue.kit.vault import KEY_FILE
 from retinue.kit.vault.root_rotation import rotate_root
 from retinue.kit.vault.rotation import Pace, rotate_key
-from tests.databases import SERVER
+from tests.canaries import everything_stored, forms, hits
 from tests.factories.mails import mails_to
 from tests.kit.sealed_records import plant, reread, secret_of
 
@@ -35,44 +29,8 @@ def canary(table):
     return f'CANARY-"{table}"-7f3a9c51e8d24b60'
 
 
-def forms(secret):
-    """How the same secret might lie around."""
-    raw = secret.encode()
-    yield raw
-    yield binascii.hexlify(raw)
-    yield binascii.hexlify(raw).upper()
-    yield json.dumps(secret)[1:-1].encode()
-    yield quote(secret).encode()
-    for shift in range(3):
-        # Inside a longer base64 text a secret looks different for each of three offsets; its ends blur.
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            yield encode(b"\0" * shift + raw)[4 if shift else 0 : -4]
-
-
-async def everything_stored(service):
-    """The bytes of the SQLite files, or every row of every table as PostgreSQL writes it."""
-    if not SERVER:
-        folder = service.settings.data_dir
-        return b"".join(
-            path.read_bytes() for path in folder.rglob("*") if path.name != KEY_FILE and path.is_file()
-        )
-    connection = await asyncpg.connect(service.settings.database_url)
-    try:
-        rows = []
-        for table in metadata.sorted_tables:
-            if not table.name.startswith("test_"):
-                rows += await connection.fetch(f'SELECT t::text FROM "{table.name}" t')
-    finally:
-        await connection.close()
-    text = "\n".join(row[0] for row in rows)
-    # bytea is written in hexadecimal: what it stands for is searched as well.
-    return text.encode() + b"".join(
-        binascii.unhexlify(part.split('"')[0]) for part in text.split("\\\\x")[1:]
-    )
-
-
-def hits(haystack, secrets):
-    return [(secret, form) for secret in secrets for form in forms(secret) if form in haystack]
+async def stored_by(service):
+    return await everything_stored(service.settings.data_dir, service.settings.database_url)
 
 
 async def test_the_search_finds_a_secret_in_each_of_its_forms():
@@ -86,14 +44,14 @@ async def test_the_search_finds_a_secret_in_each_of_its_forms():
 async def test_no_secret_of_any_sealed_column_lies_in_the_database_in_the_clear(service, people):
     planted = await plant(people, canary)
     secrets = [secret for _, secret in planted]
-    stored = await everything_stored(service)
+    stored = await stored_by(service)
     for record, _ in planted:
         assert record.id.encode() in stored
         assert await ciphertext_of(people, record) in stored
     assert hits(stored, secrets) == []
     await rotate_key(service.instance, pace=AT_ONCE)
     await rotate_root(service.instance, RootKey.generate())
-    assert hits(await everything_stored(service), secrets) == []
+    assert hits(await stored_by(service), secrets) == []
     keys = [service.instance.vault.pepper, *service.instance.tokens.keys.by_id().values()]
     keys += service.instance.ring._versions.values()
     assert not any(key in stored for key in keys)
@@ -102,7 +60,10 @@ async def test_no_secret_of_any_sealed_column_lies_in_the_database_in_the_clear(
 async def test_a_plain_column_would_be_found(service, people):
     """The search looks where the data is."""
     await people.user(first_name=canary("users").replace('"', ""))
-    assert hits(await everything_stored(service), [canary("users").replace('"', "")])
+    assert hits(
+        await stored_by(service),
+        [canary("users").replace('"', "")],
+    )
 
 
 @pytest.fixture

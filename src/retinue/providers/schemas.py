@@ -1,0 +1,107 @@
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.kit.lists import ListQuery
+from retinue.kit.schemas import Name, Schema
+from retinue.providers.models import ProviderName
+
+MODEL_NAME_LENGTH = 200
+
+# One word: what is blank is spelled out because it differs by dialect, and a line break would end a header.
+_WORD = r"^[^\s\x00-\x1f\x7f\x85\ufeff]+$(?!\n)"
+Key = Annotated[str, Meta(min_length=1, max_length=4096, pattern=_WORD)]
+BaseUrl = Annotated[str, Meta(min_length=1, max_length=2048)]
+CredentialId = Annotated[str, Meta(min_length=1, max_length=64)]
+ModelName = Annotated[str, Meta(min_length=1, max_length=MODEL_NAME_LENGTH, pattern=_WORD)]
+ModelNames = Annotated[list[ModelName], Meta(max_length=500)]
+Priority = Annotated[int, Meta(ge=0, le=1_000_000)]
+Budget = Annotated[float, Meta(ge=0, le=1_000_000_000)]
+
+
+class ApiKeyOut(Schema, kw_only=True):
+    """`key_prefix` is what may be shown of the key; it is empty where there is none."""
+
+    id: str
+    provider: ProviderName
+    name: str
+    key_prefix: str
+    base_url: str | None
+    models: list[str] | None
+    is_default: bool
+    priority: int
+    is_active: bool
+    is_valid: bool
+    last_tested_at: str | None
+    last_used_at: str | None
+    monthly_budget_usd: float | None
+    created_at: str
+    updated_at: str
+
+
+class ApiKeyCreate(Schema, kw_only=True):
+    """The key itself, or a credential of the vault that holds it; the name is the provider's if left out."""
+
+    provider: ProviderName
+    name: Name | None = None
+    api_key: Key | None = None
+    credential_id: CredentialId | None = None
+    base_url: BaseUrl | None = None
+    models: ModelNames | None = None
+    is_default: bool = False
+    priority: Priority = 0
+    is_active: bool = True
+    monthly_budget_usd: Budget | None = None
+
+
+class ApiKeyUpdate(Schema, kw_only=True):
+    """A key or credential that is given replaces whichever of the two there was; null takes it away."""
+
+    provider: ProviderName | UnsetType = UNSET
+    name: Name | UnsetType = UNSET
+    api_key: Key | UnsetType | None = UNSET
+    credential_id: CredentialId | UnsetType | None = UNSET
+    base_url: BaseUrl | UnsetType | None = UNSET
+    models: ModelNames | UnsetType | None = UNSET
+    is_default: bool | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    is_active: bool | UnsetType = UNSET
+    monthly_budget_usd: Budget | UnsetType | None = UNSET
+
+
+class ApiKeyList(ListQuery, kw_only=True):
+    provider: ProviderName | None = None
+    is_active: bool | None = None
+
+
+class ApiKeyDelete(Schema, kw_only=True):
+    force: bool = False
+
+
+class ApiKeyTest(Schema, kw_only=True):
+    """What the provider said to the key; `models` are those it may use."""
+
+    success: bool
+    message: str
+    latency_ms: int
+    models: list[str]
+
+
+class ModelOut(Schema, kw_only=True):
+    """What is not known of a model is null; `reason` says why one is not available."""
+
+    id: str
+    provider: ProviderName
+    name: str
+    context_window: int | None
+    supports_tools: bool | None
+    supports_streaming: bool | None
+    supports_vision: bool | None
+    input_price_per_mtok: float | None
+    output_price_per_mtok: float | None
+    available: bool
+    reason: str | None
+
+
+class ModelList(Schema, kw_only=True):
+    data: list[ModelOut]

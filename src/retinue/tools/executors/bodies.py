@@ -1,0 +1,54 @@
+"""Bodies of HTTP calls: JSON values become bytes, and bytes become JSON values."""
+
+import re
+import urllib.parse
+from typing import Any
+
+import msgspec
+
+from retinue.tools.executors.urls import query_pairs
+
+JSON_TYPE = "application/json"
+
+_FORM_TYPE = "application/x-www-form-urlencoded"
+_JSON = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json", re.ASCII)
+# Encodings that mean plain text; Python knows others, such as punycode, that are slow or are code.
+_CHARSET = re.compile(
+    r"utf-?(?:8|16|16le|16be)|us-ascii|iso-8859-\d{1,2}|latin-?1|windows-125\d|koi8-[ru]"
+    r"|shift_jis|euc-(?:jp|kr)|gb18030|gbk|gb2312|big5",
+    re.ASCII,
+)
+_CHARSET_PARAMETER = re.compile(r';\s*charset="?([^";\s]+)', re.IGNORECASE)
+
+
+def as_content(body: Any, content_type: str) -> bytes:
+    """A body in the form its type says; text is sent as it is unless it has to be JSON."""
+    mime_type = _mime_type(content_type)
+    if mime_type == _FORM_TYPE and isinstance(body, dict):
+        return urllib.parse.urlencode(query_pairs(body), errors="replace").encode()
+    if isinstance(body, str) and not _JSON.fullmatch(mime_type):
+        return body.encode(errors="replace")
+    return msgspec.json.encode(body)
+
+
+def decoded(content: bytes, content_type: str) -> Any:
+    """A JSON value where the type says JSON or nothing, otherwise text; nothing for an empty body."""
+    if not content:
+        return None
+    mime_type = _mime_type(content_type)
+    if not mime_type or _JSON.fullmatch(mime_type):
+        try:
+            return msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
+        except (msgspec.DecodeError, RecursionError):
+            pass
+    return content.decode(_charset(content_type), errors="replace")
+
+
+def _mime_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _charset(content_type: str) -> str:
+    found = _CHARSET_PARAMETER.search(content_type)
+    named = found[1].lower() if found else ""
+    return named if _CHARSET.fullmatch(named) else "utf-8"

@@ -1,0 +1,96 @@
+"""`database`: one checked statement on a PostgreSQL, MySQL or SQLite database."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from retinue.adapters import databases
+from retinue.adapters.databases import (
+    ConnectionSpec,
+    DatabaseFailed,
+    DbType,
+    Query,
+    QueryNotAllowed,
+    find_db_type,
+    tls_mode,
+)
+from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout
+from retinue.kit.errors import Invalid
+from retinue.kit.secrets import Secret
+from retinue.tools.calls import Call
+from retinue.tools.errors import ExecutionFailed
+from retinue.tools.executors.configs import DatabaseConfig, read_config
+
+MAX_ROWS = 10_000
+
+_ALIASES = {"read": ("select",), "write": ("insert", "update", "delete")}
+
+
+async def run(call: Call) -> Any:
+    config = read_config(call.config, DatabaseConfig)
+    db_type = find_db_type(config.db_type)
+    if db_type is None:
+        raise ExecutionFailed("not_configured", "config.db_type must be postgresql, mysql or sqlite.")
+    try:
+        rows = await databases.run(
+            call.ctx.adapter(Egress),
+            _connection(call, config, db_type),
+            _query(call.input, db_type, _allowed(config.allowed_operations)),
+            timeout_s=call.timeout_s,
+            max_rows=min(config.max_rows, MAX_ROWS),
+        )
+    except (QueryNotAllowed, DatabaseFailed, EgressRefused, EgressFailed) as error:
+        raise ExecutionFailed(error.code, error.message) from None
+    except EgressTimeout as error:
+        raise ExecutionFailed("network_error", error.message) from None
+    return {
+        "rows": rows.rows,
+        "row_count": rows.row_count,
+        "columns": rows.columns,
+        "truncated": rows.truncated,
+    }
+
+
+def _allowed(operations: Iterable[str]) -> set[str]:
+    lowered = (operation.lower() for operation in operations)
+    return {name for operation in lowered for name in _ALIASES.get(operation, (operation,))}
+
+
+def _query(given: dict[str, Any], db_type: DbType, allowed: set[str]) -> Query:
+    """The statement that was written, or one built from a table's name, conditions and values."""
+    operation = given.get("operation")
+    if operation is not None and not isinstance(operation, str):
+        raise Invalid({"input.operation": "must be select, insert, update or delete"})
+    operation = operation and operation.lower()
+    if given.get("query") is None:
+        if given.get("table") is None:
+            raise Invalid({"input.query": "is required, unless a table is given"})
+        return databases.build(
+            db_type=db_type,
+            allowed=allowed,
+            operation=operation or "select",
+            table=given["table"],
+            where=given.get("where"),
+            values=given.get("values"),
+        )
+    if not isinstance(given["query"], str):
+        raise Invalid({"input.query": "must be a text"})
+    return databases.check(
+        given["query"], given.get("params"), db_type=db_type, allowed=allowed, operation=operation or None
+    )
+
+
+def _connection(call: Call, config: DatabaseConfig, db_type: DbType) -> ConnectionSpec:
+    """The tool's own server, or the one its credential is for; host and port are never mixed from both."""
+    secrets = call.authentication.secrets
+    host, port = (config.host, config.port) if config.host else (secrets.get("host"), secrets.get("port"))
+    return ConnectionSpec(
+        db_type=db_type,
+        host=str(host or ""),
+        port=port if isinstance(port, int) else None,
+        database=config.database or str(secrets.get("database") or ""),
+        username=str(secrets.get("username") or ""),
+        password=Secret(str(secrets.get("password") or "")),
+        tls=tls_mode(ssl=config.ssl, ssl_mode=str(secrets.get("ssl_mode") or config.ssl_mode or "")),
+        ca_certificates=str(secrets.get("ca_certificates") or ""),
+        folder=call.ctx.settings.data_dir / "databases" / call.ctx.tenant_id,
+    )

@@ -1,0 +1,118 @@
+from enum import StrEnum
+from typing import Annotated, Any
+
+from retinue.credentials.models import Credential
+from retinue.kit.clock import Instant
+from retinue.kit.crypto import Sealed
+from retinue.kit.db.models import Ref, TenantRecord, table
+
+
+class ToolType(StrEnum):
+    rest_api = "rest_api"
+    function = "function"
+    webhook = "webhook"
+    database = "database"
+    script = "script"
+    custom = "custom"
+
+
+class AuthType(StrEnum):
+    none = "none"
+    api_key = "api_key"
+    oauth2 = "oauth2"
+    basic = "basic"
+    bearer = "bearer"
+    custom = "custom"
+
+
+class PackagesStatus(StrEnum):
+    none = "none"
+    resolving = "resolving"
+    ready = "ready"
+    failed = "failed"
+
+
+class ExecutionStatus(StrEnum):
+    pending = "pending"
+    running = "running"
+    completed = "completed"
+    failed = "failed"
+    timeout = "timeout"
+
+
+FINAL = (ExecutionStatus.completed, ExecutionStatus.failed, ExecutionStatus.timeout)
+
+
+class ExecutionSource(StrEnum):
+    api = "api"
+    agent = "agent"
+    workflow = "workflow"
+
+
+@table(
+    "tools",
+    prefix="tool",
+    unique=[("tenant_id", "slug")],
+    indexes=[
+        ("tenant_id", "created_at"),
+        ("tenant_id", "category"),
+        ("tenant_id", "tool_type"),
+        ("tenant_id", "credential_id"),
+    ],
+)
+class Tool(TenantRecord, kw_only=True):
+    """Something an agent can do: a call, a query or a piece of code, with what it needs to be let in.
+
+    `auth_destination` is where the secrets of `auth_config` or of the credential may go: the destination of
+    the configuration at the moment they were entered.
+    """
+
+    name: str
+    slug: str
+    description: str = ""
+    category: str
+    tool_type: ToolType
+    config: dict[str, Any]
+    auth_type: AuthType
+    auth_config: Sealed | None = None
+    credential_id: Annotated[str, Ref(Credential)] | None = None
+    auth_destination: str = ""
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    is_enabled: bool = True
+    usage_count: int = 0
+    last_used_at: Instant | None = None
+    packages_status: PackagesStatus = PackagesStatus.none
+    packages_error: str | None = None
+    pinned_packages: list[str]
+    created_by: str
+
+
+@table(
+    "tool_executions",
+    prefix="exe",
+    indexes=[
+        ("tenant_id", "tool_id", "executed_at"),
+        ("tenant_id", "tool_id", "status", "executed_at"),
+    ],
+)
+class ToolExecution(TenantRecord, kw_only=True):
+    """One run of a tool; what it took and gave has passed the leak guard and is cut to size.
+
+    `input`, `output` and `error` are JSON texts: they are shown as they are and never searched.
+    """
+
+    tool_id: Annotated[str, Ref(Tool, cascade=True)]
+    agent_id: str | None = None
+    agent_name: str | None = None
+    user_id: str | None = None
+    source: ExecutionSource = ExecutionSource.api
+    status: ExecutionStatus
+    input: str
+    output: str | None = None
+    error: str | None = None
+    logs: str = ""
+    attempts: int = 1
+    execution_time_ms: int = 0
+    executed_at: Instant
+    correlation_id: str = ""

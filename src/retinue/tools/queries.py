@@ -1,0 +1,64 @@
+from typing import Any
+
+import sqlalchemy as sa
+
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement
+from retinue.kit.lists import Listing, escape_like
+from retinue.kit.references import Referrer
+from retinue.tools.models import FINAL, Tool, ToolExecution
+
+_tools = Tool.__table__
+
+IS_FINAL = ToolExecution.__table__.c.status.in_([sa.literal(status.value) for status in FINAL])
+
+TOOLS = Listing(
+    Tool,
+    searches=("name", "slug", "description"),
+    sorts=(
+        "created_at",
+        "updated_at",
+        "name",
+        "slug",
+        "category",
+        "tool_type",
+        "usage_count",
+        "last_used_at",
+    ),
+    filters=("category", "tool_type"),
+)
+EXECUTIONS = Listing(
+    ToolExecution,
+    sorts=("executed_at",),
+    filters=("status",),
+    from_={"after": "executed_at"},
+    until={"before": "executed_at"},
+    only=(IS_FINAL,),
+    default_sort="-executed_at",
+)
+
+_COUNTS: Statement[Any] = Statement(sa.select(_tools.c.category, sa.func.count()).group_by(_tools.c.category))
+_SLUGS: Statement[Any] = Statement(
+    sa.select(_tools.c.slug).where(
+        sa.or_(
+            _tools.c.slug == sa.bindparam("slug"),
+            _tools.c.slug.like(sa.bindparam("pattern"), escape="\\"),
+        )
+    )
+)
+
+
+async def tools_by_category(ctx: Context) -> dict[str, int]:
+    """How many tools of the tenant each category has."""
+    return {row[0]: row[1] for row in await ctx.db.rows(_COUNTS)}
+
+
+async def slugs_like(ctx: Context, slug: str) -> set[str]:
+    """Which of the slug and its numbered forms are taken."""
+    rows = await ctx.db.rows(_SLUGS, slug=slug, pattern=f"{escape_like(slug)}-%")
+    return {row[0] for row in rows}
+
+
+async def find_users_of_credential(ctx: Context, credential_id: str) -> list[Referrer]:
+    tools = await ctx.db.all(Tool, credential_id=credential_id)
+    return [Referrer(tool.id, tool.name) for tool in tools]

@@ -1,0 +1,254 @@
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, UnsetType
+
+from retinue.kit.lists import ListQuery, PageQuery
+from retinue.kit.schemas import Name, Schema
+from retinue.tools.categories import Category
+from retinue.tools.models import (
+    AuthType,
+    ExecutionSource,
+    ExecutionStatus,
+    PackagesStatus,
+    ToolExecution,
+    ToolType,
+)
+
+# A model is offered the tool under its slug, and models take no longer names.
+Slug = Annotated[str, Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)")]
+Description = Annotated[str, Meta(max_length=10_000)]
+JsonObject = dict[str, Any]
+
+
+class ToolCreate(Schema, kw_only=True):
+    name: Name
+    slug: Slug | None = None
+    description: Description | None = None
+    category: Category
+    tool_type: ToolType
+    config: JsonObject
+    auth_type: AuthType
+    auth_config: JsonObject | None = None
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
+    is_enabled: bool = True
+
+
+class ToolUpdate(Schema, kw_only=True):
+    name: Name | UnsetType = UNSET
+    slug: Slug | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
+    category: Category | UnsetType = UNSET
+    tool_type: ToolType | UnsetType = UNSET
+    config: JsonObject | UnsetType = UNSET
+    auth_type: AuthType | UnsetType = UNSET
+    auth_config: JsonObject | UnsetType | None = UNSET
+    input_schema: JsonObject | UnsetType | None = UNSET
+    output_schema: JsonObject | UnsetType | None = UNSET
+    is_enabled: bool | UnsetType = UNSET
+
+
+class ToolSummary(Schema, kw_only=True):
+    id: str
+    name: str
+    slug: str
+    description: str
+    category: str
+    tool_type: ToolType
+    auth_type: AuthType
+    is_enabled: bool
+    usage_count: int
+    last_used_at: str | None
+    created_at: str
+
+
+class ToolMade(ToolSummary, kw_only=True):
+    """What creating answers: everything but the configuration."""
+
+    credential_id: str | None
+    input_schema: JsonObject | None
+    output_schema: JsonObject | None
+    packages_status: PackagesStatus
+    packages_error: str | None
+    pinned_packages: list[str]
+    created_by: str
+    updated_at: str
+
+
+class ToolOut(ToolMade, kw_only=True):
+    config: JsonObject
+
+
+class ToolList(ListQuery, kw_only=True):
+    category: Category | None = None
+    tool_type: ToolType | None = None
+
+
+class CategoryOut(Schema, kw_only=True):
+    slug: str
+    name: str
+    description: str
+    icon: str
+    tool_count: int
+
+
+class Execute(Schema, kw_only=True):
+    input: JsonObject = {}
+
+
+class ExecuteQuery(msgspec.Struct, kw_only=True):
+    is_async: bool = msgspec.field(name="async", default=False)
+
+
+class ExecutionError(Schema, kw_only=True):
+    """How a run went wrong, in the codes of the contract."""
+
+    code: str
+    message: str
+    details: Raw | UnsetType = UNSET
+
+
+class Executed(Schema, kw_only=True):
+    """`output` is there when the run was completed, `error` when it was not."""
+
+    execution_id: str
+    status: ExecutionStatus
+    output: Raw | UnsetType = UNSET
+    error: ExecutionError | UnsetType = UNSET
+    execution_time_ms: int
+    executed_at: str
+    logs: str
+    attempts: int
+    correlation_id: str
+
+
+class Accepted(Schema, kw_only=True):
+    execution_id: str
+    status: Literal["pending"] = "pending"
+
+
+class FinalStatus(StrEnum):
+    completed = "completed"
+    failed = "failed"
+    timeout = "timeout"
+
+
+class ExecutionList(PageQuery, kw_only=True):
+    status: FinalStatus | None = None
+    after: str | None = None
+    before: str | None = None
+
+
+class ExecutionOut(Schema, kw_only=True):
+    id: str
+    tool_id: str
+    agent_id: str | None
+    agent_name: str | None
+    user_id: str | None
+    source: ExecutionSource
+    status: ExecutionStatus
+    input: Raw
+    output: Raw | None
+    error: ExecutionError | None
+    logs: str
+    attempts: int
+    execution_time_ms: int
+    executed_at: str
+    correlation_id: str
+
+    @classmethod
+    def shown(cls, execution: ToolExecution) -> "ExecutionOut":
+        output, error = execution.output, execution.error
+        return cls.of(
+            execution,
+            input=Raw(execution.input),
+            output=None if output is None else Raw(output),
+            error=None if error is None else msgspec.json.decode(error, type=ExecutionError),
+        )
+
+
+class Period(StrEnum):
+    day = "24h"
+    week = "7d"
+    month = "30d"
+    quarter = "90d"
+
+
+class StatsQuery(msgspec.Struct, kw_only=True):
+    period: Period = Period.week
+
+
+class DayOfExecutions(Schema, kw_only=True):
+    date: str
+    executions: int
+    failures: int
+
+
+class AgentExecutions(Schema, kw_only=True):
+    agent_id: str
+    agent_name: str | None
+    executions: int
+
+
+class ToolStats(Schema, kw_only=True):
+    tool_id: str
+    period: Period
+    total_executions: int
+    successful: int
+    failed: int
+    success_rate: float
+    avg_execution_time_ms: int
+    p95_execution_time_ms: int
+    p99_execution_time_ms: int
+    daily_breakdown: list[DayOfExecutions]
+    top_agents: list[AgentExecutions]
+
+
+class ImportOpenApi(Schema, kw_only=True):
+    """`document` is the description as an object, or as JSON or YAML text."""
+
+    document: JsonObject | str
+    name: Name | None = None
+    category: Category = Category.custom
+    base_url: str | None = None
+    auth_type: AuthType | None = None
+    auth_config: JsonObject | None = None
+    operations: list[str] | None = None
+
+
+class ImportQuery(msgspec.Struct, kw_only=True):
+    dry_run: bool = False
+
+
+class EndpointFound(Schema, kw_only=True):
+    name: str
+    method: str
+    path: str
+    summary: str
+    input_schema: JsonObject
+
+
+class PartSkipped(Schema, kw_only=True):
+    what: str
+    why: str
+
+
+class ToolImported(ToolMade, kw_only=True):
+    endpoints: list[EndpointFound]
+    skipped: list[PartSkipped]
+
+
+class ImportPreview(Schema, kw_only=True):
+    name: str
+    slug: str
+    description: str
+    category: Category
+    tool_type: ToolType
+    auth_type: AuthType
+    auth_config: JsonObject
+    config: JsonObject
+    input_schema: JsonObject | None
+    endpoints: list[EndpointFound]
+    skipped: list[PartSkipped]

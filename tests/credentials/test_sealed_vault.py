@@ -1,0 +1,52 @@
+"""Without the master key credentials can be looked at; nothing of what they hold can be had or changed."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from retinue.app import Service
+from retinue.kit.vault import KEY_FILE
+from tests.client import Api
+from tests.factories.credentials import CANARY, PATH, body_of, create, get, reveal
+from tests.factories.people import People
+
+
+@pytest.fixture
+async def made(owner):
+    return await create(owner)
+
+
+@pytest.fixture
+async def sealed(service, made, clock) -> AsyncIterator[Service]:
+    """The same instance, started again after its key was lost."""
+    (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
+    started = Service(service.settings, clock)
+    await started.start()
+    yield started
+    await started.stop()
+
+
+@pytest.fixture
+async def person(sealed, owner) -> Api:
+    return await People(sealed).sign_in(owner.user)
+
+
+async def test_what_needs_a_secret_has_to_wait(person, made, owner) -> None:
+    path = f"{PATH}/{made['id']}"
+    for method, where, body in (
+        ("POST", PATH, body_of()),
+        ("GET", f"{path}/reveal", None),
+        ("PUT", f"{path}/secrets", {"secrets": {"api_key": f"{CANARY}-another"}}),
+        ("PUT", path, {"name": "x"}),
+        ("POST", f"{path}/test", None),
+    ):
+        answer = await person.request(method, where, json=body)
+        assert (answer.status, answer.code) == (503, "vault_sealed"), (method, where)
+    assert await get(person, made["id"]) == made
+    assert (await person.get(PATH)).json()["pagination"]["total"] == 1
+    assert (await person.get(f"{path}/audit")).json()["pagination"]["total"] == 1
+
+
+async def test_nothing_is_lost_meanwhile(person, made, owner) -> None:
+    assert (await person.get(f"{PATH}/{made['id']}/reveal")).status == 503
+    assert await reveal(owner, made["id"]) == body_of()["secrets"]

@@ -1,0 +1,157 @@
+"""An OpenAPI document becomes a tool that really calls the API it describes."""
+
+import json
+
+import pytest
+import yaml
+
+from retinue.tools.models import Tool
+from tests.factories.tools import run_tool
+
+PETS = {
+    "openapi": "3.1.0",
+    "info": {"title": "Pet Store", "version": "1", "description": "Sells pets."},
+    "paths": {
+        "/pets/{petId}": {
+            "get": {
+                "operationId": "getPet",
+                "summary": "One pet",
+                "parameters": [
+                    {"name": "petId", "in": "path", "required": True, "schema": {"type": "integer"}},
+                    {"name": "fields", "in": "query", "schema": {"type": "string"}},
+                ],
+                "responses": {"200": {"description": "ok"}},
+            },
+            "patch": {"operationId": "patchPet", "responses": {}},
+        },
+        "/pets": {
+            "post": {
+                "operationId": "addPet",
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["name"],
+                                "properties": {"name": {"type": "string"}},
+                            }
+                        }
+                    },
+                },
+                "responses": {"201": {"description": "made"}},
+            }
+        },
+    },
+    "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Pet-Key"}}},
+    "security": [{"key": []}],
+}
+
+
+def pets(url: str | None) -> dict:
+    return {**PETS, "servers": [{"url": url}]} if url else PETS
+
+
+async def imported(api, status=201, *, dry_run=False, **body):
+    answer = await api.post(f"/v1/tools/import/openapi?dry_run={str(dry_run).lower()}", body)
+    assert answer.status == status, answer
+    return answer.json()["data"] if status < 300 else answer.details
+
+
+async def stored_tools(people, api) -> int:
+    async with people.context(api.user.tenant_id) as ctx:
+        return await ctx.db.count(Tool)
+
+
+@pytest.mark.parametrize("written", ["object", "json", "yaml"])
+async def test_a_document_becomes_one_tool_with_an_endpoint_for_each_operation(
+    admin, remote, written
+) -> None:
+    document = pets(remote.url)
+    shown = {"object": document, "json": json.dumps(document), "yaml": yaml.safe_dump(document)}[written]
+    tool = await imported(admin, document=shown, auth_config={"api_key_value": "pets-4711"})
+    assert (tool["name"], tool["slug"], tool["description"]) == ("Pet Store", "pet-store", "Sells pets.")
+    assert (tool["tool_type"], tool["category"], tool["auth_type"]) == ("rest_api", "custom", "api_key")
+    assert {endpoint["name"] for endpoint in tool["endpoints"]} == {"get_pet", "add_pet"}
+    assert [part["what"] for part in tool["skipped"]] == ["PATCH /pets/{petId}"]
+    assert "config" not in tool
+
+    ended = await run_tool(admin, tool, {"endpoint": "get_pet", "petId": 7, "fields": "name"})
+    assert ended["output"]["body"]["target"] == "/pets/7?fields=name"
+    assert remote.last.headers["X-Pet-Key"] == "pets-4711"
+    await run_tool(admin, tool, {"endpoint": "add_pet", "name": "Rex"})
+    assert (remote.last.method, remote.last.body) == ("POST", b'{"name":"Rex"}')
+
+
+async def test_a_dry_run_shows_the_tool_and_stores_nothing(admin, people) -> None:
+    shown = await imported(
+        admin,
+        200,
+        dry_run=True,
+        document=pets("https://pets.example.com/v1"),
+        auth_config={"api_key_value": "pets-4711"},
+    )
+    assert (shown["name"], shown["slug"], shown["auth_type"]) == ("Pet Store", "pet-store", "api_key")
+    assert shown["auth_config"] == {"api_key_header": "X-Pet-Key", "api_key_location": "header"}
+    assert shown["config"]["base_url"] == "https://pets.example.com/v1"
+    assert shown["config"]["endpoints"]["get_pet"]["path"] == "/pets/{petId}"
+    assert len(shown["endpoints"]) == 2
+    assert "pets-4711" not in json.dumps(shown)
+    assert await stored_tools(people, admin) == 0
+
+
+async def test_operations_are_chosen_by_name(admin) -> None:
+    document = pets("https://pets.example.com")
+    tool = await imported(
+        admin, document=document, operations=["add_pet", "add_pet"], name="Adder", category="crm"
+    )
+    assert [endpoint["name"] for endpoint in tool["endpoints"]] == ["add_pet"]
+    assert (tool["name"], tool["category"]) == ("Adder", "crm")
+    assert tool["input_schema"]["required"] == ["name"]
+    refused = await imported(admin, 422, document=document, operations=["add_pet", "sell_pet"])
+    assert list(refused) == ["operations.1"]
+
+
+async def test_what_the_caller_says_counts_more_than_the_document(admin, remote) -> None:
+    tool = await imported(
+        admin,
+        document=pets("https://pets.example.com"),
+        base_url=f"{remote.url}/v2",
+        auth_type="bearer",
+        auth_config={"token": "tok-4711"},
+        operations=["get_pet"],
+    )
+    await run_tool(admin, tool, {"petId": 1})
+    assert remote.last.target == "/v2/pets/1"
+    assert remote.last.headers["Authorization"] == "Bearer tok-4711"
+    assert "X-Pet-Key" not in remote.last.headers
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "document"),
+        ({"document": 7}, "document"),
+        ({"document": {}}, "document"),
+        ({"document": "just: yaml"}, "document"),
+        ({"document": "{ not json"}, "document"),
+        ({"document": pets(None)}, "base_url"),
+        ({"document": pets(None), "base_url": "nowhere"}, "base_url"),
+        ({"document": {**pets("https://x.example"), "paths": {}}}, "document"),
+        ({"document": pets("https://x.example"), "category": "zoo"}, "category"),
+        ({"document": pets("https://x.example"), "operations": [7]}, "operations.0"),
+        (
+            {"document": pets("https://x.example"), "auth_config": {"api_key_value": 7}},
+            "auth_config.api_key_value",
+        ),
+    ],
+)
+async def test_what_cannot_be_imported_is_refused_under_its_field(admin, people, body, field) -> None:
+    assert list(await imported(admin, 422, **body)) == [field]
+    assert await stored_tools(people, admin) == 0
+
+
+async def test_a_document_may_be_larger_than_other_bodies(admin) -> None:
+    document = pets("https://pets.example.com")
+    document["x-notes"] = "n" * 2_000_000
+    await imported(admin, 200, dry_run=True, document=json.dumps(document))
