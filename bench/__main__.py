@@ -12,7 +12,8 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import jobs, requests, startup
+from bench import jobs, requests, startup, streaming
+from bench.figures import Figure
 
 console = Console(width=110)
 
@@ -69,8 +70,19 @@ async def show_others(database: str, url: str) -> bool:
     table = Table(title=f"{database}: jobs, start and memory")
     for column in ("what", "measured", "goal", ""):
         table.add_column(column)
+    return _show(table, [*await jobs.measure(url), *startup.measure(url)])
+
+
+async def show_outgoing() -> bool:
+    table = Table(title="outgoing calls")
+    for column in ("what", "measured", "goal", ""):
+        table.add_column(column)
+    return _show(table, await streaming.measure())
+
+
+def _show(table: Table, figures: list[Figure]) -> bool:
     went_well = True
-    for figure in [*await jobs.measure(url), *startup.measure(url)]:
+    for figure in figures:
         is_good = figure.value <= figure.goal
         went_well = went_well and is_good
         table.add_row(
@@ -84,7 +96,7 @@ async def show_others(database: str, url: str) -> bool:
 async def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench ARGS=…")
     parser.add_argument("--rounds", type=int, default=requests.ROUNDS)
-    parser.add_argument("--only", choices=["requests", "others"])
+    parser.add_argument("--only", choices=["requests", "others", "outgoing"])
     parser.add_argument("--database", choices=["sqlite", "postgresql"])
     options = parser.parse_args()
     went_well = True
@@ -92,10 +104,12 @@ async def main() -> int:
         if options.database not in {None, database}:
             continue
         url = await empty_database(server)
-        if options.only != "others":
+        if options.only in {None, "requests"}:
             went_well = await show_requests(database, url, options.rounds) and went_well
-        if options.only != "requests":
+        if options.only in {None, "others"}:
             went_well = await show_others(database, url) and went_well
+    if options.only in {None, "outgoing"}:
+        went_well = await show_outgoing() and went_well
     return 0 if went_well else 1
 
 

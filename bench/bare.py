@@ -1,6 +1,6 @@
 """The limit: a bare ASGI application with the same server, drivers and encoder, and nothing else.
 
-python -m bench.bare PORT [postgresql://…|path of an SQLite file]
+python -m bench.bare PORT [postgresql://…|path of an SQLite file] URL-OF-THE-API
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import asyncpg
 import msgspec
 import uvicorn
@@ -91,15 +92,18 @@ class Sqlite:
 
 
 class Bare:
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, upstream: str) -> None:
         self._store = store
+        self._upstream = upstream
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             await receive()
             await self._store.open()
+            self._session = aiohttp.ClientSession()
             await send({"type": "lifespan.startup.complete"})
             await receive()
+            await self._session.close()
             await send({"type": "lifespan.shutdown.complete"})
             return
         path = scope["path"]
@@ -108,6 +112,8 @@ class Bare:
             await reply(send, 200, {"status": "ok"})
         elif path == "/bench/notes/stream":
             await stream(send)
+        elif path == "/bench/execute":
+            await self._execute(receive, send)
         elif scope["method"] == "POST":
             await self._create(receive, send)
         elif path == "/bench/notes":
@@ -124,6 +130,16 @@ class Bare:
         note = NoteRow(new_id("note"), body.title, body.body, now, now)
         await self._store.write(note.id, "ten_bench", note.title, note.body, now)
         await reply(send, 201, note)
+
+    async def _execute(self, receive: Any, send: Any) -> None:
+        """What a tool does at the least: call the API, keep what it said, and pass it on."""
+        input = msgspec.json.decode((await receive())["body"])["input"]
+        async with self._session.get(f"{self._upstream}/orders/{input['order_id']}") as answer:
+            output = msgspec.json.decode(await answer.read())
+        now = datetime.now(UTC).isoformat()
+        id = new_id("exe")
+        await self._store.write(id, "ten_bench", _encode(input).decode(), _encode(output).decode(), now)
+        await reply(send, 200, {"data": {"execution_id": id, "status": "completed", "output": output}})
 
 
 async def reply(send: Any, status: int, value: Any) -> None:
@@ -144,10 +160,10 @@ async def stream(send: Any) -> None:
 
 
 def main() -> None:
-    port, where = int(sys.argv[1]), sys.argv[2]
+    port, where, upstream = int(sys.argv[1]), sys.argv[2], sys.argv[3]
     store = Postgres(where) if where.startswith("postgresql:") else Sqlite(where)
     uvicorn.run(
-        Bare(store),
+        Bare(store, upstream),
         port=port,
         loop="uvloop",
         http="httptools",

@@ -16,6 +16,7 @@ from bench.servers import Server
 
 ROUNDS = 7
 PASSWORD = "Bench-Password-1"
+ORDER = msgspec.json.encode({"input": {"order_id": "17"}})
 NOTE = msgspec.json.encode({"title": "A note", "body": "Some words to store. " * 10})
 
 
@@ -45,6 +46,7 @@ def scenarios(note_id: str) -> list[Scenario]:
         ),
         Scenario("POST", "POST", "/bench/notes", 800, same(1.8), same(2.4), body=NOTE),
         Scenario("list of 20 with count", "GET", "/bench/notes", 800, same(1.6), same(2.0)),
+        Scenario("rest_api tool executed", "POST", "EXECUTE", 400, same(3.0), same(3.5), body=ORDER),
         Scenario("SSE chunk", "GET", "/bench/notes/stream", 24, same(1.5), same(2.0), per=CHUNKS),
     ]  # fmt: skip
 
@@ -54,11 +56,12 @@ class Side:
     server: Server
     token: str = ""
     note_id: str = ""
+    execute: str = "/bench/execute"
     figures: dict[str, list[float]] = field(default_factory=dict)
 
     async def measure(self, scenario: Scenario, *, share: float = 1.0) -> float:
         """CPU microseconds of the server for one request, or one chunk."""
-        path = scenario.path.replace("NOTE", self.note_id)
+        path = scenario.path.replace("NOTE", self.note_id).replace("EXECUTE", self.execute)
         request = request_bytes(scenario.method, path, token=self.token, body=scenario.body)
         count = max(8, int(scenario.count * share))
         before = self.server.cpu_seconds()
@@ -78,16 +81,33 @@ async def call(port: int, method: str, path: str, body: bytes = b"", token: str 
     return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])  # type: ignore[no-any-return]
 
 
-async def prepare(server: Server, *, is_ours: bool) -> Side:
-    """Sign in, and write the notes that are read."""
-    token = ""
+async def make_tool(server: Server, token: str, upstream: str) -> str:
+    """The path that executes a tool of the API."""
+    tool = {
+        "name": "Orders",
+        "category": "custom",
+        "tool_type": "rest_api",
+        "auth_type": "none",
+        "config": {
+            "base_url": upstream,
+            "endpoints": {"get": {"method": "GET", "path": "/orders/{order_id}"}},
+        },
+    }
+    made = await call(server.port, "POST", "/v1/tools", msgspec.json.encode(tool), token)
+    return f"/v1/tools/{made['data']['id']}/execute"  # type: ignore[index]
+
+
+async def prepare(server: Server, upstream: str, *, is_ours: bool) -> Side:
+    """Sign in, write the notes that are read, and make the tool that is executed."""
+    token, execute = "", "/bench/execute"
     if is_ours:
         credentials = msgspec.json.encode({"email": "admin@example.com", "password": PASSWORD})
         token = str((await call(server.port, "POST", "/auth/login", credentials))["access_token"])
+        execute = await make_tool(server, token, upstream)
     made = await call(server.port, "POST", "/bench/notes", NOTE, token)
     for _ in range(99):
         await call(server.port, "POST", "/bench/notes", NOTE, token)
-    return Side(server, token, str(made["id"]))
+    return Side(server, token, str(made["id"]), execute)
 
 
 async def compare(database: str, url: str, rounds: int) -> list[tuple[Scenario, float, float]]:
@@ -101,15 +121,17 @@ async def compare(database: str, url: str, rounds: int) -> list[tuple[Scenario, 
             "RETINUE_LOG_LEVEL": "warning",
             **KEY,
         }
+        api = Server("bench.upstream")
+        upstream = f"http://127.0.0.1:{api.port}"
         ours_server = Server("bench.ours", env=env)
-        bare_server = Server("bench.bare", url or str(Path(folder) / "retinue.db"))
+        bare_server = Server("bench.bare", url or str(Path(folder) / "retinue.db"), upstream)
         try:
-            ours = await prepare(ours_server, is_ours=True)
-            bare = await prepare(bare_server, is_ours=False)
+            ours = await prepare(ours_server, upstream, is_ours=True)
+            bare = await prepare(bare_server, upstream, is_ours=False)
             await _rounds(ours, bare, rounds)
         finally:
-            ours_server.stop()
-            bare_server.stop()
+            for server in (ours_server, bare_server, api):
+                server.stop()
     return [
         (
             scenario,
