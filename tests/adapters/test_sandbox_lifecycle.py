@@ -147,8 +147,8 @@ async def test_an_input_that_is_no_json_takes_no_place(own):
 
 def test_data_and_libraries_are_covered_where_a_mount_would_show_them(tmp_path):
     (tmp_path / "data").mkdir()
-    assert bubblewrap._covered(tmp_path / "data", ((str(tmp_path), "/python"),)) == ("/python/data",)
-    assert bubblewrap._covered(Path("/usr/share"), ()) == ("/usr/share",)
+    assert "/python/data" in bubblewrap._covered(tmp_path / "data", ((str(tmp_path), "/python"),))
+    assert "/usr/share" in bubblewrap._covered(Path("/usr/share"), ())
 
 
 async def test_a_place_is_free_again_only_when_its_process_is_gone(own):
@@ -225,7 +225,12 @@ async def test_a_guest_process_that_locks_nothing_is_never_used(own, monkeypatch
     program.write_text(text)
     monkeypatch.setattr(guests, "GUEST", guest)
     trouble = await backend(own, "wasm.javascript").trouble()
-    for noticed in ("read the system", "read the data dir", "open a network connection", "start a process"):
+    for noticed in (
+        "read the system",
+        "read the application",
+        "open a network connection",
+        "start a process",
+    ):
         assert noticed in trouble
 
 

@@ -112,3 +112,22 @@ async def test_an_oauth2_credential_gets_its_token_from_the_vault(tools, remote)
         done = await tools.execute(tool)
         assert done["output"]["body"] == {"ok": True, "given": "***"}, done
     assert remote.tokens_issued == 1
+
+
+async def test_a_token_of_the_vault_that_is_refused_is_renewed_once(tools, remote):
+    secrets = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "token_url": f"{remote.url}/token"}
+    credential = await tools.credential("oauth2", secrets)
+    config = {"base_url": remote.url, "endpoints": {"only": {"path": "/secured"}}}
+    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=attached(credential))
+    await tools.execute(tool)
+    remote.revoke_tokens()
+    done = await tools.execute(tool)
+    assert (done["status"], done["attempts"], remote.tokens_issued) == ("completed", 2, 2), done
+
+
+async def test_a_static_token_that_is_refused_is_not_asked_for_again(tools, remote):
+    credential = await tools.credential("oauth2", {"access_token": KEY})
+    config = {"base_url": remote.url, "endpoints": {"only": {"path": "/secured"}}}
+    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=attached(credential))
+    done = await tools.execute(tool)
+    assert (done["error"]["code"], remote.tokens_issued) == ("http_error", 0)

@@ -25,8 +25,9 @@ class SecretKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """`any_of` are keys of which at least one is needed; `destination` the keys that say where secrets go.
+    """`any_of` are keys of which at least one is needed.
 
+    `destination` are the keys that say where secrets go, and how the way there is secured.
     One that is not testable has no counterpart we know how to talk to.
     """
 
@@ -111,7 +112,7 @@ KINDS: dict[CredentialType, Kind] = {
                     "verify-full",
                 ),
             },
-            destination=("host", "port"),
+            destination=("host", "port", "ssl_mode"),
         ),
         Kind(
             type=CredentialType.ssh,
@@ -126,7 +127,7 @@ KINDS: dict[CredentialType, Kind] = {
                 "password": _text("A password instead of a key"),
                 "host_key_fingerprint": _open("The server's key, as SHA256:…"),
             },
-            destination=("host", "port"),
+            destination=("host", "port", "host_key_fingerprint"),
         ),
         Kind(
             type=CredentialType.smtp,
@@ -143,7 +144,7 @@ KINDS: dict[CredentialType, Kind] = {
                 "from_email": _open("Sender of the mails"),
                 "from_name": _open("Name of the sender"),
             },
-            destination=("host", "port"),
+            destination=("host", "port", "encryption"),
         ),
         Kind(
             type=CredentialType.custom,

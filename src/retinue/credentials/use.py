@@ -21,6 +21,7 @@ from retinue.credentials.kinds import KINDS, hidden_values
 from retinue.credentials.models import AccessRule, Credential, CredentialType
 from retinue.credentials.sealing import open_secrets
 from retinue.kit.context import Context
+from retinue.kit.crypto import DecryptFailed
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
 
@@ -82,7 +83,10 @@ async def _checked(
         if refusal is None:
             if not is_renewed and refreshing.is_due(credential, unit.clock.ahead(refreshing.BEFORE_END_S)):
                 return credential
-            return await _hand_out(unit, credential, purpose)
+            try:
+                return await _hand_out(unit, credential, purpose)
+            except DecryptFailed as failed:
+                refusal = failed
         event = CredentialAccessRefused.about(credential, via=purpose.via)
         unit.emit(event, success=False, reason=refusal.code)
     raise refusal

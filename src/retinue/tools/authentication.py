@@ -6,20 +6,23 @@ from typing import Any
 import msgspec
 
 from retinue.adapters.databases import find_db_type
-from retinue.credentials import destinations
+from retinue.credentials import destinations, refreshing
 from retinue.credentials.errors import (
     CredentialAccessDenied,
     CredentialNotFound,
     CredentialUnusable,
     DestinationChanged,
+    TokenNotRenewed,
 )
 from retinue.credentials.models import Credential, CredentialType
+from retinue.credentials.sealing import stored_secrets
 from retinue.credentials.use import Opened, Purpose, use
 from retinue.kit.context import Context
 from retinue.kit.egress import EgressRefused, check_headers
 from retinue.tools import access_tokens
 from retinue.tools.access_tokens import required
 from retinue.tools.calls import Authentication, Call
+from retinue.tools.configuration import destination_of
 from retinue.tools.errors import ExecutionFailed
 from retinue.tools.models import AuthType, Tool, ToolType
 
@@ -68,12 +71,35 @@ async def resolve(
 
 async def renew(call: Call) -> bool:
     """Give a call whose token was refused a new one; whether that was possible."""
-    if call.tool.credential_id is not None or call.tool.auth_type is not AuthType.oauth2:
+    if call.tool.credential_id is not None:
+        return await _renew_credential(call, call.tool.credential_id)
+    if call.tool.auth_type is not AuthType.oauth2:
         return False
     refused = call.authentication.headers["Authorization"].removeprefix("Bearer ")
     token = await access_tokens.current(call.ctx, call.tool.id, _own(call.ctx, call.tool), refused=refused)
     call.redactor.add(token)
     call.authentication = _bearer(token)
+    return True
+
+
+async def _renew_credential(call: Call, credential_id: str) -> bool:
+    """The server may end a token of the vault before its time; then a new one is asked for, unless it was."""
+    refused = call.authentication.headers.get("Authorization", "").removeprefix("Bearer ")
+    async with call.ctx.unit() as unit:
+        credential = await unit.db.get(Credential, credential_id)
+        if credential is None or credential.type is not CredentialType.oauth2:
+            return False
+        is_current = stored_secrets(unit, credential).get("access_token") == refused
+    try:
+        if is_current:
+            await refreshing.renew(call.ctx, credential_id, is_forced=True)
+    except TokenNotRenewed:
+        return False
+    destination = destination_of(call.tool.tool_type, call.config)
+    call.authentication, hidden = await resolve(
+        call.ctx, call.tool, call.config, via=call.via, destination=destination
+    )
+    call.redactor.add(*hidden)
     return True
 
 

@@ -38,6 +38,12 @@ class Call:
     logs: str = ""
     attempts: int = 1
 
+    @property
+    def via(self) -> dict[str, str]:
+        """On whose way a credential is used."""
+        via = {"tool_id": self.tool.id, "execution_id": self.execution_id}
+        return via if self.agent_id is None else {**via, "agent_id": self.agent_id}
+
 
 Executor = Callable[[Call], Awaitable[Any]]
 """Runs a call and returns its output as a JSON value, or raises `ExecutionFailed`."""

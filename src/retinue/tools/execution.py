@@ -171,11 +171,8 @@ async def _let_in(call: Call) -> None:
     destination = destination_of(tool.tool_type, call.config)
     if not destination and calls_http(tool.tool_type, call.config):
         raise ExecutionFailed("not_configured", "The configuration has no valid URL.")
-    via = {"tool_id": tool.id, "execution_id": call.execution_id}
-    if call.agent_id is not None:
-        via["agent_id"] = call.agent_id
     call.authentication, hidden = await authentication.resolve(
-        call.ctx, tool, call.config, via=via, destination=destination
+        call.ctx, tool, call.config, via=call.via, destination=destination
     )
     # What stands in a URL comes back from there in forms of its own.
     in_url = [quote_plus(value) for value in call.authentication.query.values()]

@@ -1,7 +1,7 @@
-"""A second look at a checked statement, at its text alone: it may have no word that is not in the vocabulary.
+"""A second look at a checked statement, at its text alone: every word must be in the vocabulary.
 
-All names are quoted by now, so what is left are keywords, functions and types; whatever the tree was taken for,
-a text without words like OUTFILE, PROGRAM or PRAGMA cannot do what they do.
+All names are quoted by now, so what is left are keywords, functions and types. Whatever the tree was taken
+for, a text without words like OUTFILE, PROGRAM or PRAGMA cannot do what they do.
 """
 
 import re
@@ -11,31 +11,31 @@ from retinue.adapters.databases.errors import QueryNotAllowed
 from retinue.adapters.databases.functions import FUNCTIONS
 
 _KEYWORDS = """
-all and any array as asc between binary boolean both by case cast char character collate conflict constraint
-cross cube current current_date current_time current_timestamp decimal default delete desc distinct do double
-else end escape except exists extract false fetch filter first following for from full group grouping having if
-ignore in inner insert int integer intersect into is join last lateral leading left like limit localtime
-localtimestamp materialized natural next not nothing null nulls numeric offset on only or order ordinality
-outer over overlay partition placing position preceding precision range real recursive respect returning right
-rollup row rows select set sets smallint some substring text then time timestamp trailing trim true unbounded
-union update using values varchar when where window with within bigint float date datetime tinyint ties exclude
-groups
+all and any array as asc between bigint binary boolean both by case cast char character collate conflict
+constraint cross cube current current_date current_time current_timestamp date datetime decimal default
+delete desc distinct do double else end escape except exclude exists extract false fetch filter first float
+following for from full group grouping groups having if ignore in inner insert int integer intersect into is
+join last lateral leading left like limit localtime localtimestamp materialized natural next not nothing
+null nulls numeric offset on only or order ordinality outer over overlay partition placing position
+preceding precision range real recursive respect returning right rollup row rows select set sets smallint
+some substring text then ties time timestamp tinyint trailing trim true unbounded union update using values
+varchar when where window with within
 """
 _UNITS = """
-century day dayofweek dayofyear decade doy dow epoch hour isodow isoyear julian microsecond microseconds
-millennium millisecond milliseconds minute month quarter second timezone week year
-day_hour day_microsecond day_minute day_second hour_microsecond hour_minute hour_second minute_microsecond
-minute_second second_microsecond year_month
+century day day_hour day_microsecond day_minute day_second dayofweek dayofyear decade dow doy epoch hour
+hour_microsecond hour_minute hour_second isodow isoyear julian microsecond microseconds millennium
+millisecond milliseconds minute minute_microsecond minute_second month quarter second second_microsecond
+timezone week year year_month
 """
 _OWN: dict[DbType, str] = {
     "postgresql": """
-        at blob bpchar bytea daterange days hours ilike inet int4range int8range interval isnull json jsonb mins
-        money months nchar notnull numrange secs similar symmetric timestamptz timetz to tsrange tstzrange
-        unnest uuid varbinary vector weeks years zone
+        at blob bpchar bytea daterange days hours ilike inet int4range int8range interval isnull json
+        jsonb mins money months nchar notnull numrange secs similar symmetric timestamptz timetz to
+        tsrange tstzrange unnest uuid varbinary vector weeks years zone
         """,
     "mysql": """
-        against b blob boolean div dual duplicate expansion interval json key language match member mode
-        mediumint of query regexp separator signed unsigned x xor
+        against b blob boolean div dual duplicate expansion interval json key language match mediumint
+        member mode of query regexp separator signed unsigned x xor
         """,
     "sqlite": "blob glob indexed match regexp x",
 }
@@ -47,7 +47,7 @@ WORDS: dict[DbType, frozenset[str]] = {
 _STRING = r"'(?:[^'\\]|''|\\\\)*'"
 _PLAIN_STRING = r"'(?:[^']|'')*'"
 _REST = r"\s+|\0[0-9]+\0|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
-_WORD = r"(?P<word>[A-Za-z_][A-Za-z0-9_]*)(?P<call>\()?"
+_WORD = r"(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
 _OPERATORS: dict[DbType, str] = {
     "postgresql": r"[-+*/%<>=|&^~#@?!,.:()\[\]]",
     "mysql": r"[-+*/%<>=|&^~!,.()]",
@@ -63,7 +63,7 @@ _TOKENS = {
         "|".join(
             [
                 _STRING if db_type == "mysql" else _PLAIN_STRING,
-                f"(?P<name>{_QUOTED_NAMES[db_type]})",
+                _QUOTED_NAMES[db_type],
                 _REST,
                 _WORD,
                 f"(?P<operator>{operators})",
@@ -80,25 +80,24 @@ _BEFORE_A_NAME = {"collate", "character set"}
 
 def check_text(text: str, db_type: DbType) -> None:
     """Refuse a text with an unknown word, a comment, or anything else that is not expected between quotes."""
-    place, previous, operators = 0, "", ""
+    place, last, adjacent = 0, "", ""
     while place < len(text):
         found = _TOKENS[db_type].match(text, place)
         if found is None:
             raise QueryNotAllowed("The statement has a part that could not be understood.")
-        word = (found["word"] or "").lower()
-        if word:
-            _check_word(word, previous, db_type, is_qualified=operators.endswith("."))
-        operators = operators + found["operator"] if found["operator"] else ""
-        if _COMMENTS.search(operators):
+        if found["word"]:
+            _check_word(found["word"].lower(), last, db_type)
+        adjacent = adjacent + found["operator"] if found["operator"] else ""
+        if _COMMENTS.search(adjacent):
             raise QueryNotAllowed("The statement has a part that could not be understood.")
         if not found[0].isspace():
-            previous = "character set" if (previous, word) == ("character", "set") else word
+            token = found[0].lower()
+            last = "character set" if (last, token) == ("character", "set") else token
         place = found.end()
 
 
-def _check_word(word: str, previous: str, db_type: DbType, *, is_qualified: bool) -> None:
-    is_known = word in WORDS[db_type] or previous in _BEFORE_A_NAME
-    if not is_known or is_qualified:
+def _check_word(word: str, last: str, db_type: DbType) -> None:
+    is_known = word in WORDS[db_type] or last in _BEFORE_A_NAME
+    is_misplaced = (word == "into" and last not in {"insert", "ignore"}) or (last, word) == ("for", "update")
+    if not is_known or is_misplaced or last == ".":
         raise QueryNotAllowed(f"The statement may not use the word {word[:60]} here.")
-    if (word == "into" and previous not in {"insert", "ignore"}) or (previous == "for" and word == "update"):
-        raise QueryNotAllowed(f"The statement may not use the word {word} here.")
