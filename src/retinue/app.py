@@ -4,6 +4,7 @@ import asyncio
 import functools
 from typing import Any
 
+from retinue.adapters.sandbox import Sandbox
 from retinue.auth.bootstrap import first_start
 from retinue.auth.principals import authenticate
 from retinue.domains import DOMAINS
@@ -21,6 +22,8 @@ from retinue.wiring import close_instance, open_instance
 
 # No upload waits so long in the spool; what is older was left there by a crash.
 _SPOOLED_S = 3600
+# The sandboxes are started and attacked once the instance is up, so that its start does not wait for them.
+_PROBE_AFTER_S = 2
 
 
 class Service:
@@ -39,6 +42,7 @@ class Service:
         self._manifests = manifests
         self._shutting_down = shutting_down or asyncio.Event()
         self.new_password: Secret | None = None
+        self._probing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         await asyncio.to_thread(sweep_spool, self.settings.data_dir / "tmp", _SPOOLED_S)
@@ -59,8 +63,19 @@ class Service:
         else:
             announce_work(self.instance)
 
+    def probe_sandboxes(self) -> None:
+        """Find out soon which sandboxes work; health says it, and the log what is missing."""
+        self._probing = asyncio.create_task(self._probe())
+
+    async def _probe(self) -> None:
+        await asyncio.sleep(_PROBE_AFTER_S)
+        await self.instance.adapters[Sandbox].status()
+
     async def stop(self) -> None:
         self.instance.shutting_down.set()
+        if self._probing is not None:
+            self._probing.cancel()
+            await asyncio.wait([self._probing])
         if self.settings.worker == "inline":
             await self.runner.stop()
         await self.refresher.stop()

@@ -48,7 +48,7 @@ async def open_instance(
         raise
     if vault.sealed_because:
         log.warning("the vault is sealed", reason=vault.sealed_because)
-    egress = Egress(settings.egress_allowed())
+    egress, sandbox = Egress(settings.egress_allowed()), LocalSandbox(settings.data_dir)
     return Instance(
         settings=settings,
         clock=clock,
@@ -62,8 +62,9 @@ async def open_instance(
             Blobs: LocalBlobs(settings.data_dir / "files"),
             Egress: egress,
             McpClient: McpClient(egress, clock),
-            Sandbox: LocalSandbox(settings.data_dir),
+            Sandbox: sandbox,
         },
+        sandbox_status=sandbox.known,
         metrics=Metrics() if settings.metrics else None,
     )
 

@@ -1,14 +1,17 @@
 """A PostgreSQL and a MariaDB of our own, with TLS, and an SQLite file, as the databases of somebody else."""
 
 import contextlib
+import ctypes
 import datetime as dt
 import ipaddress
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +29,7 @@ from retinue.kit.secrets import Secret
 ADMIN, PLAIN, FILE_READER = "boss", "plain", "file_reader"
 PASSWORD = "pä'ss\\word"
 NAME = "db.example.test"
+PR_SET_PDEATHSIG = 1
 
 
 @dataclass
@@ -106,42 +110,66 @@ def hand_over(folder: Path, owner: str) -> None:
             shutil.chown(path, owner, pwd.getpwnam(owner).pw_gid)
 
 
+def end_with_us() -> None:
+    """Ask the kernel to end this process when the one that started it is gone, however it went."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
+
+
+@contextlib.contextmanager
+def running(command: list[object], ready: str, **options: object) -> Iterator[list[str]]:
+    """A program of which a line says that it is ready; gives all lines, for as long as it runs."""
+    process = subprocess.Popen(
+        [str(part) for part in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=end_with_us,  # noqa: PLW1509 - nothing else is started meanwhile
+        **options,
+    )
+    said: list[str] = []
+    is_settled = threading.Event()
+
+    def listen() -> None:
+        for line in process.stderr:
+            said.append(line)
+            if ready in line:
+                is_settled.set()
+        is_settled.set()
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    try:
+        is_settled.wait()
+        assert any(ready in line for line in said), f"{command[0]} did not start: {said}"
+        yield said
+    finally:
+        process.send_signal(signal.SIGQUIT)
+        process.wait()
+        listener.join()
+        process.stderr.close()
+
+
 @contextlib.contextmanager
 def running_postgresql() -> Iterator[Foreign]:
     programs = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    initdb, pg_ctl = required("initdb", *programs), required("pg_ctl", *programs)
+    initdb, server = required("initdb", *programs), required("postgres", *programs)
     port = free_port()
     with owned_folder("postgres") as (folder, run_as):
-        data = folder / "data"
-        (folder / "password").write_text(PASSWORD)
+        data, password = folder / "data", folder / "password"
+        password.write_text(PASSWORD)
         hand_over(folder, "postgres")
-
-        def call(*command: object) -> None:
-            subprocess.run(
-                [str(part) for part in command], check=True, cwd=folder, stdout=subprocess.DEVNULL, **run_as
-            )
-
-        call(
-            initdb,
-            "-D",
-            data,
-            "-U",
-            ADMIN,
-            "-A",
-            "scram-sha-256",
-            "-N",
-            "-E",
-            "UTF8",
-            f"--pwfile={folder / 'password'}",
-        )
+        arguments = ["-U", ADMIN, "-A", "scram-sha-256", "-N", "-E", "UTF8", f"--pwfile={password}"]
+        made = [initdb, "-D", str(data), *arguments]
+        subprocess.run(made, check=True, cwd=folder, stdout=subprocess.DEVNULL, **run_as)
         certificate = make_certificate(data)
         hand_over(data, "postgres")
-        settings = f"-p {port} -h 127.0.0.1 -k {folder} -c ssl=on -c fsync=off -c max_connections=50"
-        call(pg_ctl, "-D", data, "-w", "-l", folder / "log", "-o", settings, "start")
-        try:
+        command = [
+            *(server, "-D", data, "-h", "127.0.0.1", "-p", port, "-k", folder),
+            *("-c", "ssl=on", "-c", "fsync=off", "-c", "max_connections=50", "-c", "jit=off"),
+        ]
+        with running(command, "ready to accept connections", cwd=folder, **run_as):
             yield Foreign("postgresql", port, folder, certificate)
-        finally:
-            call(pg_ctl, "-D", data, "-m", "immediate", "stop")
 
 
 MARIADB_SETUP = f"""
@@ -163,46 +191,23 @@ def running_mariadb() -> Iterator[Foreign]:
     install, server = required("mariadb-install-db"), required("mariadbd")
     port = free_port()
     with owned_folder("mysql") as (folder, run_as):
-        data = folder / "data"
+        data, temporary = folder / "data", folder / "tmp"
         data.mkdir()
+        temporary.mkdir()
         certificate = make_certificate(folder)
         setup = MARIADB_SETUP.format(password=PASSWORD.replace("\\", "\\\\").replace("'", "''"))
         (folder / "setup.sql").write_text("\n".join(line for line in setup.splitlines() if line))
         hand_over(folder, "mysql")
-        subprocess.run(
-            [install, "--no-defaults", f"--datadir={data}", "--skip-test-db"],
-            check=True,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            **run_as,
-        )
-        process = subprocess.Popen(
-            [
-                *(server, "--no-defaults", f"--datadir={data}", f"--socket={folder / 'socket'}"),
-                *(
-                    f"--pid-file={folder / 'pid'}",
-                    f"--port={port}",
-                    "--bind-address=127.0.0.1",
-                    "--character-set-server=utf8mb4",
-                ),
-                *(f"--ssl-cert={folder / 'server.crt'}", f"--ssl-key={folder / 'server.key'}"),
-                *(f"--init-file={folder / 'setup.sql'}", "--innodb-buffer-pool-size=16M", "--skip-log-bin"),
-                "--innodb-flush-log-at-trx-commit=0",
-            ],
-            cwd=folder,
-            stderr=subprocess.PIPE,
-            text=True,
-            **run_as,
-        )
-        try:
-            said = ""
-            for line in process.stderr:
-                said += line
-                if "ready for connections" in line:
-                    break
-            else:
-                pytest.fail(f"mariadbd did not start: {said}")
+        # A server cleans its temporary folder, so it must not be another server's.
+        places = ["--no-defaults", f"--datadir={data}", f"--tmpdir={temporary}"]
+        made = [install, *places, "--skip-test-db"]
+        subprocess.run(made, check=True, cwd=folder, stdout=subprocess.DEVNULL, **run_as)
+        command = [
+            *(server, *places, f"--socket={folder / 'socket'}", f"--pid-file={folder / 'pid'}"),
+            *("--bind-address=127.0.0.1", f"--port={port}", "--character-set-server=utf8mb4"),
+            *(f"--ssl-cert={folder / 'server.crt'}", f"--ssl-key={folder / 'server.key'}"),
+            *(f"--init-file={folder / 'setup.sql'}", "--innodb-buffer-pool-size=16M", "--skip-log-bin"),
+            *("--innodb-flush-log-at-trx-commit=0", "--innodb-fast-shutdown=2"),
+        ]
+        with running(command, "ready for connections", cwd=folder, **run_as):
             yield Foreign("mysql", port, folder, certificate)
-        finally:
-            process.kill()
-            process.communicate()

@@ -3,14 +3,13 @@
 import contextlib
 import getpass
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
 
-from tests.adapters.foreign_databases import free_port, required
+from tests.adapters.foreign_databases import free_port, required, running
 
 CONFIG = """
 ListenAddress 127.0.0.1
@@ -36,10 +35,10 @@ class Sshd:
     username: str
     key: asyncssh.SSHKey
     fingerprints: dict[str, str]
-    log: Path
+    lines: list[str]
 
     def said(self) -> str:
-        return self.log.read_text()
+        return "".join(self.lines)
 
 
 @contextlib.contextmanager
@@ -55,16 +54,6 @@ def running_sshd(folder: Path) -> Iterator[Sshd]:
     key = asyncssh.generate_private_key("ssh-ed25519")
     (folder / "authorized").write_bytes(key.export_public_key())
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
-    log = folder / "log"
-    with log.open("w") as written:
-        process = subprocess.Popen(
-            [program, "-D", "-e", "-f", str(folder / "config")], stdin=subprocess.DEVNULL, stderr=written
-        )
-    try:
-        while "Server listening" not in log.read_text():
-            assert process.poll() is None, f"sshd did not start: {log.read_text()}"
-        fingerprints = {kind: host.get_fingerprint() for kind, host in hosts.items()}
-        yield Sshd(port, getpass.getuser(), key, fingerprints, log)
-    finally:
-        process.kill()
-        process.communicate()
+    fingerprints = {kind: host.get_fingerprint() for kind, host in hosts.items()}
+    with running([program, "-D", "-e", "-f", folder / "config"], "Server listening") as lines:
+        yield Sshd(port, getpass.getuser(), key, fingerprints, lines)

@@ -261,3 +261,9 @@ async def test_servers_that_are_none_are_told_apart(log_in):
         async with serving(serve) as (port, _):
             with pytest.raises(LoginUnreachable):
                 await log_in(port=port, timeout_s=5)
+
+
+@pytest.mark.parametrize("username", ["tag\U000e0001", "\ufffe", "\u0627a"])
+async def test_a_username_that_ssh_does_not_know_is_said_to_be_one(log_in, username):
+    with pytest.raises(LoginNotConfigured, match="username"):
+        await log_in(username=username, password=Secret("a password"))

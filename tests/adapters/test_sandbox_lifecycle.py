@@ -1,6 +1,7 @@
 """Backends come up when needed, are proven first, come back when they die, and leave nothing behind."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.sandbox import Code, LocalSandbox, bubblewrap, guests
-from tests.adapters.sandbox_ways import backend, descendants, failure, needs
+from tests.adapters.sandbox_ways import backend, descendants, failure, needs, orphans
 
 pytest_plugins = ("tests.adapters.sandbox_fixtures",)
 
@@ -64,7 +65,8 @@ async def test_a_killed_backend_comes_back(own, sandbox_processes):
     running = asyncio.create_task(own.run(SLEEP, 60, timeout_s=60))
     await _until(lambda: _is_busy(own))
     for pid in sandbox_processes():
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     failed = await failure(running)
     assert (failed.kind, failed.message) == (
         "sandbox_unavailable",
@@ -114,8 +116,7 @@ async def test_a_call_that_is_cancelled_dies(own, sandbox_processes):
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    await _until(lambda: sandbox_processes() == idle)
-    assert own._free._value == 2
+    await _until(lambda: sandbox_processes() == idle and own._free._value == 2)
 
 
 async def test_who_gives_up_waiting_for_the_start_harms_nobody(own, sandbox_processes):
@@ -156,6 +157,16 @@ async def test_a_place_is_free_again_only_when_its_process_is_gone(own):
     for _ in range(4):
         assert (await failure(own.run(SLEEP, 60, timeout_s=0.05))).kind == "timeout"
     await _until(lambda: own._free._value == 2)
+
+
+async def test_a_sandbox_that_is_killed_while_it_is_built_leaves_nothing(own, tmp_path):
+    code = Code(runtime="python", source=SLEEP.source, packages=tmp_path)
+    await own.run(code, 0, timeout_s=10)
+    for delay_ms in (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30):
+        failed = await failure(own.run(code, 60, timeout_s=delay_ms / 1000))
+        assert failed.kind in {"timeout", "sandbox_unavailable"}
+    await _until(lambda: own._free._value == 2)
+    await _until(lambda: not orphans())
 
 
 async def test_the_server_is_free_while_code_runs(own):

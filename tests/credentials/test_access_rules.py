@@ -124,7 +124,7 @@ async def test_without_a_rule_everything_may_use_a_credential_and_with_one_only_
     refused = [record for record in await trail(owner, made["id"]) if record["action"] == "access_denied"]
     assert len(refused) == 5
     assert (refused[0]["success"], refused[0]["reason"]) == (False, "credential_access_denied")
-    assert refused[0]["via"] == {"tool_id": "tool_2"}
+    assert refused[0]["via"] == {"tool_id": "tool_2", "agent_id": None, "execution_id": None}
     await owner.delete(f"{PATH}/{made['id']}/access/{rule['id']}")
     assert not await uses(acting, developer, made, tool_id="tool_1")
 

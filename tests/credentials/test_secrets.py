@@ -58,6 +58,7 @@ async def test_secrets_can_be_sent_with_the_rest(owner) -> None:
         ({"secrets": {"x": 1}, "merge": False}, "secrets.api_key"),
         ({"secrets": {"api_key": 7}}, "secrets.api_key"),
         ({"secrets": {"x": "x" * 70_000}}, "secrets"),
+        ({"secrets": {"x": ["many"] * 101}}, "secrets"),
         ({"secrets": {"api_key": "x"}, "merge": "yes"}, "merge"),
     ],
 )
@@ -165,8 +166,12 @@ async def test_destinations_follow_the_secrets_and_what_stands_beside_them(owner
     assert changed.json()["data"]["destinations"] == ["https://b.example"]
     changed = await developer.put(path, {"metadata": {"test_url": "https://c.example/"}})
     assert changed.json()["data"]["destinations"] == ["https://b.example"]
+    # Nor does it open one that someone enters a new secret without having looked there.
+    changed = await put_secrets(owner, made["id"], {"api_key": f"{CANARY}-rotated"})
+    assert changed.json()["data"]["destinations"] == ["https://b.example"]
     # With a secret of one's own it is one's own choice.
-    changed = await put_secrets(developer, made["id"], {"api_key": f"{CANARY}-mine-123"})
+    mine = {"secrets": {"api_key": f"{CANARY}-mine-123"}, "metadata": {"test_url": "https://c.example/"}}
+    changed = await developer.put(path, mine)
     assert changed.json()["data"]["destinations"] == ["https://c.example", "https://b.example"]
 
 

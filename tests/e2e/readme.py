@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.e2e.processes import ROOT
@@ -25,6 +25,15 @@ class Curl:
     def body_with(self, **values: str) -> Any:
         assert values.keys() <= self.body.keys()
         return {**self.body, **values}
+
+    def about(self, ids: dict[str, str]) -> "Curl":
+        """The same with the ids that the reader was told in the place of those the README leaves out."""
+
+        def told(text: str) -> str:
+            return re.sub(r"([a-z]+)_…", lambda found: ids[found[1]], text)
+
+        body = json.loads(told(json.dumps(self.body, ensure_ascii=False)))
+        return replace(self, path=told(self.path), body=body)
 
 
 def first_minute() -> list[Curl]:

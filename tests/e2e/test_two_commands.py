@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
@@ -23,20 +24,34 @@ from tests.factories.mails import link_token
 PATIENCE_S = 20
 
 
+def keys_of(answer: Any) -> Iterator[str]:
+    """The names of an answer at any depth."""
+    inner = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list) else ()
+    yield from answer if isinstance(answer, dict) else ()
+    for value in inner:
+        yield from keys_of(value)
+
+
 class Reader:
     """Types the README's commands one after the other."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
         self.token = ""
+        self.ids: dict[str, str] = {}
 
     async def type(self, curl: Curl, **values: str) -> Any:
         body = curl.body_with(**values) if curl.body is not None else None
         token = self.token if curl.with_token else ""
         status, answer = await call(self._server.port, curl.method, curl.path, token=token, body=body)
         assert status in {200, 201}, answer
-        assert curl.shown_keys <= answer.keys(), curl
+        assert curl.shown_keys <= set(keys_of(answer)), curl
         return answer
+
+    async def make(self, curl: Curl) -> None:
+        """Type a command that makes something, and keep its id for the commands to come."""
+        id = (await self.type(curl.about(self.ids)))["data"]["id"]
+        self.ids[id.partition("_")[0]] = id
 
     async def mail_to(self, address: str) -> Any:
         """The mail that the server put into its outbox."""
@@ -59,10 +74,18 @@ async def test_the_first_minute_is_as_the_readme_says(tmp_path: Path, database_u
     (email,) = re.findall(r"^First administrator: (\S+)$", server.log, re.MULTILINE)
     (password,) = re.findall(r"^Password \(shown once\): (\S+)$", server.log, re.MULTILINE)
 
-    log_in, invite, register, set_up, enable = first_minute()
+    log_in, make, run, keep, use, run_again, audit, invite, register, set_up, enable = first_minute()
     assert log_in.body["email"] == email
     reader = Reader(server)
     reader.token = (await reader.type(log_in, password=password))["access_token"]
+    await reader.make(make)
+    done = (await reader.type(run.about(reader.ids)))["data"]
+    assert (done["status"], done["output"]) == ("completed", {"total": 30})
+    await reader.make(keep)
+    await reader.make(use)
+    await reader.type(run_again.about(reader.ids))
+    (used, *_) = (await reader.type(audit.about(reader.ids)))["data"]
+    assert (used["action"], used["credential_name"]) == ("used", keep.body["name"])
     invited = (await reader.type(invite))["email"]
     token = link_token(await reader.mail_to(invited))
     assert (await reader.type(register, invite_token=token))["role"] == invite.body["role"]

@@ -113,8 +113,9 @@ async def test_a_credential_of_the_vault_serves_as_key(admin, ctx, provider, typ
     assert (await run_test(admin, key))[0] is True
     assert (await calling.chat(ctx, REQUEST, via={"agent_id": "agt_1"})).text == "You said: Hello"
     *_, tested, used = await credentials.trail(admin, held["id"])
-    assert (tested["action"], tested["via"]) == ("used", {"api_key_id": key["id"]})
-    assert used["via"] == {"agent_id": "agt_1", "api_key_id": key["id"]}
+    by_key = {"tool_id": None, "agent_id": None, "execution_id": None, "api_key_id": key["id"]}
+    assert (tested["action"], tested["via"]) == ("used", by_key)
+    assert used["via"] == {**by_key, "agent_id": "agt_1"}
     usage = (await admin.get(f"{credentials.PATH}/{held['id']}/usage")).json()["data"]
     assert usage["api_keys"] == [{"id": key["id"], "name": key["name"]}]
 

@@ -204,6 +204,19 @@ async def test_a_database_credential_brings_server_and_login(tools, shop):
     assert done["status"] == "completed"
 
 
+@SERVERS
+async def test_only_a_database_credential_says_where_its_server_is(tools, shop):
+    """Who may write a custom credential may change its host, and would be sent the password."""
+    secrets = {"host": shop["host"], "port": shop["port"], "username": PLAIN, "password": PASSWORD}
+    credential = await tools.credential("custom", secrets)
+    attached = {"auth_type": "custom", "auth_config": {"credential_id": credential}}
+    query = {"query": "SELECT count(*) AS n FROM orders"}
+    done = await tools.run("database", shop, query, **attached)
+    assert done["output"]["rows"] == [{"n": 3}]
+    done = await tools.run("database", {"db_type": shop["db_type"], "database": "shop"}, query, **attached)
+    assert (done["status"], done["error"]["code"]) == ("failed", "not_configured")
+
+
 @pytest.mark.parametrize(
     "name",
     ["../../retinue.db", "/etc/passwd", "..", ".", "", "missing.db", "shop.db?mode=rwc", "file:shop.db"],

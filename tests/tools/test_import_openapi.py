@@ -100,15 +100,15 @@ async def test_a_dry_run_shows_the_tool_and_stores_nothing(admin, people) -> Non
     assert await stored_tools(people, admin) == 0
 
 
-async def test_operations_are_chosen_by_name(admin) -> None:
+async def test_operations_are_chosen_by_the_name_of_the_endpoint_or_of_the_document(admin) -> None:
     document = pets("https://pets.example.com")
     tool = await imported(
-        admin, document=document, operations=["add_pet", "add_pet"], name="Adder", category="crm"
+        admin, document=document, operations=["addPet", "add_pet"], name="Adder", category="crm"
     )
     assert [endpoint["name"] for endpoint in tool["endpoints"]] == ["add_pet"]
     assert (tool["name"], tool["category"]) == ("Adder", "crm")
     assert tool["input_schema"]["required"] == ["name"]
-    refused = await imported(admin, 422, document=document, operations=["add_pet", "sell_pet"])
+    refused = await imported(admin, 422, document=document, operations=["addPet", "sellPet"])
     assert list(refused) == ["operations.1"]
 
 

@@ -202,11 +202,12 @@ async def test_an_update_changes_what_it_names_and_nothing_else(developer, peopl
         "updated_at": changed["updated_at"],
     }
     assert (await change_tool(developer, tool, input_schema=None))["input_schema"] is None
+    assert (await change_tool(developer, tool, description=None))["description"] == ""
     assert (
         await change_tool(developer, tool) == (await developer.get(f"/v1/tools/{tool['id']}")).json()["data"]
     )
     told = [event.data["changed"] for event in await events(people, "system.tool.updated")]
-    assert told == [["category", "description", "is_enabled"], ["input_schema"]]
+    assert told == [["category", "description", "is_enabled"], ["input_schema"], ["description"]]
 
 
 async def test_another_type_is_checked_with_the_configuration_that_is_there(developer) -> None:

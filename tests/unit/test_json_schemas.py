@@ -1,5 +1,8 @@
 """JSON Schema from users: bad ones are refused when written, good ones check in linear time."""
 
+import functools
+import time
+
 import pytest
 
 from retinue.kit.errors import Invalid
@@ -11,6 +14,17 @@ def nested(levels: int) -> dict:
     for _ in range(levels):
         schema = {"not": schema}
     return schema
+
+
+def doubling(keyword: str, times: int) -> dict:
+    """Each definition names the next one twice."""
+    parts = {f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(times)}
+    return {"$defs": {**parts, f"d{times}": {"type": "string"}}, "$ref": "#/$defs/d0"}
+
+
+def chained(times: int) -> dict:
+    parts = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(times)}
+    return {"$defs": {**parts, f"d{times}": {}}, "$ref": "#/$defs/d0"}
 
 
 REFUSED = {
@@ -25,6 +39,17 @@ REFUSED = {
     "a pattern that refers back": {"pattern": r"(a)\1"},
     "a pattern that is huge": {"pattern": "(a{1000}){1000}"},
     "too many levels": nested(40),
+    "references that double": doubling("allOf", 40),
+    "references that double as they are compiled": {
+        "properties": {str(n): {"$ref": "#/$defs/d0", "unevaluatedProperties": False} for n in range(500)},
+        "$defs": doubling("anyOf", 8)["$defs"],
+    },
+    "an anchor of what doubles": {
+        "$defs": {**doubling("oneOf", 30)["$defs"], "a": {"$anchor": "a", "$ref": "#/$defs/d0"}},
+        "$ref": "#a",
+    },
+    "a chain of references": chained(1200),
+    "references that begin anew": {"properties": {"a": {"$id": "https://example.com/a", "$ref": "#/b"}}},
     "too many bytes": {"description": "x" * 70_000},
 }
 
@@ -85,3 +110,50 @@ def test_a_schema_that_is_nothing_but_itself_does_not_hang() -> None:
 def test_many_failures_are_cut_off() -> None:
     schema = compile_schema({"items": {"type": "string"}}, "input_schema")
     assert len(schema.errors(list(range(1000)), "input")) == 20
+
+
+RECURSIVE = {
+    "anyOf": [
+        {"properties": {"inner": {"$ref": "#"}}, "required": ["a"]},
+        {"properties": {"inner": {"$ref": "#"}}, "required": ["b"]},
+    ]
+}
+COSTLY = {
+    "branches that meet again at every level": (
+        RECURSIVE,
+        functools.reduce(lambda v, _: {"inner": v}, range(30), {}),
+    ),
+    "a long list of choices": (
+        {"items": {"enum": [f"{n:04d}" for n in range(8000)]}},
+        ["none of them"] * 9000,
+    ),
+    "many conditions on many values": (
+        {"items": {"allOf": [{"type": "string"}] * 3000}},
+        [1] * 9000,
+    ),
+    "many patterns on a long text": (
+        {"allOf": [{"pattern": f"(a|b|ab)*{n}$"} for n in range(1500)]},
+        "ab" * 500_000,
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "value"), COSTLY.values(), ids=COSTLY)
+def test_what_would_take_long_to_explain_is_refused_at_once(schema, value) -> None:
+    compiled = compile_schema(schema, "input_schema")
+    started = time.process_time()
+    assert set(compiled.errors(value, "input")) == {"input"}
+    assert time.process_time() - started < 1
+
+
+def test_definitions_that_are_used_often_are_no_burden() -> None:
+    text = {"type": "string", "maxLength": 100}
+    point = {"properties": {name: {"$ref": "#/$defs/text"} for name in "abcdefghij"}}
+    shape = {
+        "properties": {"points": {"items": {"$ref": "#/$defs/point"}}, "inner": {"$ref": "#"}},
+        "$defs": {"text": text, "point": point},
+    }
+    compiled = compile_schema(shape, "input_schema")
+    points = [dict.fromkeys("abcdefghij", "x")] * 300
+    assert compiled.errors({"points": points, "inner": {"points": points}}, "input") == {}
+    assert set(compiled.errors({"points": [*points, {"a": 1}]}, "input")) == {"input.points.300.a"}

@@ -2,9 +2,11 @@
 
 import base64
 import binascii
+import html
 import io
 import json
 import sys
+import time
 import urllib.parse
 
 import pytest
@@ -16,12 +18,16 @@ from retinue.kit.logging import configure
 from retinue.kit.redaction import Redactor
 from retinue.kit.settings import Settings
 
-SECRET = 'p/ss+w"ö rd=CANARY-1234'
+SECRET = 'p/ss+w"ö \\r<d=CANARY-1234'
 
 FORMS = {
     "as it is": lambda text: text,
     "in JSON": lambda text: json.dumps({"password": text}),
     "in JSON with letters of any language": lambda text: json.dumps({"password": text}, ensure_ascii=False),
+    "in JSON of PHP": lambda text: json.dumps({"password": text}).replace("/", r"\/"),
+    "in JSON inside JSON": lambda text: json.dumps(json.dumps({"password": text})),
+    "in Python": lambda text: repr({"password": text}),
+    "in markup": lambda text: f"<b>{html.escape(text)}</b>",
     "percent-encoded": lambda text: "a=" + urllib.parse.quote(text, safe=""),
     "in a form": lambda text: urllib.parse.urlencode({"a": text}),
     "in hexadecimal": lambda text: text.encode().hex(),
@@ -102,3 +108,12 @@ def test_a_guard_does_not_show_what_it_guards() -> None:
 def test_no_text_survives_with_its_secret(secret, before, after) -> None:
     cleaned = Redactor([secret]).text(before + secret + after)
     assert secret not in cleaned or secret in "***"
+
+
+def test_many_secrets_in_a_large_answer_are_found_in_no_time() -> None:
+    secrets = [f"secret-number-{number:04d}" for number in range(100)]
+    answer = [{"name": "nothing to see here"} for _ in range(50_000)]
+    started = time.process_time()
+    assert Redactor(secrets).value(answer) is answer
+    assert time.process_time() - started < 2
+    assert Redactor(secrets).value([*answer, secrets[7]])[-1] == "***"

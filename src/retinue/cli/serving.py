@@ -38,6 +38,7 @@ class Serving:
             typer.echo(f"First administrator: {settings.admin_email}")
             typer.echo(f"Password (shown once): {self.service.new_password.reveal()}")
         sys.stdout.flush()
+        self.service.probe_sandboxes()
         allowed = settings.egress_allowed()
         if settings.egress_allow is None and allowed:
             log.info("development instance: outgoing calls may reach this machine", egress_allow=allowed)

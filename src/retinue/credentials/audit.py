@@ -27,6 +27,7 @@ _LISTING = Listing(
     only=(_entries.c.action.startswith(PREFIX, autoescape=True),),
     default_sort="-sequence",
 )
+_NO_WAY: dict[str, Any] = {"tool_id": None, "agent_id": None, "execution_id": None}
 
 
 async def page(ctx: Context, query: AuditQuery, credential_id: str | None = None) -> Page[AuditRecord]:
@@ -63,7 +64,7 @@ def _record(entry: AuditEntry, names: dict[str, str]) -> AuditRecord:
         credential_name=name,
         action=entry.action.removeprefix(PREFIX),
         actor=AuditActor(type=entry.actor["type"], id=actor_id, name=names.get(actor_id)),
-        via=via or None,
+        via={**_NO_WAY, **via} if via else None,
         metadata=metadata,
         prev_hash=entry.previous_hash,
     )

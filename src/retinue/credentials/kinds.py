@@ -8,6 +8,8 @@ from retinue.credentials.models import CredentialType
 from retinue.kit.errors import Invalid
 
 _MOST_KEYS = 50
+# What comes back from a call is searched for each of them.
+_MOST_TEXTS = 100
 _MOST_BYTES = 64 * 1024
 _DEEPEST = 8
 _DOTS = "••••"
@@ -166,11 +168,9 @@ _TYPE_NAMES = {"string": "a text", "integer": "a number from 1 to 65535", "array
 
 def check_secrets(type: CredentialType, secrets: dict[str, Any]) -> None:
     """Refuse secrets that lack what their type needs, or that are too many, too large or too deep."""
-    kind, found = KINDS[type], {}
-    if len(secrets) > _MOST_KEYS or not (secrets or kind.keys):
+    kind, found = KINDS[type], _beyond_limits(secrets)
+    if not (secrets or kind.keys):
         found["secrets"] = f"must have 1 to {_MOST_KEYS} keys"
-    elif len(msgspec.json.encode(secrets)) > _MOST_BYTES or depth(secrets) > _DEEPEST:
-        found["secrets"] = f"must be at most {_MOST_BYTES // 1024} KiB and {_DEEPEST} levels deep"
     for name, key in kind.keys.items():
         value = secrets.get(name)
         if value is None or value == "":
@@ -184,6 +184,16 @@ def check_secrets(type: CredentialType, secrets: dict[str, Any]) -> None:
         found[f"secrets.{kind.any_of[0]}"] = f"one of {', '.join(kind.any_of)} is required"
     if found:
         raise Invalid(found)
+
+
+def _beyond_limits(secrets: dict[str, Any]) -> dict[str, str]:
+    if len(secrets) > _MOST_KEYS:
+        return {"secrets": f"must have 1 to {_MOST_KEYS} keys"}
+    if len(msgspec.json.encode(secrets)) > _MOST_BYTES or depth(secrets) > _DEEPEST:
+        return {"secrets": f"must be at most {_MOST_BYTES // 1024} KiB and {_DEEPEST} levels deep"}
+    if len(_texts(secrets)) > _MOST_TEXTS:
+        return {"secrets": f"must be at most {_MOST_TEXTS} values"}
+    return {}
 
 
 def with_defaults(type: CredentialType, secrets: dict[str, Any]) -> dict[str, Any]:

@@ -62,12 +62,13 @@ async def update(ctx: Context, credential: Credential, body: CredentialUpdate) -
         secrets = await _replace_secrets(ctx, held, secrets, SecretsUpdate(secrets=body.secrets))
     changes = _changes(ctx, held, body)
     changed = [name for name, value in changes.items() if getattr(held, name) != value]
-    if "metadata" in changed:
+    if "metadata" in changes:
         metadata.check(ctx, changes["metadata"])
+        # What someone else wrote there holds from when it is written once more by who knows the secrets.
         changes["destinations"] = await _destinations_beside(ctx, held, secrets, changes["metadata"])
     if "expires_at" in changed:
         changes["expiry_announced"] = None
-    if changed:
+    if changed or changes.get("destinations", held.destinations) != held.destinations:
         await ctx.db.update(held, **changes)
         ctx.emit(CredentialUpdated.about(held, changed=changed))
     _refuse_shown_secrets(held, secrets)
@@ -121,7 +122,9 @@ async def _replace_secrets(ctx: Context, held: Credential, before: Json, body: S
     }
     if may_move:
         old, new = (destinations.entered_for(held.type, each, held.metadata) for each in (before, after))
-        changes["destinations"] = destinations.rebound(held, old, new)
+        # Who enters a secret has not agreed to places that someone else wrote beside it.
+        agreed = [place for place in new if place in held.destinations or place not in old]
+        changes["destinations"] = destinations.rebound(held, old, agreed)
     await ctx.db.update(held, **changes)
     touched = {*body.secrets} if body.merge else {*before, *after}
     changed = sorted(touched & {*before, *after})

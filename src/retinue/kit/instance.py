@@ -30,6 +30,7 @@ class Instance:
     shutting_down: asyncio.Event = field(default_factory=asyncio.Event)
     work_arrived: Callable[[], None] = lambda: None
     worker_status: Callable[[], str] = lambda: "off"
+    sandbox_status: Callable[[], dict[str, str]] = dict
     openapi: Callable[[], bytes] = lambda: b"{}"
     metrics: Metrics | None = None
 

@@ -1,6 +1,6 @@
 """What is entered in `auth_config`: sealed at once, shown never, and bound to where it was entered for."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -13,6 +13,8 @@ from retinue.tools.known_keys import Problems, header_problems, url_problems, wr
 from retinue.tools.models import Tool
 
 _MAX_BYTES = 64 * 1024
+# What comes back from a call is searched for each of them.
+_FewTexts = Annotated[dict[str, str], msgspec.Meta(max_length=50)]
 
 
 class _Known(msgspec.Struct, kw_only=True):
@@ -27,8 +29,8 @@ class _Known(msgspec.Struct, kw_only=True):
     api_key_header: str | None = None
     api_key_value: str | None = None
     api_key_location: Literal["header", "query"] | None = None
-    headers: dict[str, str] | None = None
-    query: dict[str, str] | None = None
+    headers: _FewTexts | None = None
+    query: _FewTexts | None = None
 
 
 class Entered(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from retinue.credentials.errors import (
     DestinationChanged,
     TokenNotRenewed,
 )
+from retinue.credentials.kinds import KINDS
 from retinue.credentials.models import Credential, CredentialType
 from retinue.credentials.sealing import stored_secrets
 from retinue.credentials.use import Opened, Purpose, use
@@ -136,6 +137,9 @@ def _from_credential(ctx: Context, tool: Tool, opened: Opened) -> Granted:
     if opened.type is CredentialType.basic_auth:
         authentication, hidden = _basic(secrets["username"], secrets["password"])
         return authentication, [*opened.hidden, *hidden]
+    if "host" not in KINDS[opened.type].destination:
+        # Anyone may change it there and would have the rest sent to himself; the tool has to say where to go.
+        secrets = {name: value for name, value in secrets.items() if name not in {"host", "port"}}
     authentication, hidden = _custom(tool, secrets)
     return authentication, [*opened.hidden, *hidden]
 
@@ -180,9 +184,8 @@ def _custom(tool: Tool, secrets: dict[str, Any]) -> Granted:
     """Headers and query parameters under names of one's own; a database takes its login from the rest."""
     headers, query = _texts(secrets.get("headers")), _texts(secrets.get("query"))
     if not headers and not query and tool.tool_type is not ToolType.database:
-        raise ExecutionFailed(
-            "auth_error", "These secrets have neither headers nor query parameters to send."
-        )
+        code = "not_configured" if tool.credential_id is None else "auth_error"
+        raise ExecutionFailed(code, "These secrets have neither headers nor query parameters to send.")
     hidden = [
         part for text in (*headers.values(), *query.values()) for part in (text, text.partition(" ")[2])
     ]

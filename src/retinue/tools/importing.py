@@ -67,11 +67,13 @@ def _chosen(api: Api, operations: list[str] | None) -> Api:
         raise Invalid({"document": "has no operation that a tool can call"})
     if operations is None:
         return api
-    by_name = {endpoint.name: endpoint for endpoint in api.endpoints}
+    by_name = {endpoint.operation_id: endpoint for endpoint in api.endpoints if endpoint.operation_id}
+    by_name |= {endpoint.name: endpoint for endpoint in api.endpoints}
     unknown = [position for position, name in enumerate(operations) if name not in by_name]
     if unknown:
         raise Invalid({f"operations.{position}": "there is no such operation" for position in unknown})
-    return msgspec.structs.replace(api, endpoints=[by_name[name] for name in dict.fromkeys(operations)])
+    chosen = {by_name[name].name: by_name[name] for name in operations}
+    return msgspec.structs.replace(api, endpoints=list(chosen.values()))
 
 
 def _config(api: Api, base_url: str | None) -> JsonObject:

@@ -52,6 +52,8 @@ async def update(ctx: Context, tool: Tool, body: ToolUpdate) -> Tool:
     if held is None:
         raise ToolNotFound
     wanted = given(body)
+    if "description" in wanted:
+        wanted["description"] = wanted["description"] or ""
     _check_schemas(wanted.get("input_schema"), wanted.get("output_schema"))
     if "config" in wanted:
         wanted["config"] = configuration.changed(held.config, wanted["config"])

@@ -28,7 +28,7 @@ from retinue.adapters.databases.errors import (
 from retinue.adapters.databases.grammar import is_system_schema
 from retinue.adapters.databases.query import Query
 from retinue.adapters.databases.tls import context_for, unreachable
-from retinue.adapters.databases.values import MAX_RECEIVED_BYTES, Rows, parsed, rows_of
+from retinue.adapters.databases.values import MAX_RECEIVED_BYTES, Rows, rows_of, with_json
 from retinue.kit.egress import Egress, PinnedAddress
 from retinue.kit.errors import RetinueError
 
@@ -82,6 +82,10 @@ class _Connection(aiomysql.Connection):  # type: ignore[misc] # aiomysql has no 
         if self._writer is not None:
             self._writer.transport.abort()
         self.close()
+
+    def _close_on_cancel(self) -> None:
+        # aiomysql would wait for a server that is busy to take part in the end of TLS.
+        self.abort()
 
     async def _get_server_information(self) -> None:
         await super()._get_server_information()
@@ -177,18 +181,10 @@ def _settings(version: str, query: Query, timeout_s: float, max_rows: int) -> li
 async def _fetched(cursor: Any, query: Query, max_rows: int) -> Rows:
     described = cursor.description or ()
     found = await cursor.fetchmany(max_rows + 1) if described else []
-    json_columns = [index for index, column in enumerate(described) if column[1] == FIELD_TYPE.JSON]
-    decoded = (_decoded(row, json_columns) for row in found)
+    json_columns = {index for index, column in enumerate(described) if column[1] == FIELD_TYPE.JSON}
+    decoded = (with_json(row, json_columns) for row in found)
     changed = None if query.is_read else cursor.rowcount
     return rows_of([column[0] for column in described], decoded, max_rows, changed)
-
-
-def _decoded(row: tuple[Any, ...], json_columns: list[int]) -> list[Any]:
-    values = list(row)
-    for index in json_columns:
-        if values[index] is not None:
-            values[index] = parsed(values[index])
-    return values
 
 
 def _bindable(value: Any) -> Any:
@@ -252,6 +248,9 @@ async def _connect(spec: ConnectionSpec, pinned: PinnedAddress) -> _Connection:
             if error.args[0] != CR.CR_CONN_HOST_ERROR:
                 raise
             last = error
+        except asyncio.CancelledError:
+            connection.abort()
+            raise
         else:
             return connection
     raise last

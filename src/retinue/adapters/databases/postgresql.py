@@ -25,7 +25,7 @@ from retinue.adapters.databases.errors import (
 from retinue.adapters.databases.metering import Meter
 from retinue.adapters.databases.query import Query
 from retinue.adapters.databases.tls import context_for, unreachable
-from retinue.adapters.databases.values import MAX_RECEIVED_BYTES, Rows, parsed, rows_of
+from retinue.adapters.databases.values import MAX_RECEIVED_BYTES, Rows, rows_of, with_json
 from retinue.kit.egress import Egress, PinnedAddress
 from retinue.kit.errors import RetinueError
 
@@ -72,22 +72,14 @@ async def _execute(connection: Any, query: Query, max_rows: int) -> Rows:
     arguments = [coerced(value, kind) for value, kind in zip(query.arguments, kinds, strict=True)]
     attributes = statement.get_attributes()
     columns = [attribute.name for attribute in attributes]
-    json_columns = [index for index, column in enumerate(attributes) if column.type.name in {"json", "jsonb"}]
+    json_columns = {index for index, column in enumerate(attributes) if column.type.name in {"json", "jsonb"}}
     if query.is_read:
         cursor = await statement.cursor(*arguments)
         found = await cursor.fetch(max_rows + 1)
-        return rows_of(columns, (_decoded(row, json_columns) for row in found), max_rows)
+        return rows_of(columns, (with_json(row, json_columns) for row in found), max_rows)
     found = await statement.fetch(*arguments)
     changed = int(statement.get_statusmsg().rpartition(" ")[2])
-    return rows_of(columns, (_decoded(row, json_columns) for row in found), max_rows, changed)
-
-
-def _decoded(row: Any, json_columns: list[int]) -> list[Any]:
-    values = list(row.values())
-    for index in json_columns:
-        if values[index] is not None:
-            values[index] = parsed(values[index])
-    return values
+    return rows_of(columns, (with_json(row, json_columns) for row in found), max_rows, changed)
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ import base64
 import datetime as dt
 import decimal
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -60,11 +60,16 @@ def _distinct(columns: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def parsed(text: str) -> Any:
-    """What a JSON column holds; as its text when Python's numbers cannot hold it."""
+def with_json(row: Iterable[Any], json_columns: Container[int]) -> list[Any]:
+    """The row with the text of these columns read as JSON."""
+    return [_parsed(value) if index in json_columns else value for index, value in enumerate(row)]
+
+
+def _parsed(text: str | None) -> Any:
     try:
-        return msgspec.json.decode(text)
+        return None if text is None else msgspec.json.decode(text)
     except msgspec.DecodeError:
+        # PostgreSQL's numbers have no largest.
         return text
 
 

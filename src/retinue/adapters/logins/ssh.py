@@ -70,7 +70,10 @@ async def log_in(
     seen = ""
     for algorithms in kinds:
         client = _Client(expected)
-        options = _options(client, username, key, password, algorithms)
+        try:
+            options = _options(client, username, key, password, algorithms)
+        except ValueError:
+            raise LoginNotConfigured("The username has characters that no SSH login may have.") from None
         try:
             await _authenticate(await reach(pinned), options)
         except (asyncssh.HostKeyNotVerifiable, asyncssh.KeyExchangeFailed):

@@ -30,13 +30,16 @@ class Auth(msgspec.Struct, frozen=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """`input_schema` has the parameters and the body's properties side by side.
+    """`name` is made of the document's own `operation_id`, or of method and path where it has none.
+
+    `input_schema` has the parameters and the body's properties side by side.
 
     Where that would not tell what goes where (`is_flat` is false), it has `path_params`, `query` and `body`
     instead. `output_schema` describes the body of a successful answer.
     """
 
     name: str
+    operation_id: str
     method: Method
     path: str
     summary: str

@@ -97,8 +97,10 @@ def _endpoint(
     parameters = read_parameters(source, path, declared, _carrying(auth))
     body, is_body_required = (None, False) if method == "GET" else find_body(source, details, declared)
     taken = read_input(source, method, parameters, body, is_body_required=is_body_required)
+    operation_id = text_of(details.get("operationId"), 200)
     return Endpoint(
-        name=names.unused(text_of(details.get("operationId"), 200) or f"{method} {path}"),
+        name=names.unused(operation_id or f"{method} {path}"),
+        operation_id=operation_id,
         method=method,
         path=path,
         summary=text_of(details.get("summary") or item.get("summary"), 200),

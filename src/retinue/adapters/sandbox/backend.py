@@ -85,6 +85,13 @@ class Backend(ABC):
         # Who asked first may give up; the others still want to know.
         return await asyncio.shield(self._proving)
 
+    @property
+    def standing(self) -> str:
+        """What is known without starting anything."""
+        if self._is_proven:
+            return "ok"
+        return _PATHS.sub("…", self._last_trouble) or "not tried yet"
+
     def _may_try_again(self) -> bool:
         return self._is_proven or asyncio.get_running_loop().time() >= self._retry_at
 

@@ -62,10 +62,10 @@ class Guest:
             async with asyncio.timeout(_START_S):
                 await self._ready
         except TimeoutError:
-            self.abandon()
+            await self.close()
             raise GuestFailed("it took too long to start") from None
         except BaseException:
-            self.abandon()
+            await self.close()
             raise
 
     def begin(self, message: dict[str, Any], descriptors: list[int]) -> "Begun":

@@ -43,6 +43,10 @@ class LocalSandbox:
         troubles = await asyncio.gather(*(backend.trouble() for backend in backends))
         return {backend.name: trouble or "ok" for backend, trouble in zip(backends, troubles, strict=True)}
 
+    def known(self) -> dict[str, str]:
+        """The same as far as it is known; nothing is started to find out."""
+        return {backend.name: backend.standing for backend in self._backends()}
+
     async def close(self) -> None:
         for backend in self._backends():
             await backend.close()

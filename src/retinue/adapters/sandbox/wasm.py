@@ -46,6 +46,7 @@ class WasmPython(Backend):
         self._folder: Path | None = None
         self._workers: dict[Guest, int] = {}
         self._idle: list[Guest] = []
+        self._closing: set[asyncio.Task[None]] = set()
 
     def _is_alive(self) -> bool:
         return self._folder is not None
@@ -82,7 +83,9 @@ class WasmPython(Backend):
         is_spent = worker.is_over or self._workers.get(worker, _CALLS_PER_WORKER) >= _CALLS_PER_WORKER
         if is_spent or len(self._idle) >= _MOST_IDLE:
             self._workers.pop(worker, None)
-            worker.abandon()
+            closing = asyncio.get_running_loop().create_task(worker.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
         else:
             self._idle.append(worker)
 
@@ -97,6 +100,8 @@ class WasmPython(Backend):
         self._idle.clear()
         for worker in workers:
             await worker.close()
+        while self._closing:
+            await asyncio.wait(self._closing)
         if self._folder:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
             self._folder = None

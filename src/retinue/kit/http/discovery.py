@@ -28,6 +28,7 @@ class Health(msgspec.Struct):
     worker: str
     vault: str
     egress_allow: list[str]
+    sandbox: dict[str, str]
 
 
 @routes.get("/health", requires=PUBLIC, cost="free")
@@ -48,6 +49,7 @@ async def get_health(ctx: Context) -> Reply[Health]:
         worker=instance.worker_status(),
         vault="sealed" if instance.vault.sealed_because else "open",
         egress_allow=list(instance.settings.egress_allowed()),
+        sandbox=instance.sandbox_status(),
     )
     return Reply(health, status=200 if is_ready else 503)
 

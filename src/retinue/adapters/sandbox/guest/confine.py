@@ -45,8 +45,11 @@ def hide() -> None:
     _call(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
 
 
-def die_with_parent() -> None:
+def die_with(parent: int) -> None:
+    """End when the parent ends, also if it ended before this was asked for."""
     _call(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+    if os.getppid() != parent:
+        raise ProcessLookupError(parent)
 
 
 def gain_nothing() -> None:

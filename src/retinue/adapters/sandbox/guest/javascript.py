@@ -36,11 +36,14 @@ class Engine:
         for name in ("function.js", "quickjs.js"):
             self._context.eval(_HERE.joinpath(name).read_text())
 
-    def answer(self, source: str, given: Any, *, is_module: bool) -> str:
+    def answer(self) -> str:
         from quickjs_rs import JSError, MemoryLimitError, QuickJSError
 
+        asked = calling.request()
         try:
-            return function.output(self._run(source, dumps(given), is_module=is_module))
+            return function.output(
+                self._run(asked["source"], dumps(asked["input"]), is_module=asked["is_module"])
+            )
         except MemoryLimitError:
             return function.failure("memory_exceeded", _TOO_MUCH)
         except JSError as error:
@@ -99,7 +102,7 @@ def _prepare() -> nursery.Start:
     confine.gain_nothing()
     # Where the kernel has no Landlock, the filter alone keeps a child from files and addresses.
     confine.landlock()
-    program = filters.for_computing()
+    program, parent = filters.for_computing(), os.getpid()
     # What compiling left behind would be copied, page by page, for every child.
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
@@ -107,24 +110,17 @@ def _prepare() -> nursery.Start:
     gc.disable()
 
     def start(message: dict[str, Any], descriptors: list[int]) -> int:
-        return nursery.forked(lambda: _call(engine, own_bytes, program, message, descriptors))
+        def child() -> None:
+            confine.die_with(parent)
+            calling.settle(descriptors)
+            # A guest's memory is reserved in one piece of gigabytes, so the limit is on what it can write to.
+            confine.limit(**message["limits"], data=own_bytes + message["memory_mb"] * 1024 * 1024)
+            confine.filter_calls(program)
+            calling.reply(calling.probe(message["probe"]) if "probe" in message else engine.answer())
+
+        return nursery.forked(child)
 
     return start
-
-
-def _call(
-    engine: Engine, own_bytes: int, program: bytes, message: dict[str, Any], descriptors: list[int]
-) -> None:
-    confine.die_with_parent()
-    calling.settle(descriptors)
-    # A guest's memory is reserved in one piece of gigabytes, so the limit is on what it can write to.
-    confine.limit(**message["limits"], data=own_bytes + message["memory_mb"] * 1024 * 1024)
-    confine.filter_calls(program)
-    if "probe" in message:
-        calling.reply(calling.probe(message["probe"]))
-        return
-    request = calling.request()
-    calling.reply(engine.answer(request["source"], request["input"], is_module=request["is_module"]))
 
 
 def _data_bytes() -> int:

@@ -5,6 +5,7 @@ import os
 import selectors
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .control import Control
@@ -104,7 +105,20 @@ class Nursery:
     def _kill(self, child: Child, reason: str) -> None:
         self._reasons.setdefault(child.call, reason)
         with contextlib.suppress(ProcessLookupError):
+            # Stopped first: bubblewrap, killed while it builds a sandbox, would leave its own child behind.
+            signal.pidfd_send_signal(child.pidfd, signal.SIGSTOP)
+            for below in children(child.pid):
+                os.kill(below, signal.SIGKILL)
             signal.pidfd_send_signal(child.pidfd, signal.SIGKILL)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started, as far as they can be seen from here."""
+    try:
+        lists = [each.read_text() for each in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    return [int(child) for child in " ".join(lists).split()]
 
 
 def forked(body: Callable[[], None]) -> int:

@@ -69,11 +69,7 @@ def _excess(pid: int, message: dict[str, Any]) -> str:
 
 
 def _descendants(pid: int) -> Iterator[int]:
-    try:
-        lists = [each.read_text() for each in Path(f"/proc/{pid}/task").glob("*/children")]
-    except OSError:
-        return
-    for child in map(int, " ".join(lists).split()):
+    for child in nursery.children(pid):
         yield child
         yield from _descendants(child)
 

@@ -1,0 +1,20 @@
+"""Health says which sandboxes work, once someone has asked for them."""
+
+from retinue.adapters.sandbox import Sandbox
+
+
+async def test_health_names_every_sandbox_and_what_is_known_of_it(service, api) -> None:
+    before = (await api.get("/health")).json()["sandbox"]
+    assert set(before.values()) == {"not tried yet"}
+    status = await service.instance.adapters[Sandbox].status()
+    assert (await api.get("/health")).json()["sandbox"] == status
+    assert status["wasm.javascript"] == "ok"
+    assert set(status) == set(before)
+
+
+async def test_a_service_that_stops_at_once_does_not_wait_for_the_sandboxes(make_service) -> None:
+    service = await make_service()
+    service.probe_sandboxes()
+    await service.stop()
+    assert service._probing.cancelled()
+    await service.start()
