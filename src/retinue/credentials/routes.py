@@ -98,7 +98,6 @@ async def update_credential_secrets(
 @routes.post(
     "/{credential_id}/test",
     requires="credentials:write",
-    cost="execute",
     calls_out=True,
     errors=(VaultSealed,),
 )

@@ -114,4 +114,4 @@ def _may_be_sent(credential: Credential, destination: str) -> bool:
     """Secrets that name their own server may go there without anyone else naming it."""
     if not destination and "host" in KINDS[credential.type].destination:
         return True
-    return not credential.destinations or destination in credential.destinations
+    return destination in credential.destinations or not (destination or credential.destinations)

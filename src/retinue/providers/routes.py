@@ -50,9 +50,7 @@ async def delete_api_key(ctx: Context, key: KeyById, query: ApiKeyDelete) -> Non
     await keys.delete(ctx, key, force=query.force)
 
 
-@routes.post(
-    "/{key_id}/test", requires="api_keys:write", cost="execute", calls_out=True, errors=(VaultSealed,)
-)
+@routes.post("/{key_id}/test", requires="api_keys:write", calls_out=True, errors=(VaultSealed,))
 async def test_api_key(ctx: Context, key: KeyById) -> ApiKeyTest:
     return await checking.test(ctx, key)
 
