@@ -19,6 +19,8 @@ HEADER = "# Written by `make lock`. Everything to run, test and build Retinue, o
 PYTHONS = ("3.11.0", "3.11.99", "3.12.0", "3.13.0", "3.14.0")
 MACHINES = ("x86_64", "aarch64")
 OWN = "retinue"
+# What has no build for the Python that usually writes the lock; the versions are raised by hand.
+NOT_HERE = {"pyeryx": "0.11.0"}
 
 
 def environments() -> list[dict[str, str]]:
@@ -89,7 +91,10 @@ def closure(roots: list[Requirement]) -> tuple[dict[str, str], list[str]]:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            missing.add(name)
+            if name in NOT_HERE and requirement.marker:
+                versions[name] = f"{NOT_HERE[name]} ; {requirement.marker}"
+            else:
+                missing.add(name)
         else:
             waiting.extend(needed_by(*wanted))
     return versions, sorted(missing)

@@ -30,7 +30,7 @@ async def test_an_endless_loop_is_killed_and_not_waited_for(way):
 @on(*PYTHON, *JAVASCRIPT)
 async def test_what_was_logged_before_a_timeout_is_kept(way):
     python = "print('so far', flush=True)\nwhile True: pass"
-    failed = await failure(way(code(way, python, "console.log('so far'); for (;;) {}"), timeout_s=0.6))
+    failed = await failure(way(code(way, python, "console.log('so far'); for (;;) {}"), timeout_s=0.4))
     # The WebAssembly CPython hands its output over at the end only.
     assert failed.kind == "timeout"
     assert failed.logs == "so far\n" or way.name == "wasm.python"

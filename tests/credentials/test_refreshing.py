@@ -15,6 +15,7 @@ from tests.credentials.token_server import token_server
 from tests.factories.credentials import CANARY, PATH, actions, create, get, reveal, trail
 
 ANYWHERE = Purpose(via={"tool_id": "tool_1"}, destination="https://api.example.com")
+ALLOWED = {"allowed_hosts": ["api.example.com"]}
 MANY = 20
 
 
@@ -41,7 +42,7 @@ async def change(people, owner, made, **changes) -> None:
 
 
 async def test_a_token_is_got_at_the_first_use_and_kept_for_the_next(owner, server, acting) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets(scopes=["read", "write"]))
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets(scopes=["read", "write"]))
     assert await token_of(acting(owner), made) == f"{CANARY}-access-1"
     assert await token_of(acting(owner), made) == f"{CANARY}-access-1"
     assert server.calls == 1
@@ -56,7 +57,7 @@ async def test_a_token_is_got_at_the_first_use_and_kept_for_the_next(owner, serv
 
 
 async def test_a_token_is_renewed_shortly_before_it_ends(owner, server, acting, clock, people) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.expires_in = 600
     await token_of(acting(owner), made)
     clock.advance(530)
@@ -71,7 +72,7 @@ async def test_a_token_is_renewed_shortly_before_it_ends(owner, server, acting, 
 
 
 async def test_a_client_without_a_refresh_token_asks_for_itself(owner, server, acting) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets(refresh_token=None))
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets(refresh_token=None))
     assert await token_of(acting(owner), made) == f"{CANARY}-access-1"
     assert server.forms == [{"grant_type": "client_credentials"}]
 
@@ -79,13 +80,13 @@ async def test_a_client_without_a_refresh_token_asks_for_itself(owner, server, a
 @pytest.mark.parametrize("left_out", ["token_url", "client_secret"])
 async def test_what_cannot_be_renewed_is_used_as_it_is(owner, server, acting, left_out) -> None:
     secrets = server.secrets(refresh_token=None, access_token=f"{CANARY}-entered", **{left_out: None})
-    made = await create(owner, "oauth2", secrets=secrets)
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=secrets)
     assert await token_of(acting(owner), made) == f"{CANARY}-entered"
     assert server.calls == 0
 
 
 async def test_twenty_who_need_a_token_at_once_ask_for_one(owner, server, acting) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.expires_in = 30
     tokens = await asyncio.gather(*(token_of(acting(owner), made) for _ in range(MANY)))
     assert (server.calls, set(tokens)) == (1, {f"{CANARY}-access-1"})
@@ -93,7 +94,7 @@ async def test_twenty_who_need_a_token_at_once_ask_for_one(owner, server, acting
 
 
 async def test_two_processes_that_need_a_token_at_once_ask_for_one(owner, server, service, clock) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     beside = Service(service.settings, clock)
     await beside.start()
     user = owner.user
@@ -110,7 +111,7 @@ async def test_two_processes_that_need_a_token_at_once_ask_for_one(owner, server
 
 
 async def test_a_refusal_is_shared_recorded_and_not_repeated_at_once(owner, server, acting, clock) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.refuse("invalid_grant", description=f"the token {server.refresh_token} is over")
     found = await asyncio.gather(
         *(token_of(acting(owner), made) for _ in range(MANY)), return_exceptions=True
@@ -130,7 +131,7 @@ async def test_a_refusal_is_shared_recorded_and_not_repeated_at_once(owner, serv
 async def test_while_the_server_is_away_a_token_that_still_lives_is_used(
     owner, server, acting, clock
 ) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.expires_in = 100
     await token_of(acting(owner), made)
     clock.advance(50)
@@ -145,7 +146,7 @@ async def test_while_the_server_is_away_a_token_that_still_lives_is_used(
 
 
 async def test_the_lease_of_a_process_that_died_runs_out(owner, server, acting, people, clock) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     await change(people, owner, made, refresh_lease_until=clock.ahead(refreshing.LEASE_S))
     waiting = asyncio.create_task(token_of(acting(owner), made))
     done, _ = await asyncio.wait([waiting], timeout=0.2)
@@ -156,7 +157,7 @@ async def test_the_lease_of_a_process_that_died_runs_out(owner, server, acting, 
 
 async def test_whoever_gives_up_waiting_loses_no_token(owner, server, acting, people) -> None:
     """The server has rotated the refresh token by then: the old one is worth nothing any more."""
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.opened.clear()
     asking = asyncio.create_task(token_of(acting(owner), made))
     await server.is_asked.wait()
@@ -169,7 +170,7 @@ async def test_whoever_gives_up_waiting_loses_no_token(owner, server, acting, pe
 
 
 async def test_secrets_entered_while_a_token_is_renewed_stay(owner, server, acting) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.opened.clear()
     asking = asyncio.create_task(token_of(acting(owner), made))
     await server.is_asked.wait()
@@ -181,7 +182,7 @@ async def test_secrets_entered_while_a_token_is_renewed_stay(owner, server, acti
 
 
 async def test_other_changes_while_a_token_is_renewed_do_not_lose_it(owner, server, acting, people) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     server.opened.clear()
     asking = asyncio.create_task(token_of(acting(owner), made))
     await server.is_asked.wait()

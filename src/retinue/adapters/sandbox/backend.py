@@ -90,7 +90,7 @@ class Backend(ABC):
         """What is known without starting anything."""
         if self._is_proven:
             return "ok"
-        return _PATHS.sub("…", self._last_trouble) or "not tried yet"
+        return self._last_trouble or "not tried yet"
 
     def _may_try_again(self) -> bool:
         return self._is_proven or asyncio.get_running_loop().time() >= self._retry_at
@@ -101,24 +101,30 @@ class Backend(ABC):
         if trouble:
             self._retry_at = asyncio.get_running_loop().time() + _RETRY_S
             await self._end()
-        if trouble and trouble != self._last_trouble:
-            _log.warning("a sandbox cannot be used", backend=self.name, reason=trouble)
-        self._last_trouble = trouble
         self._is_proven = not trouble
-        return _PATHS.sub("…", trouble)
+        self._last_trouble = _PATHS.sub("…", trouble)
+        return self._last_trouble
 
     async def _find_trouble(self) -> str:
         try:
             await self._open()
             async with asyncio.timeout(_PROBE_S):
                 worked = await self._attempt()
+        except Missing as missing:
+            if str(missing) != self._last_trouble:
+                _log.info("a sandbox is missing", backend=self.name, reason=str(missing))
+            return str(missing)
         except TimeoutError:
-            return "the probe took too long"
+            trouble = "the probe took too long"
         except SandboxFailed as failed:
-            return f"the probe failed: {failed.message}"
-        except (Missing, GuestFailed, OSError) as error:
-            return str(error)
-        return f"the probe could {', '.join(worked)}" if worked else ""
+            trouble = f"the probe failed: {failed.message}"
+        except (GuestFailed, OSError) as error:
+            trouble = str(error)
+        else:
+            trouble = f"the probe could {', '.join(worked)}" if worked else ""
+        if trouble:
+            _log.warning("a sandbox cannot be used", backend=self.name, reason=trouble)
+        return trouble
 
     async def _attempt(self) -> list[str]:
         with (

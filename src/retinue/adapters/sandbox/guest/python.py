@@ -12,7 +12,7 @@ from typing import Any
 from . import calling, confine, filters, function, nursery
 
 # What the interpreter itself occupies, on top of what the code may use.
-_OWN_MB = 96
+_OWN_MB = 64
 _FOLDER = f"size={calling.LARGEST_FILE},nr_inodes=1024,mode=0700"
 
 # Loaded once here instead of in every call that asks for them.
