@@ -17,6 +17,8 @@ FIELDS = {
     "created_at",
 }
 
+ALLOWED = {"allowed_hosts": ["a.example"]}
+
 
 async def rules(person, id):
     return (await person.get(f"{PATH}/{id}/access")).json()["data"]
@@ -32,7 +34,7 @@ async def uses(acting, person, made, **via) -> bool:
 
 
 async def test_a_rule_is_granted_listed_and_revoked(owner) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     assert await rules(owner, made["id"]) == []
     granted = await grant(owner, made["id"], "tool", "tool_1")
     rule = granted.json()["data"]
@@ -54,7 +56,7 @@ async def test_a_rule_is_granted_listed_and_revoked(owner) -> None:
 
 
 async def test_the_same_rule_again_is_the_same_rule(owner, clock) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     first = await grant(owner, made["id"], "agent", "agt_1")
     again = await grant(owner, made["id"], "agent", "agt_1")
     assert (again.status, again.json()) == (200, first.json())
@@ -85,20 +87,20 @@ async def test_the_same_rule_again_is_the_same_rule(owner, clock) -> None:
     ],
 )
 async def test_a_rule_that_means_nothing_is_refused(owner, body, field) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     answer = await owner.post(f"{PATH}/{made['id']}/access", body)
     assert (answer.status, list(answer.details)) == (422, [field])
 
 
 async def test_a_rule_names_no_user_of_another_tenant(owner, people) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     stranger = await people.user(tenant=await people.tenant("Other"))
     answer = await grant(owner, made["id"], "user", stranger.id)
     assert (answer.status, list(answer.details)) == (422, ["integration_id"])
 
 
 async def test_a_rule_of_another_credential_is_not_revoked_here(owner, people) -> None:
-    one, other = await create(owner), await create(owner)
+    one, other = await create(owner, metadata=ALLOWED), await create(owner, metadata=ALLOWED)
     rule = (await grant(owner, one["id"], "tool", "tool_1")).json()["data"]
     stranger = await people.signed_in("tenant_admin", await people.tenant("Other"))
     theirs = await create(stranger)
@@ -111,7 +113,7 @@ async def test_a_rule_of_another_credential_is_not_revoked_here(owner, people) -
 async def test_without_a_rule_everything_may_use_a_credential_and_with_one_only_what_it_names(
     owner, developer, acting
 ) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     assert await uses(acting, developer, made, tool_id="tool_1")
     rule = (await grant(owner, made["id"], "tool", "tool_1")).json()["data"]
     assert await uses(acting, developer, made, tool_id="tool_1", agent_id="agt_9")
@@ -130,13 +132,13 @@ async def test_without_a_rule_everything_may_use_a_credential_and_with_one_only_
 
 
 async def test_a_rule_for_everything_matches_nothing(owner, developer, acting) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     assert (await grant(owner, made["id"], "tool", "*")).status == 201
     assert not await uses(acting, developer, made, tool_id="tool_1")
 
 
 async def test_a_rule_names_a_user_or_everyone_of_a_role(owner, developer, acting) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     assert (await grant(owner, made["id"], "user", developer.user.id)).status == 201
     assert await uses(acting, developer, made, tool_id="tool_1")
     assert not await uses(acting, owner, made, tool_id="tool_1")
@@ -147,7 +149,7 @@ async def test_a_rule_names_a_user_or_everyone_of_a_role(owner, developer, actin
 async def test_an_expired_rule_allows_nothing_and_still_keeps_others_out(
     owner, developer, acting, clock
 ) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     await grant(owner, made["id"], "tool", "tool_1", expires_at=clock.ahead(60))
     assert await uses(acting, developer, made, tool_id="tool_1")
     clock.advance(61)
@@ -160,7 +162,7 @@ async def test_an_expired_rule_allows_nothing_and_still_keeps_others_out(
 async def test_a_rule_lets_someone_reveal_and_shuts_nobody_out(
     owner, developer, acting, clock, permission, whom
 ) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     assert (await developer.get(f"{PATH}/{made['id']}/reveal")).status == 403
     who = developer.user.id if whom == "user" else "agent_developer"
     granted = await grant(owner, made["id"], whom, who, permission=permission, expires_at=clock.ahead(60))
@@ -175,14 +177,14 @@ async def test_a_rule_lets_someone_reveal_and_shuts_nobody_out(
 
 
 async def test_a_rule_to_use_is_none_to_reveal(owner, developer) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     await grant(owner, made["id"], "user", developer.user.id)
     assert (await developer.get(f"{PATH}/{made['id']}/reveal")).status == 403
 
 
 @pytest.mark.parametrize("permission", ["reveal", "manage"])
 async def test_nobody_lets_themselves_reveal(owner, developer, permission) -> None:
-    made = await create(owner)
+    made = await create(owner, metadata=ALLOWED)
     for whom, who in (("user", developer.user.id), ("role", "agent_developer")):
         answer = await grant(developer, made["id"], whom, who, permission=permission)
         assert (answer.status, answer.code) == (403, "forbidden")

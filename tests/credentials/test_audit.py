@@ -30,7 +30,7 @@ FIELDS = {
 
 
 async def test_a_record_tells_who_what_when_and_through_what(owner, acting) -> None:
-    made = await create(owner, name="CRM key")
+    made = await create(owner, name="CRM key", metadata={"allowed_hosts": ["a.example"]})
     headers = {"User-Agent": "curl/8", "X-Correlation-ID": "chain-1"}
     await owner.get(f"{PATH}/{made['id']}/reveal", headers=headers)
     via = {"tool_id": "tool_1", "agent_id": "agt_1", "execution_id": "exe_1"}

@@ -9,6 +9,7 @@ from tests.factories.happenings import events
 
 DAY = 24 * 3600
 ANYWHERE = Purpose(via={}, destination="https://api.example.com")
+ALLOWED = {"allowed_hosts": ["api.example.com"]}
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ async def after(service, clock, people):
 
 
 async def test_a_token_that_ends_soon_is_renewed_before_anyone_asks(owner, server, acting, after) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     unused = await create(owner, "oauth2", secrets=server.secrets(refresh_token=None))
     await use(acting(owner), made["id"], ANYWHERE)
     await after(3200, owner)
@@ -48,7 +49,7 @@ async def test_a_token_that_ends_soon_is_renewed_before_anyone_asks(owner, serve
 async def test_a_renewal_that_fails_rests_for_a_while_and_is_given_up_when_refused(
     owner, server, acting, after
 ) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets())
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     await use(acting(owner), made["id"], ANYWHERE)
     server.refuse("server_error", status=503)
     await after(3400, owner)
@@ -66,7 +67,9 @@ async def test_a_renewal_that_fails_rests_for_a_while_and_is_given_up_when_refus
 
 
 async def test_an_expired_credential_is_not_renewed(owner, server, acting, after, clock) -> None:
-    made = await create(owner, "oauth2", secrets=server.secrets(), expires_at=clock.ahead(3000))
+    made = await create(
+        owner, "oauth2", metadata=ALLOWED, secrets=server.secrets(), expires_at=clock.ahead(3000)
+    )
     await use(acting(owner), made["id"], ANYWHERE)
     await after(3400, owner)
     assert server.calls == 1

@@ -156,7 +156,7 @@ async def test_an_override_cannot_send_the_secret_elsewhere(people, admin, remot
 
 
 async def test_a_credential_of_the_vault_is_used_by_reference(admin, developer, people, remote) -> None:
-    id = await credential(admin)
+    id = await credential(admin, metadata={"allowed_hosts": [remote.url]})
     tool = await make_tool(developer, remote.url, **with_credential(id))
     assert tool["credential_id"] == id
     assert (await run_tool(developer, tool))["status"] == "completed"
@@ -165,11 +165,20 @@ async def test_a_credential_of_the_vault_is_used_by_reference(admin, developer, 
     assert used.metadata["via"]["tool_id"] == tool["id"]
 
 
-async def test_a_credential_goes_only_where_it_was_first_attached(
+async def test_a_credential_nobody_opened_a_way_for_goes_nowhere_at_a_developers_word(
+    admin, developer, evil
+) -> None:
+    id = await credential(admin)
+    tool = await make_tool(developer, evil.url, **with_credential(id))
+    assert (await run_tool(developer, tool))["error"]["code"] == "destination_changed"
+    assert evil.connections == 0
+
+
+async def test_a_credential_goes_only_where_who_knows_it_attached_it(
     admin, developer, people, remote, evil
 ) -> None:
     id = await credential(admin)
-    tool = await make_tool(developer, remote.url, **with_credential(id))
+    tool = await make_tool(admin, remote.url, **with_credential(id))
     await change_tool(developer, tool, config={"base_url": evil.url})
     assert (await run_tool(developer, tool))["error"]["code"] == "destination_changed"
     (refused,) = await audits(people, "system.credential.access_denied")

@@ -98,14 +98,14 @@ def require(*, entered_for: str, effective: str) -> None:
 async def admit(ctx: Context, credential: Credential, destination: str) -> bool:
     """Let a vault credential be sent here from now on; whether it may.
 
-    The first destination binds the credential. After that only who knows the secret adds another.
+    Only who knows the secret opens a way for it, the first one too.
     """
     if not destination or destination in credential.destinations:
         return True
     held = await hold(ctx, credential.id)
     if destination in held.destinations:
         return True
-    if held.destinations and not await access_rules.knows(ctx, held):
+    if not await access_rules.knows(ctx, held):
         return False
     await ctx.db.update(held, destinations=[*held.destinations, destination])
     ctx.emit(CredentialDestinationAdded.about(held, destination=destination))

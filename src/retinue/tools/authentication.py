@@ -189,6 +189,7 @@ def _custom(tool: Tool, secrets: dict[str, Any]) -> Granted:
     hidden = [
         part for text in (*headers.values(), *query.values()) for part in (text, text.partition(" ")[2])
     ]
+    hidden.append(str(secrets.get("password") or ""))
     return Authentication(headers=headers, query=query, secrets=secrets), hidden
 
 

@@ -27,7 +27,7 @@ _FRAMING = frozenset(
 )
 _OUR_SIGNATURES = ("x-service-", "webhook-")
 # On the way to another origin a header stays only if it cannot be a credential.
-_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+_HARMLESS = frozenset({"accept", "content-type"})
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
