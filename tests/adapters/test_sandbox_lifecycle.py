@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from retinue.adapters.sandbox import Code, LocalSandbox, bubblewrap, guests
+from retinue.adapters.sandbox import Code, LocalSandbox, SandboxFailed, bubblewrap, guests
 from tests.adapters.sandbox_ways import backend, descendants, failure, needs, orphans
 
 pytest_plugins = ("tests.adapters.sandbox_fixtures",)
@@ -70,7 +70,15 @@ async def test_a_killed_backend_comes_back(own, sandbox_processes):
     failed = await failure(running)
     # The one that was killed first tells: the process that runs the code, or the one that watches it.
     assert failed.kind in {"sandbox_unavailable", "runtime_error"}
-    assert (await own.run(PYTHON, 2, timeout_s=10)).output == 2
+    assert await _comes_back(own)
+
+
+async def _comes_back(sandbox: LocalSandbox) -> bool:
+    """A call that comes before the death is noticed fails too; one soon after it does not."""
+    async with asyncio.timeout(20):
+        while True:
+            with contextlib.suppress(SandboxFailed):
+                return (await sandbox.run(PYTHON, 2, timeout_s=10)).output == 2
 
 
 @pytest.fixture
