@@ -18,7 +18,7 @@ def pauses(monkeypatch):
     async def pause(seconds: float) -> None:
         taken.append(seconds)
 
-    monkeypatch.setattr(http_call.asyncio, "sleep", pause)
+    monkeypatch.setattr(http_call, "pause", pause)
     return taken
 
 

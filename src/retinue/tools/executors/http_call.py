@@ -79,7 +79,7 @@ async def _persevere(call: Call, request: Request, deadline: float) -> dict[str,
             pause_s = _backoff_s(retry) if setback.pause_s is None else setback.pause_s
             if retry == retries or _now() + pause_s >= deadline:
                 raise setback.failure from None
-        await asyncio.sleep(pause_s)
+        await pause(pause_s)
         retry += 1
         call.attempts += 1
 
@@ -155,6 +155,11 @@ def _asked_pause_s(clock: Clock, retry_after: str) -> float | None:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - clock.time())
     except (ValueError, OverflowError):
         return None
+
+
+async def pause(seconds: float) -> None:
+    """The wait between two attempts."""
+    await asyncio.sleep(seconds)
 
 
 def _now() -> float:
