@@ -81,6 +81,14 @@ async def call(port: int, method: str, path: str, body: bytes = b"", token: str 
     return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])  # type: ignore[no-any-return]
 
 
+async def lift_limits(server: Server, token: str) -> None:
+    """A quiet machine sends more than any plan allows."""
+    tenant = await call(server.port, "GET", "/api/v1/tenant", token=token)
+    limits = {"requests_per_minute": None, "requests_per_hour": None, "requests_per_day": None}
+    path = f"/api/v1/tenants/{tenant['id']}"
+    await call(server.port, "PUT", path, msgspec.json.encode({"limits": limits}), token)
+
+
 async def make_tool(server: Server, token: str, upstream: str) -> str:
     """The path that executes a tool of the API."""
     tool = {
@@ -103,6 +111,7 @@ async def prepare(server: Server, upstream: str, *, is_ours: bool) -> Side:
     if is_ours:
         credentials = msgspec.json.encode({"email": "admin@example.com", "password": PASSWORD})
         token = str((await call(server.port, "POST", "/auth/login", credentials))["access_token"])
+        await lift_limits(server, token)
         execute = await make_tool(server, token, upstream)
     made = await call(server.port, "POST", "/bench/notes", NOTE, token)
     for _ in range(99):
