@@ -1,33 +1,10 @@
 """TLS to a pinned address, with the certificate checked for the host's name."""
 
 import ssl
-from typing import Any, Self
 
 from retinue.adapters.databases.connection import ConnectionSpec
 from retinue.adapters.databases.errors import DatabaseNotConfigured, DatabaseUnreachable
-
-
-class NamedContext(ssl.SSLContext):
-    """Libraries take the address they connect to for the server's name; this context knows better."""
-
-    server_name = ""
-
-    @classmethod
-    def of(cls, server_name: str) -> Self:
-        """A context that verifies certificate and name."""
-        context = cls(ssl.PROTOCOL_TLS_CLIENT)
-        context.server_name = server_name
-        return context
-
-    def wrap_bio(
-        self,
-        incoming: ssl.MemoryBIO,
-        outgoing: ssl.MemoryBIO,
-        server_side: bool = False,
-        server_hostname: str | bytes | None = None,  # noqa: ARG002 - the driver's idea of the name
-        session: Any = None,
-    ) -> ssl.SSLObject:
-        return super().wrap_bio(incoming, outgoing, server_side, self.server_name, session)
+from retinue.kit.egress.tls import NamedContext, is_certificate_failure
 
 
 def context_for(spec: ConnectionSpec, server_name: str) -> ssl.SSLContext | None:
@@ -50,13 +27,10 @@ def context_for(spec: ConnectionSpec, server_name: str) -> ssl.SSLContext | None
 
 def unreachable(error: BaseException) -> DatabaseUnreachable:
     """Our error for a connection that failed; the driver's own text may name addresses."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return DatabaseUnreachable(
-                "The server's certificate could not be verified; ssl_mode `require` encrypts without that."
-            )
-        cause = cause.__cause__ or cause.__context__
+    if is_certificate_failure(error):
+        return DatabaseUnreachable(
+            "The server's certificate could not be verified; ssl_mode `require` encrypts without that."
+        )
     if isinstance(error, ssl.SSLError):
         return DatabaseUnreachable("No secure connection to the database server could be made.")
     return DatabaseUnreachable()

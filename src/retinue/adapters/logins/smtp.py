@@ -1,12 +1,10 @@
 """Logging in over SMTP: the greeting, the encryption asked for, and AUTH; no mail is sent."""
 
-import ssl
 from contextlib import suppress
 from typing import Literal, get_args
 
 import aiosmtplib
 
-from retinue.adapters.databases.tls import NamedContext
 from retinue.adapters.logins.errors import (
     LoginFailed,
     LoginNotConfigured,
@@ -16,6 +14,7 @@ from retinue.adapters.logins.errors import (
 )
 from retinue.adapters.logins.reaching import ADDRESSES_TRIED, CONNECT_S, pin
 from retinue.kit.egress import Egress, PinnedAddress
+from retinue.kit.egress.tls import NamedContext, is_certificate_failure
 from retinue.kit.errors import RetinueError
 from retinue.kit.secrets import Secret
 
@@ -91,16 +90,8 @@ def _translated(error: Exception) -> LoginFailed:
         return LoginTimeout()
     if isinstance(error, aiosmtplib.SMTPResponseException):
         return LoginUnreachable(f"The mail server answered {error.code}.")
-    if _is_certificate_failure(error):
+    if is_certificate_failure(error):
         return LoginUnreachable("The mail server's certificate could not be verified.")
     if type(error) is aiosmtplib.SMTPException:
         return LoginUnreachable("The mail server does not offer the encryption that was asked for.")
     return LoginUnreachable("The mail server could not be used.")
-
-
-def _is_certificate_failure(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__
-    return False

@@ -2,13 +2,13 @@
 
 import asyncio
 import ipaddress
-import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from retinue.adapters.mail.message import Mail, MailFailed, Sender, compose, recipient
 from retinue.kit.clock import Clock
+from retinue.kit.egress.tls import is_certificate_failure
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
 
@@ -99,17 +99,9 @@ class SmtpMailer:
             )
         if isinstance(error, TimeoutError):
             return MailFailed(f"The mail server did not answer within {self._timeout_s:g} seconds.")
-        if _is_certificate_failure(error):
+        if is_certificate_failure(error):
             return MailFailed("The mail server's certificate could not be verified.")
         return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
-
-
-def _is_certificate_failure(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__
-    return False
 
 
 def _is_loopback(host: str) -> bool:
