@@ -12,7 +12,7 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import jobs, requests, startup, streaming
+from bench import functions, jobs, requests, startup, streaming
 from bench.figures import Figure
 
 console = Console(width=110)
@@ -74,10 +74,10 @@ async def show_others(database: str, url: str) -> bool:
 
 
 async def show_outgoing() -> bool:
-    table = Table(title="outgoing calls")
+    table = Table(title="outgoing calls and functions")
     for column in ("what", "measured", "goal", ""):
         table.add_column(column)
-    return _show(table, await streaming.measure())
+    return _show(table, [*await streaming.measure(), *await functions.measure()])
 
 
 def _show(table: Table, figures: list[Figure]) -> bool:
