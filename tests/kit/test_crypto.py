@@ -4,6 +4,7 @@ import base64
 import copy
 import json
 import pickle
+import random
 import secrets
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -141,6 +142,33 @@ def test_any_other_bytes_fail_closed(data):
         assert RING.open(mutated, HOME) == CANARY
     else:
         refuses(mutated)
+
+
+def test_ten_thousand_mutations_and_swaps_fail_closed():
+    """Bits flipped, pieces cut out, doubled and exchanged with those of other rows, fields and tenants."""
+    chance = random.Random(20261115)
+    elsewhere = [
+        Place("ten_a", "credentials", "cred_2", "secrets"),
+        Place("ten_b", "credentials", "cred_1", "secrets"),
+        Place("ten_a", "tools", "cred_1", "auth_config"),
+    ]
+    others = [RING.seal(CANARY, place) for place in elsewhere] + [RING.seal(CANARY, HOME)]
+    for _ in range(10_000):
+        start, end = sorted(chance.choices(range(len(SEALED) + 1), k=2))
+        other = chance.choice(others)
+        flipped = bytearray(SEALED)
+        flipped[chance.randrange(len(SEALED))] ^= chance.randrange(1, 256)
+        ways = (
+            bytes(flipped),
+            SEALED[:start] + SEALED[end:],
+            SEALED[:end] + SEALED[start:],
+            SEALED[:start] + other[start:end] + SEALED[end:],
+        )
+        mutated = chance.choice(ways)
+        if mutated not in {SEALED, others[-1]}:
+            refuses(mutated)
+    for other in others[:-1]:
+        refuses(other)
 
 
 def test_the_same_version_number_with_another_key_fails_closed():
