@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from retinue.auth.models import Session
 from retinue.files.errors import FileNotFound
 from retinue.files.models import File
+from retinue.files.service import BytesToRemove, remove_bytes
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation
 from retinue.kit.errors import Conflict, Unavailable
@@ -134,6 +135,7 @@ class Planted:
         async def announce(ctx: Context) -> Message:
             await store(ctx, "announced")
             ctx.emit(UserCreated(user_id="usr_x", email="x@example.com", role="viewer"))
+            ctx.defer(remove_bytes, BytesToRemove(key="x/x"))
             ctx.after_commit(self._after_commit)
             return OK
 

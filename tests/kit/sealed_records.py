@@ -3,7 +3,11 @@
 from collections.abc import Awaitable, Callable
 
 from retinue.adapters.mail.outgoing import OutgoingMail
+from retinue.agents.models import Agent, LogSettings, WebSearch
 from retinue.auth.models import MfaDevice
+from retinue.embed.models import EmbedKey
+from retinue.events.models import ActionType, SignedMessage, SigningSecret, Subscription
+from retinue.incoming.models import IncomingWebhook
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import Record
@@ -11,10 +15,12 @@ from retinue.kit.http.idempotency import StoredAnswer
 from retinue.kit.ids import new_id
 from retinue.kit.vault import InstanceKey, KeyPurpose, KeyState
 from retinue.kit.vault.rewrapping import sealed_columns
+from retinue.notifications.models import Channel
 from retinue.providers.models import ProviderKey
 from retinue.tools.models import AuthType, Tool, ToolType
 from tests.factories.credentials import some_credential
 from tests.factories.people import People
+from tests.factories.webhooks import some_webhook
 
 LONG_AGO = "2001-01-01T00:00:00.000000Z"
 
@@ -72,6 +78,69 @@ async def _tool(ctx: Context, user_id: str, secret: Sealed) -> Record:
     return await ctx.db.insert(tool)
 
 
+async def _embed_key(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    agent = await ctx.db.insert(
+        Agent(
+            name="Agent",
+            primary_model="m",
+            fallback_models=[],
+            system_prompt="",
+            web_search=WebSearch(),
+            log_settings=LogSettings(),
+            created_by=user_id,
+        )
+    )
+    return await ctx.db.insert(
+        EmbedKey(
+            agent_id=agent.id,
+            name="Key",
+            key_prefix="emb_",
+            key_hash=new_id("hash"),
+            identity_secret=secret,
+            allowed_domains=[],
+            created_by=user_id,
+        )
+    )
+
+
+async def _incoming_webhook(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(
+        IncomingWebhook(name="Hook", slug=new_id("slug"), secret=secret, created_by=user_id)
+    )
+
+
+async def _channel(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    given = {"type": "email", "provider": "smtp", "config": {}, "secret_keys": ["password"]}
+    return await ctx.db.insert(Channel(name="Channel", secrets=secret, created_by=user_id, **given))
+
+
+async def _subscription(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(
+        Subscription(
+            event_type="order.placed",
+            action_type=ActionType.webhook,
+            action_config={},
+            header_values=secret,
+            filters={},
+            created_by=user_id,
+        )
+    )
+
+
+async def _signing_secret(ctx: Context, _user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(SigningSecret(secrets=secret))
+
+
+async def _signed_message(ctx: Context, _user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(
+        SignedMessage(url="https://example.com", content=secret, event_id="evt_1", event_type="order.placed")
+    )
+
+
+async def _webhook(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(some_webhook(user_id, secrets=secret))
+
+
 MAKERS: dict[tuple[str, str], Maker] = {
     ("outgoing_mails", "content"): _mail,
     ("idempotency_keys", "body"): _answer,
@@ -80,6 +149,13 @@ MAKERS: dict[tuple[str, str], Maker] = {
     ("credentials", "secrets"): _credential,
     ("provider_keys", "api_key"): _provider_key,
     ("tools", "auth_config"): _tool,
+    ("embed_keys", "identity_secret"): _embed_key,
+    ("event_subscriptions", "header_values"): _subscription,
+    ("signing_secrets", "secrets"): _signing_secret,
+    ("signed_messages", "content"): _signed_message,
+    ("notification_channels", "secrets"): _channel,
+    ("incoming_webhooks", "secret"): _incoming_webhook,
+    ("webhooks", "secrets"): _webhook,
 }
 
 

@@ -47,7 +47,7 @@ def refuses(sealed: bytes, place: Place = HOME, ring: KeyRing = RING) -> None:
     assert refusal.value.__cause__ is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=300), places)
 def test_what_was_sealed_opens_in_its_place(plaintext, place):
     sealed = RING.seal(plaintext, place)
@@ -64,7 +64,7 @@ def test_two_seals_of_one_value_share_no_bytes_of_key_or_ciphertext():
     assert CANARY not in SEALED
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(places, places)
 def test_a_value_moved_to_another_place_never_opens(one, other):
     sealed = RING.seal(CANARY, one)
@@ -132,7 +132,7 @@ def test_another_key_version_in_the_header_fails_closed(version):
     refuses(SEALED[:1] + version.to_bytes(4, "big") + SEALED[5:])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.data())
 def test_any_other_bytes_fail_closed(data):
     start = data.draw(st.integers(0, len(SEALED)))
@@ -175,7 +175,7 @@ def test_the_same_version_number_with_another_key_fails_closed():
     refuses(SEALED, ring=KeyRing({2: KEYS[1]}, active=2))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=100), places)
 def test_rewrapping_moves_the_value_to_the_active_version_without_touching_it(plaintext, place):
     before = KeyRing(KEYS, active=1).seal(plaintext, place)

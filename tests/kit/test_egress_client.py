@@ -4,15 +4,13 @@ import ipaddress
 import itertools
 import socket
 import ssl
-import subprocess
-import sys
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout
+from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout, pool
 from retinue.kit.settings import LOOPBACK
 from tests.kit.egress_listener import ScriptedResolver, listening, reply
 from tests.kit.egress_targets import REFUSED_HOSTS
@@ -33,11 +31,6 @@ async def closed():
     async with Egress() as egress, listening() as trap:
         yield egress, trap
         assert trap.connections == 0
-
-
-async def test_importing_the_package_does_not_load_aiohttp():
-    script = "import sys, retinue.kit.egress; sys.exit('aiohttp' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 async def test_an_allowed_loopback_address_answers_over_one_kept_connection():
@@ -149,20 +142,53 @@ async def test_a_kept_connection_is_not_shared_between_names():
         assert server.connections == 2
 
 
+async def test_only_so_many_connections_are_kept_and_the_oldest_go_first(monkeypatch):
+    monkeypatch.setattr(pool, "_MOST_KEPT", 2)
+    resolver = ScriptedResolver(["127.0.0.2"])
+    async with Egress(OPEN, resolver=resolver) as egress, listening(address="127.0.0.2") as server:
+        for name in ("a.example", "b.example", "c.example", "c.example", "b.example"):
+            await call(egress, f"http://{name}:{server.port}/")
+        assert server.connections == 3
+        await call(egress, f"http://a.example:{server.port}/")
+        assert server.connections == 4
+
+
+@pytest.mark.parametrize(("method", "is_asked_again"), [("GET", True), ("PUT", True), ("POST", False)])
+async def test_only_what_may_be_repeated_is_asked_again_when_a_kept_connection_is_dead(
+    method, is_asked_again
+):
+    async def answer_once(writer):
+        writer.write(reply())
+        await writer.drain()
+        await asyncio.wait_for(second.wait(), 5)
+
+    second = asyncio.Event()
+    async with Egress(LOOPBACK) as egress, listening(answer_once) as server:
+        assert await call(egress, server.url) == (200, b"ok")
+        asking = asyncio.create_task(call(egress, server.url, method))
+        await asyncio.sleep(0.05)
+        second.set()
+        if is_asked_again:
+            assert await asking == (200, b"ok")
+        else:
+            with pytest.raises(EgressFailed):
+                await asking
+        assert server.connections == 1 + is_asked_again
+
+
 async def test_a_connection_that_leads_elsewhere_is_dropped_before_anything_is_sent(monkeypatch):
     async with (
         listening(address="127.0.0.2") as server,
         listening() as trap,
         Egress(OPEN) as egress,
     ):
+        loop = asyncio.get_running_loop()
+        connect = loop.create_connection
 
-        async def divert(**_):
-            sock = socket.socket()
-            sock.setblocking(False)
-            await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", trap.port))
-            return sock
+        async def divert(protocol, _address, _port, **options):
+            return await connect(protocol, "127.0.0.1", trap.port, **options)
 
-        monkeypatch.setattr("aiohappyeyeballs.start_connection", divert)
+        monkeypatch.setattr(loop, "create_connection", divert)
         with pytest.raises(EgressRefused):
             await call(egress, server.url, headers={"Authorization": "Bearer x"})
         assert (server.connections, trap.heads) == (0, [])

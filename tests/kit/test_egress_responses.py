@@ -67,6 +67,16 @@ async def test_an_endless_body_is_cut_off_at_the_limit_and_hung_up_on(head, piec
         assert server.sent < 16 * MEBIBYTE
 
 
+async def test_members_that_hold_nothing_cannot_keep_the_server_busy():
+    for count, expected in ((1000, b""), (1001, None)):
+        async with listening(reply(gzipped(b"") * count, Content_Encoding="gzip")) as server:
+            if expected is None:
+                with pytest.raises(ResponseTooLarge):
+                    await fetch(server.url)
+            else:
+                assert await fetch(server.url) == expected
+
+
 async def test_a_declared_length_over_the_limit_is_refused_unread():
     async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000000000\r\n\r\n") as server:
         with pytest.raises(ResponseTooLarge):
@@ -151,6 +161,41 @@ async def test_an_answer_that_is_not_what_it_says_is_a_failure(answer):
             await fetch(server.url)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 100 Continue\r\nX-A: b\r\n\r\n" + reply(b"whole"),
+        b"HTTP/1.0 200 OK\r\n\r\nwhole",
+        CHUNKED + b"2;a=b\r\nwh\r\n3\r\nole\r\n0\r\nContent-Encoding: br\r\n\r\n",
+        b"HTTP/1.1 200\r\ncontent-length:5\r\nContent-Type: a\r\ncontent-type: b\r\n\r\nwhole",
+    ],
+    ids=["after an interim answer", "until the close", "in chunks with a trailer", "in another spelling"],
+)
+async def test_every_way_to_frame_a_body_is_understood(answer):
+    async def say_and_leave(writer):
+        writer.write(answer)
+        await writer.drain()
+
+    async with listening(say_and_leave) as server:
+        assert await fetch(server.url) == b"whole"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+        b"HTTP/2.0 200 OK\r\nContent-Length: 1\r\n\r\nx",
+        b"HTTP/1.1 200 OK\r\nX-A: a\nX-B\r\n\r\n",
+    ],
+)
+async def test_an_answer_that_could_be_read_in_two_ways_is_a_failure(answer):
+    async with listening(answer) as server:
+        with pytest.raises(EgressFailed):
+            await fetch(server.url)
+
+
 async def test_what_follows_a_body_is_not_taken_for_the_next_answer():
     async with (
         Egress(LOOPBACK) as egress,
@@ -160,6 +205,27 @@ async def test_what_follows_a_body_is_not_taken_for_the_next_answer():
             async with egress.request("GET", server.url, timeout_s=5) as response:
                 assert await response.read() == b"first"
         assert server.connections == 3
+
+
+@pytest.mark.parametrize("framing", [b"Content-Length: 4", b"Transfer-Encoding: chunked"])
+async def test_a_body_that_cannot_be_but_is_announced_does_not_begin_the_next_answer(framing):
+    async with (
+        Egress(LOOPBACK) as egress,
+        listening(b"HTTP/1.1 204 No Content\r\n" + framing + b"\r\n\r\n") as server,
+    ):
+        for _ in range(2):
+            async with egress.request("GET", server.url, timeout_s=5) as response:
+                assert (response.status, await response.read()) == (204, b"")
+        assert server.connections == 2
+
+
+async def test_a_header_that_is_not_text_can_be_shown_and_stored():
+    async with (
+        Egress(LOOPBACK) as egress,
+        listening(reply(Content_Type="text/plain").replace(b"plain", b"\xff")) as server,
+        egress.request("GET", server.url, timeout_s=5) as response,
+    ):
+        assert response.headers["Content-Type"].encode() == "text/\ufffd".encode()
 
 
 async def test_a_hundred_thousand_headers_are_refused():

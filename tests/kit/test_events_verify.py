@@ -5,6 +5,8 @@ from retinue.kit.events.declare import Event, event
 from retinue.kit.events.verify import Verdict, verify_chain
 from tests.kit.workshop import Marked, Workshop, workshop_on
 
+pytestmark = pytest.mark.every_case
+
 
 @event("system.measured", subject="", audited=True, listed=False)
 class Measured(Event):

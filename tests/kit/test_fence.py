@@ -10,6 +10,8 @@ from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import DIALECTS, Statement
 from tests.kit.records import Box, Lid
 
+pytestmark = pytest.mark.every_case
+
 boxes, lids = Box.__table__, Lid.__table__
 other = sa.Table("not_ours", sa.MetaData(), sa.Column("id", sa.Text), sa.Column("tenant_id", sa.Text))
 

@@ -94,6 +94,7 @@ def test_an_event_has_a_name_an_id_and_its_data_on_one_line():
         b'event: content_delta\nid: 7\ndata: {"delta":"a\\nb"}\n\n'
     )
     assert encode(Event("ping", b"{}")) == b"event: ping\ndata: {}\n\n"
+    assert encode(Event(None, b"[DONE]")) == b"data: [DONE]\n\n"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,17 @@ async def test_an_error_after_the_first_byte_is_the_last_event(error, code):
     assert (first["event"], last["event"], last["id"]) == ("a", "error", "4")
     assert json.loads(last["data"])["code"] == code
     assert "secret" not in last["data"]
+    assert peer.is_complete()
+
+
+async def test_a_protocol_with_words_of_its_own_for_an_error_says_it_in_them():
+    def told(error):
+        return Event(None, {"error": {"code": error.code}})
+
+    peer = Peer()
+    await ended(started(peer, Producer(Event(None, b"{}"), then=NotFound())(), show_error=told))
+    sent = b"".join(message.get("body", b"") for message in peer.messages)
+    assert sent == b'data: {}\n\ndata: {"error":{"code":"not_found"}}\n\n'
     assert peer.is_complete()
 
 

@@ -3,13 +3,13 @@ from collections import Counter
 
 import pytest
 
-from retinue.kit.jobs.fairness import share_of, take_turns
+from retinue.kit.jobs.fairness import Limit, Places, take_turns
 from retinue.kit.jobs.statements import Claimed
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
 
 
-def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0) -> Claimed:
+def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lane: str = "") -> Claimed:
     return Claimed(
         tenant_id=tenant_id,
         id=name,
@@ -17,6 +17,7 @@ def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0) -> 
         queue="",
         payload="",
         priority=priority,
+        lane=lane,
         run_at=run_at,
         attempt=0,
         interrupted=0,
@@ -26,8 +27,8 @@ def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0) -> 
     )
 
 
-def chosen(candidates, *, free=10, running=None, share=10):
-    return [job.id for job in take_turns(candidates, free=free, running=running or {}, share=share)]
+def chosen(candidates, *, at_once=100, per_lane=None, running=()):
+    return [job.id for job in take_turns(candidates, Places(Limit(at_once, per_lane), running))]
 
 
 def test_tenants_take_turns():
@@ -35,7 +36,7 @@ def test_tenants_take_turns():
         waiting("b", "b0"),
         waiting("b", "b1"),
     ]
-    assert chosen(candidates, free=5) == ["a0", "b0", "a1", "b1", "a2"]
+    assert chosen(candidates, at_once=5) == ["a0", "b0", "a1", "b1", "a2"]
 
 
 def test_priority_and_age_decide_within_a_tenant():
@@ -45,12 +46,21 @@ def test_priority_and_age_decide_within_a_tenant():
 
 def test_nobody_gets_more_than_the_share():
     candidates = [waiting("a", f"a{number}") for number in range(5)] + [waiting("b", "b0")]
-    assert chosen(candidates, running={"a": 2}, share=3) == ["a0", "b0"]
+    held = [waiting("a", f"held{number}") for number in range(8)]
+    assert chosen(candidates, at_once=10, running=held) == ["a0", "b0"]
 
 
-@pytest.mark.parametrize(("limit", "share"), [(1, 1), (2, 2), (10, 9), (20, 18)])
-def test_the_share_leaves_room_where_there_is_any(limit, share):
-    assert share_of(limit) == share
+def test_a_full_lane_leaves_the_places_to_the_tenants_other_lanes():
+    slow = [waiting("a", f"slow{number}", lane="slow") for number in range(5)]
+    candidates = [*slow, waiting("a", "quick", run_at=9, lane="quick"), waiting("a", "free", run_at=9)]
+    assert chosen(candidates, per_lane=2) == ["slow0", "slow1", "quick", "free"]
+    assert chosen(candidates, per_lane=2, running=slow[3:]) == ["quick", "free"]
+    assert chosen([waiting("b", "same name", lane="slow")], per_lane=2, running=slow[3:]) == ["same name"]
+
+
+@pytest.mark.parametrize(("at_once", "share"), [(1, 1), (2, 2), (10, 9), (20, 18)])
+def test_the_share_leaves_room_where_there_is_any(at_once, share):
+    assert Limit(at_once).share == share
 
 
 async def test_a_tenant_with_thousands_of_jobs_delays_another_by_about_a_batch(workshop: Workshop):
@@ -106,4 +116,22 @@ async def test_slow_jobs_of_one_tenant_leave_a_place_for_the_others(live: Worksh
     assert gate.arrived == ["slow"] * 9 + ["quick"]
     gate.opened.set()
     await gate.until(21)
+    await asyncio.wait_for(runner.stop(), here.PATIENCE_S)
+
+
+async def test_a_slow_lane_of_a_tenant_does_not_keep_its_other_lanes_waiting(live: Workshop):
+    gate = here.gates["gate"]
+    for number in range(150):
+        await live.ask(here.wait_in_lane, "slow", lane=f"slow {number % 3}")
+    for number in range(150):
+        await live.ask(here.wait_in_lane, "quick", lane=f"quick {number}")
+    runner = live.runner()
+    await runner.start()
+    await gate.until(6)
+    async with asyncio.timeout(here.PATIENCE_S):
+        while here.ran.count("quick") < 150:
+            await asyncio.sleep(0.01)
+    assert gate.arrived == ["slow"] * 6
+    gate.opened.set()
+    await gate.until(150)
     await asyncio.wait_for(runner.stop(), here.PATIENCE_S)

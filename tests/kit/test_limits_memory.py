@@ -71,7 +71,7 @@ def held():
     return HeldClock(1_800_000_000.0001)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(plan=plans, burst=st.booleans(), sequence=sequences)
 def test_every_decision_is_that_of_the_reference(plan, burst, sequence):
     clock, now = held(), 1_800_000_000_000
@@ -93,7 +93,7 @@ def test_every_decision_is_that_of_the_reference(plan, burst, sequence):
             assert 1 <= decision.retry_after <= decision.window
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(limit=st.integers(1, 30), sequence=sequences)
 def test_no_rolling_minute_exceeds_the_limit_and_no_cost_is_held_a_bucket_too_long(limit, sequence):
     clock, now = held(), 0
@@ -108,7 +108,7 @@ def test_no_rolling_minute_exceeds_the_limit_and_no_cost_is_held_a_bucket_too_lo
             assert sum(spent for at, spent in log if at > now - 60_500) + cost > limit
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(plan=plans, burst=st.booleans(), sequence=sequences)
 def test_waiting_as_told_is_enough_unless_the_cost_can_never_fit(plan, burst, sequence):
     clock = held()

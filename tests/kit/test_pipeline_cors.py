@@ -63,6 +63,7 @@ def allowed(answer: Response) -> str | None:
 async def test_a_listed_console_may_ask_and_may_read(api, me, origin):
     answer = await preflight(api, "/planted/notes", origin)
     assert (answer.status, answer.body, allowed(answer)) == (204, b"", origin)
+    assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert set(answer.headers["access-control-allow-methods"].split(", ")) >= {
         "POST",
         "PUT",

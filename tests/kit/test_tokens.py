@@ -289,7 +289,7 @@ def test_encrypted_compressed_and_oversized_tokens_are_refused_at_once():
         issue(tokens, x="y" * LONGEST_TOKEN)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     st.one_of(
         st.text(max_size=80), st.from_regex(r"[A-Za-z0-9_-]{0,40}\.[A-Za-z0-9_-]{0,40}\.[A-Za-z0-9_-]{0,40}")
@@ -306,7 +306,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     st.dictionaries(st.sampled_from([*HEADER, "crit", "x"]), json_values),
     st.sampled_from(list(payload())),

@@ -1,7 +1,7 @@
 """An instance whose only domain is made of jobs that leave marks, so that tests can count their effects."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from retinue.kit.db.session import SystemDb, Unit
 from retinue.kit.db.statements import DIALECTS
 from retinue.kit.events.declare import Event, EventOccurred, event
 from retinue.kit.events.models import EventEntry
+from retinue.kit.events.routing import Routing
 from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import GiveUp, NoPayload, Retry, RetryLater, job
+from retinue.kit.jobs.declare import Attempt, Concluded, GiveUp, NoPayload, Retry, RetryLater, job
 from retinue.kit.jobs.models import Job
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.manifest import Listener, Manifest
@@ -142,6 +143,39 @@ async def enqueue_more(ctx: Context, payload: Named) -> None:
     ctx.defer(leave_mark, Named(name=f"{payload.name}, second"))
 
 
+@job(queue="lanes", at_once=12, per_lane=2, transactional=False)
+async def wait_in_lane(ctx: Context, payload: Named) -> None:
+    """Only those named slow wait."""
+    if payload.name == "slow":
+        await gates["gate"].pass_through(payload.name)
+    ran.append(payload.name)
+
+
+async def leave_marks_of_attempts(routing: Routing, concluded: Sequence[Concluded]) -> None:
+    batches.append(len(concluded))
+    marks = [
+        Mark(tenant_id=one.tenant_id, name=one.payload.name, note=f"{one.result} {one.state} {one.error}")
+        for one in concluded
+    ]
+    await routing.system.insert_many(marks)
+    for one in concluded:
+        if one.state == "dead":
+            routing.defer(one, do_nothing, Named(name=f"after {one.payload.name}"))
+
+
+batches: list[int] = []
+
+
+@job(retry=Retry(delays=(0, 5, 30), jitter=0), transactional=False, conclude=leave_marks_of_attempts)
+async def attempt(ctx: Context, payload: Named) -> Attempt:
+    number = ctx.caller.attempt
+    if payload.name == "raises":
+        raise ValueError("secret")
+    is_done = payload.name == "good" or (payload.name == "second time" and number == 2)
+    at_least_s = 50 if payload.name == "slowly" else 0
+    return Attempt(f"attempt {number}", is_done, None if is_done else "refused", at_least_s)
+
+
 @job(every_s=60)
 async def keep_time(ctx: Context, payload: NoPayload) -> None:
     ran.append("keep_time")
@@ -173,6 +207,8 @@ JOBS = (
     take_forever,
     call_outside,
     enqueue_more,
+    wait_in_lane,
+    attempt,
 )
 LISTENERS = (Listener("system.marked", count_mark), Listener("*", hear_everything))
 WORKSHOP = Manifest(name="workshop", jobs=JOBS, listeners=LISTENERS)
@@ -254,6 +290,7 @@ async def workshop_on(
     """A workshop on an empty database; what earlier tests left in this module is gone."""
     ran.clear()
     passed.clear()
+    batches.clear()
     gates["gate"], gates["second gate"] = Gate(), Gate()
     workshop = await open_workshop(folder, await databases.fresh(folder), clock, manifest)
     database = workshop.instance.database

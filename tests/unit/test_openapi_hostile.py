@@ -169,7 +169,7 @@ def check(document):
         json.dumps([endpoint.default_params, endpoint.default_headers])
 
 
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @FUZZ

@@ -4,10 +4,9 @@ One request or one job is one context and at most one transaction. Events and jo
 transaction. `ctx.unit()` opens another context for work that must be committed on its own.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import msgspec
 import structlog
@@ -15,7 +14,7 @@ import structlog
 from retinue.kit.clock import Clock, Instant
 from retinue.kit.db.session import Db, SystemDb, Unit
 from retinue.kit.events import log
-from retinue.kit.events.declare import Event
+from retinue.kit.events.declare import Event, EventType, custom_type
 from retinue.kit.ids import new_id
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.declare import JobKind
@@ -105,7 +104,13 @@ class Context:
     ) -> str:
         """Record that something happened; returns the event's id."""
         id = new_id("evt")
-        self._emitted.append(log.Emitted(event, id, test, success, reason))
+        self._emitted.append(log.Emitted(event.__event__, event, id, test, success, reason))
+        return id
+
+    def emit_custom(self, name: str, data: dict[str, Any], *, test: bool = False) -> str:
+        """Record something that a tenant has a name of its own for; returns the event's id."""
+        id = new_id("evt")
+        self._emitted.append(log.Emitted(custom_type(name), data, id, test))
         return id
 
     def defer(
@@ -116,11 +121,13 @@ class Context:
         delay_s: float | None = None,
         dedupe_key: str | None = None,
         priority: int = 0,
+        lane: str = "",
     ) -> str:
         """Ask for work after this transaction; the id of the job.
 
         While a job with the same `dedupe_key` waits or runs in this tenant, nothing is added. A lower
-        `priority` comes first among the tenant's jobs when there is more to do than places to do it.
+        `priority` comes first among the tenant's jobs when there is more to do than places to do it, and jobs
+        with the same `lane` keep no more places than their kind allows a lane.
         """
         job = new_job(
             kind,
@@ -130,6 +137,7 @@ class Context:
             tenant_id=self._tenant_id,
             dedupe_key=dedupe_key,
             priority=priority,
+            lane=lane,
             correlation_id=self.caller.correlation_id,
             hops=self.caller.hops,
             actor=self.actor,
@@ -145,19 +153,25 @@ class Context:
     def actor(self) -> dict[str, str]:
         return self.caller.actor or {"type": self.principal.kind, "id": self.principal.id}
 
-    @asynccontextmanager
-    async def unit(self) -> AsyncIterator["Context"]:
-        """A context of its own that commits at the end of the block, whatever becomes of this one."""
+    def unit(self) -> "Context":
+        """A context of its own that commits at the end of its block, whatever becomes of this one."""
         if self.unit_of_work.is_open:
             raise RuntimeError("a unit inside an open transaction would wait for what that holds")
         inner = Context(self.instance, self.principal, self.caller)
         inner._tenant_id = self._tenant_id
-        async with inner:
-            yield inner
+        return inner
+
+    def apart(self) -> "Context":
+        """A context for work that goes on after this one has ended: it reads freely and writes in units."""
+        other = Context(self.instance, self.principal, self.caller, reads_freely=True)
+        other._tenant_id = self._tenant_id
+        return other
 
     async def flush(self) -> None:
         """Write what was emitted and deferred into the open transaction."""
-        self._has_news = self._has_news or bool(self._emitted or self._jobs)
+        self._has_news = (
+            self._has_news or bool(self._jobs) or any(self._is_heard(one.kind) for one in self._emitted)
+        )
         if self._jobs:
             jobs, self._jobs = self._jobs, []
             # Keyed ones in one order everywhere, so that two transactions never wait for each other's keys.
@@ -172,12 +186,20 @@ class Context:
                 user_agent=self.caller.user_agent,
             )
             system = self.system("audit chain")
-            await log.write(self.db, system, origin, emitted, self.now, self.instance.is_heard)
+            await log.write(self.db, system, origin, emitted, self.now, self._is_heard)
+
+    def _is_heard(self, kind: EventType) -> bool:
+        """Whether a worker has anything to do about it."""
+        if not kind.is_listed:
+            return False
+        # What was found out about a principal says nothing of another tenant, where it may act as well.
+        is_listened_to = self.principal.is_listened_to or self._tenant_id != self.principal.tenant_id
+        return self.instance.is_heard(kind.name, is_listened_to=is_listened_to)
 
     @property
     def has_changes(self) -> bool:
         """Whether a commit would have anything to do."""
-        return self.unit_of_work.is_open or bool(self._emitted or self._jobs or self._after_commit)
+        return self.unit_of_work.has_changes or bool(self._emitted or self._jobs or self._after_commit)
 
     async def commit(self) -> None:
         await self.flush()
@@ -194,6 +216,7 @@ class Context:
     async def rollback(self) -> None:
         self._emitted.clear()
         self._jobs.clear()
+        self._after_commit.clear()
         await self.unit_of_work.rollback()
 
     async def __aenter__(self) -> Self:

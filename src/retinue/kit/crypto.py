@@ -25,6 +25,7 @@ SAMPLE_MASTER_KEY = "c2FtcGxlLWtleS1vZi10aGUtZG9jdW1lbnRhdGlvbiE="
 
 _FORMAT = 1
 _KEY_BYTES = 32
+_MOST_TENANT_KEYS = 4096
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 _WRAPPED_BYTES = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
@@ -69,6 +70,7 @@ class KeyRing:
             if not 0 < version < 2**32 or len(key) != _KEY_BYTES:
                 raise ValueError("a version is a 32-bit number and its key has 32 bytes")
         self._versions = dict(versions)
+        self._tenant_keys: dict[tuple[int, str], bytes] = {}
         self.active = active
 
     def seal(self, plaintext: bytes, place: Place) -> bytes:
@@ -106,7 +108,14 @@ class KeyRing:
         return _decrypt(tenant_key, envelope.wrapped, _wrap_context(place, envelope.version))
 
     def _tenant_key(self, place: Place, version: int) -> bytes:
-        return _derive(self._versions[version], "kek/" + place.tenant_id)
+        # Made anew it costs more than what it opens; the key it is made from lies beside it anyway.
+        found = self._tenant_keys.get((version, place.tenant_id))
+        if found is None:
+            if len(self._tenant_keys) >= _MOST_TENANT_KEYS:
+                self._tenant_keys.clear()
+            found = _derive(self._versions[version], "kek/" + place.tenant_id)
+            self._tenant_keys[version, place.tenant_id] = found
+        return found
 
     def __reduce__(self) -> Any:
         raise TypeError("a key ring cannot be pickled")
@@ -117,6 +126,7 @@ class SealedRing(KeyRing):
 
     def __init__(self) -> None:
         self._versions = {}
+        self._tenant_keys = {}
         self.active = 0
 
     def seal(self, plaintext: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import secrets
+from os import urandom
 
 # Each random byte becomes one of 32 letters; 256 is a multiple of 32, so all are equally likely.
 _LETTERS = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in range(256))
@@ -10,7 +11,7 @@ _LETTERS = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in rang
 
 def new_id(prefix: str) -> str:
     """A prefix and 26 base32 characters: 130 random bits, opaque to everyone."""
-    return f"{prefix}_{secrets.token_bytes(26).translate(_LETTERS).decode()}"
+    return f"{prefix}_{urandom(26).translate(_LETTERS).decode()}"
 
 
 def new_token() -> str:

@@ -38,9 +38,13 @@ class Instance:
     def _heard(self) -> frozenset[str]:
         return frozenset(listener.event for manifest in self.manifests for listener in manifest.listeners)
 
-    def is_heard(self, event_type: str) -> bool:
-        """Whether anyone listens to events of this type."""
-        return event_type in self._heard or "*" in self._heard
+    @functools.cached_property
+    def _has_routers(self) -> bool:
+        return any(manifest.routers for manifest in self.manifests)
+
+    def is_heard(self, event_type: str, *, is_listened_to: bool) -> bool:
+        """Whether anyone listens to events of this type, in a tenant that has listeners of its own or not."""
+        return event_type in self._heard or "*" in self._heard or (is_listened_to and self._has_routers)
 
     @property
     def ring(self) -> KeyRing:

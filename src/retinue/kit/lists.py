@@ -44,6 +44,16 @@ class Page(msgspec.Struct, Generic[T]):
     pagination: Pagination
 
 
+class FlatPage(msgspec.Struct, Generic[T]):
+    """A page that says its numbers in both forms."""
+
+    data: list[T]
+    pagination: Pagination
+    total: int
+    page: int
+    per_page: int
+
+
 class Slice(msgspec.Struct, Generic[T]):
     """One page of records, before it gets its public shape."""
 
@@ -54,10 +64,17 @@ class Slice(msgspec.Struct, Generic[T]):
 
     def shown(self, show: Callable[[T], Any]) -> Page[Any]:
         """As `{ data, pagination }`."""
+        return Page([show(item) for item in self.items], self._pagination)
+
+    def shown_flat(self, show: Callable[[T], Any]) -> FlatPage[Any]:
+        """As `{ data, pagination, total, page, per_page }`."""
+        data = [show(item) for item in self.items]
+        return FlatPage(data, self._pagination, self.total, self.page, self.per_page)
+
+    @property
+    def _pagination(self) -> Pagination:
         pages = -(-self.total // self.per_page)
-        return Page(
-            [show(item) for item in self.items], Pagination(self.page, self.per_page, self.total, pages)
-        )
+        return Pagination(self.page, self.per_page, self.total, pages)
 
 
 class Listing(Generic[R]):

@@ -1,12 +1,17 @@
 """What a domain is made of: the only thing anyone else must list."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
 
 import msgspec
 
+from retinue.kit.actions import Action, WorkflowStarter
+from retinue.kit.continuations import Continuation
 from retinue.kit.db.models import Record
 from retinue.kit.events.declare import Event
+from retinue.kit.events.routing import Router
 from retinue.kit.jobs.declare import JobKind
+from retinue.kit.principal import Principal
 from retinue.kit.references import Reference
 from retinue.kit.tool_kinds import ToolKind
 
@@ -28,6 +33,13 @@ class Listener(msgspec.Struct, frozen=True):
     job: JobKind[Any]
 
 
+class Authenticator(msgspec.Struct, frozen=True):
+    """How callers of one kind prove who they are: `identify(instance, request)`, or `Unauthorized`."""
+
+    kind: Literal["user", "embed_key"]
+    identify: Callable[[Any, Any], Awaitable[Principal]]
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     records: tuple[type[Record], ...] = ()
@@ -38,3 +50,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     permissions: tuple[Permission, ...] = ()
     references: tuple[Reference, ...] = ()
     tool_kinds: tuple[ToolKind, ...] = ()
+    authenticators: tuple[Authenticator, ...] = ()
+    routers: tuple[Router, ...] = ()
+    actions: tuple[Action, ...] = ()
+    workflow_starters: tuple[WorkflowStarter, ...] = ()
+    continuations: tuple[Continuation, ...] = ()

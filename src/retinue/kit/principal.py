@@ -19,6 +19,14 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str = ""
     second_factor_at: str = ""
     limits: PlanLimits | None = None
+    agent_id: str = ""
+    """The one agent that an embed key is for."""
+    requests_per_minute: int | None = None
+    """What a key allows itself, besides the limits of its tenant's plan."""
+    tokens_left: int | None = None
+    """What a key may still spend this month; None where nobody counts."""
+    is_listened_to: bool = True
+    """Whether its tenant may have listeners of its own; where nobody looked, it may."""
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions

@@ -185,18 +185,25 @@ class Settings:
     tts_model: str = _setting(
         "RETINUE_TTS_MODEL", "", "`provider/model` for text to speech", str, "the embedded one"
     )
-    searxng_url: str = _setting("RETINUE_SEARXNG_URL", "", "default web search backend", str, "none")
+    searxng_url: str = _setting("RETINUE_SEARXNG_URL", "", "default web search backend", _address, "none")
     local_model: str = _setting(
         "RETINUE_LOCAL_MODEL", "", "path of a GGUF file for the embedded runtime", str, "SmolLM2-135M"
+    )
+    models_dir: Path | None = _setting(
+        "RETINUE_MODELS_DIR",
+        None,
+        "weights of the embedded models; several instances may share it",
+        Path,
+        "`models` in the data dir",
     )
     cors_origins: tuple[str, ...] = _setting(
         "RETINUE_CORS_ORIGINS", (), "origins of other consoles", _words, "own base URL"
     )
-    files_url: str = _setting(
+    files_url: Secret | None = _setting(
         "RETINUE_FILES_URL",
-        "",
-        "object storage, not supported yet: a value is refused at start",
-        str,
+        None,
+        "`s3://<access key>:<secret key>@<host>/<bucket>` for object storage",
+        Secret,
         "local folder",
     )
     failpoints: str = _setting("RETINUE_FAILPOINTS", "", "tests only", str, "none")
@@ -236,6 +243,11 @@ class Settings:
             return ipaddress.ip_address(host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def models_folder(self) -> Path:
+        """Where the weights of the embedded models are."""
+        return self.models_dir or self.data_dir / "models"
 
     def egress_allowed(self) -> tuple[str, ...]:
         if self.egress_allow is not None:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from retinue.kit.settings import Settings
 
 Rows = list[Sequence[Any]]
+Batch = list[tuple[str, list[list[Any]]]]
+"""Statements in their order, each with the arguments of every row it is run for."""
 
 
 class Connection(Protocol):
@@ -19,6 +21,14 @@ class Connection(Protocol):
         ...
 
     async def execute_many(self, sql: str, many: list[list[Any]]) -> None: ...
+
+
+async def run_all(connection: Connection, batch: Batch) -> None:
+    for sql, many in batch:
+        if len(many) == 1:
+            await connection.execute(sql, many[0])
+        else:
+            await connection.execute_many(sql, many)
 
 
 class Database(Protocol):
@@ -34,6 +44,10 @@ class Database(Protocol):
 
     async def fetch(self, sql: str, arguments: list[Any], *, heavy: bool = False) -> Rows:
         """Read outside any transaction: what is committed now."""
+        ...
+
+    async def apply(self, batch: Batch) -> None:
+        """Run all of it in a transaction of its own, whose whole content is known from the beginning."""
         ...
 
     async def begin(self) -> Connection: ...

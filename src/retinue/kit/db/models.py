@@ -48,6 +48,14 @@ class Ref:
         self.cascade = cascade
 
 
+class Added:
+    """A field that came to a table which was there before: what older programs store without knowing it."""
+
+    def __init__(self, default: str) -> None:
+        """In SQL."""
+        self.default = default
+
+
 class Field(msgspec.Struct, frozen=True):
     name: str
     optional: bool
@@ -64,6 +72,7 @@ class Shape(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...]
     names: tuple[str, ...]
     sealed: tuple[str, ...]
+    json_positions: tuple[int, ...]
     tenant_owned: bool
 
 
@@ -110,12 +119,20 @@ def table(
 
 def unique_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
     """For `extra`: at most one row with these values has its flag set."""
+    return _index_where(flag, columns, unique=True)
 
+
+def index_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
+    """For `extra`: an index over the few rows that have their flag set."""
+    return _index_where(flag, columns, unique=False)
+
+
+def _index_where(flag: str, columns: tuple[str, ...], *, unique: bool) -> Callable[[sa.Table], object]:
     def declare(made: sa.Table) -> object:
         return sa.Index(
-            f"uq_{made.name}_{flag}",
+            f"{'uq' if unique else 'ix'}_{made.name}_{flag}",
             *(made.c[column] for column in columns),
-            unique=True,
+            unique=unique,
             # Text, because a migration drafted on one database must say it in the words of both.
             sqlite_where=sa.text(f"{flag} = 1"),
             postgresql_where=sa.text(flag),
@@ -129,7 +146,14 @@ def _column(name: str, annotation: Any, *, key: tuple[str, ...]) -> tuple[sa.Col
     bare, optional = strip_optional(plain)
     inner, inner_extras = strip_annotated(bare)
     reference = next((extra for extra in (*extras, *inner_extras) if isinstance(extra, Ref)), None)
-    column = sa.Column(name, column_type(inner), nullable=optional, primary_key=name in key)
+    added = next((extra for extra in extras if isinstance(extra, Added)), None)
+    column = sa.Column(
+        name,
+        column_type(inner),
+        nullable=optional,
+        primary_key=name in key,
+        server_default=None if added is None else sa.text(added.default),
+    )
     return column, reference
 
 
@@ -166,5 +190,6 @@ def _shape(record: type[Record], annotations: dict[str, Any]) -> Shape:
         fields=tuple(fields),
         names=tuple(record.__struct_fields__),
         sealed=tuple(field.name for field in fields if field.is_sealed),
+        json_positions=tuple(number for number, field in enumerate(fields) if field.json_decoder is not None),
         tenant_owned="tenant_id" in record.__struct_fields__,
     )

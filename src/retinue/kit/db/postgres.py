@@ -11,7 +11,7 @@ from typing import Any
 
 import asyncpg
 
-from retinue.kit.db.engine import Connection, Rows
+from retinue.kit.db.engine import Batch, Connection, Rows, run_all
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
@@ -23,6 +23,7 @@ from retinue.kit.errors import CannotStart
 
 _CHANNEL = "retinue_jobs"
 _PING_S = 2
+_LONG_IDLE_S = 10
 _GONE = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
@@ -58,6 +59,11 @@ class PostgresConnection:
     def __init__(self, raw: asyncpg.Connection) -> None:
         self.raw = raw
         self.is_broken = False
+        self.used_at = 0.0
+
+    def has_been_idle(self) -> bool:
+        """Whether it lay unused for so long that something in between may have forgotten it."""
+        return asyncio.get_running_loop().time() - self.used_at > _LONG_IDLE_S
 
     async def fetch(self, sql: str, arguments: list[Any]) -> Rows:
         try:
@@ -80,6 +86,12 @@ class PostgresConnection:
     async def execute_many(self, sql: str, many: list[list[Any]]) -> None:
         try:
             await self.raw.executemany(sql, many)
+        except Exception as error:
+            raise self._noted(error) from error
+
+    async def copy(self, table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+        try:
+            await self.raw.copy_records_to_table(table, records=rows, columns=columns)
         except Exception as error:
             raise self._noted(error) from error
 
@@ -191,6 +203,7 @@ class PostgresDatabase:
             if not waiter.done():
                 waiter.set_result(connection)
                 return
+        connection.used_at = asyncio.get_running_loop().time()
         self._idle.append(connection)
 
     def _forget_idle(self) -> None:
@@ -244,6 +257,32 @@ class PostgresDatabase:
         connection = await self._acquire()
         try:
             return await connection.fetch(sql, arguments)
+        finally:
+            self._release(connection)
+
+    async def apply(self, batch: Batch) -> None:
+        if len(batch) == 1 and len(batch[0][1]) == 1:
+            sql, (arguments,) = batch[0]
+            await self._execute_alone(sql, arguments)
+            return
+        connection = await self.begin()
+        try:
+            await run_all(connection, batch)
+        except BaseException:
+            await self.rollback(connection)
+            raise
+        await self.commit(connection)
+
+    async def _execute_alone(self, sql: str, arguments: list[Any]) -> None:
+        """A statement outside a transaction is one by itself, so BEGIN and COMMIT are saved.
+
+        It is sent once only: when a connection is lost over it, nobody knows whether it was done.
+        """
+        if self._idle and self._idle[-1].has_been_idle():
+            await self.fetch("SELECT 1", [])  # asked twice if need be, and leaves a connection that lives
+        connection = await self._acquire()
+        try:
+            await connection.execute(sql, arguments)
         finally:
             self._release(connection)
 

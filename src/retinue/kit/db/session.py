@@ -5,13 +5,15 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from msgspec.structs import astuple
 from sqlalchemy.dialects import postgresql
 
 from retinue.kit.clock import Clock
 from retinue.kit.crypto import KeyRing, Place, Sealed
-from retinue.kit.db.engine import Connection, Database
+from retinue.kit.db.engine import Connection, Database, run_all
 from retinue.kit.db.errors import RecordGone
 from retinue.kit.db.fence import TENANT, FenceRefused
+from retinue.kit.db.merging import Write, batched
 from retinue.kit.db.models import Record
 from retinue.kit.db.statements import Compiled, Statement, row_reader
 from retinue.kit.db.types import json_text
@@ -32,11 +34,18 @@ class Unit:
         self.database = database
         self._reads_freely = reads_freely
         self._connection: Connection | None = None
+        self._writes: list[Write] = []
+        self._shared_writes: list[tuple[str, Write]] = []
         self._ended = False
 
     @property
     def is_open(self) -> bool:
         return self._connection is not None
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a commit would have anything to do."""
+        return self._connection is not None or bool(self._writes or self._shared_writes)
 
     async def begin(self) -> Connection:
         """The transaction, opened now if it is not open."""
@@ -62,20 +71,44 @@ class Unit:
         connection = await self.begin()
         await connection.execute_many(compiled.sql, many)
 
+    def change_at_commit(self, compiled: Compiled, arguments: list[Any], *, shared: str = "") -> None:
+        """Change something last of all: no statement of this unit sees it, and a failure is the commit's.
+
+        `shared` names a row that others change too. Those come after all others, in the order of the names,
+        so that two units which change several of them never wait for each other.
+        """
+        if self._ended:
+            raise RuntimeError("this unit of work has ended")
+        write = Write(compiled, arguments)
+        if shared:
+            self._shared_writes.append((shared, write))
+        else:
+            self._writes.append(write)
+
     async def commit(self) -> bool:
         """Whether anything was committed."""
-        if self._connection is None:
+        if not self.has_changes:
             self._ended = True
             return False
-        failpoint("before_commit")
-        self._ended = True
-        connection, self._connection = self._connection, None
-        await self.database.commit(connection)
+        in_order = [write for _, write in sorted(self._shared_writes, key=lambda one: one[0])]
+        last = batched([*self._writes, *in_order], self.database.dialect)
+        if self._connection is None:
+            self._ended = True
+            failpoint("before_commit")
+            await self.database.apply(last)
+        else:
+            connection = self._connection
+            await run_all(connection, last)
+            failpoint("before_commit")
+            self._ended, self._connection = True, None
+            await self.database.commit(connection)
         failpoint("after_commit")
         return True
 
     async def rollback(self) -> None:
         self._ended = True
+        self._writes.clear()
+        self._shared_writes.clear()
         connection, self._connection = self._connection, None
         if connection is not None:
             await self.database.rollback(connection)
@@ -133,6 +166,11 @@ class SystemDb:
             return [statement.to_value(row) for row in result]
         return result
 
+    async def execute_many(self, statement: Statement[Any], many: Iterable[dict[str, Any]]) -> None:
+        """The same change for each of these parameters."""
+        compiled = self._compiled(statement)
+        await self._unit.change_many(compiled, [self._given(compiled, dict(one)) for one in many])
+
     async def get(self, record: type[R], id: str) -> R | None:
         return await self.first(_find(record, ("id",), ()), id=id)
 
@@ -156,14 +194,30 @@ class SystemDb:
         """Stamp the record with id, tenant and times, and store it."""
         await self._prepare(record)
         compiled = _insert(type(record)).compiled(self._dialect, narrow=False)
-        await self._unit.change(compiled, self._values(record, record.__shape__.names))
+        await self._unit.change(compiled, self._values(record))
         return record
+
+    async def insert_at_commit(self, record: R) -> R:
+        """Stamp the record now and store it last of all: nothing here sees it before.
+
+        A unit that does nothing else is cheap: PostgreSQL gets it in one exchange if its parts have no table
+        in common, and on SQLite units that wait at the same time share one sync to disk.
+        """
+        await self._prepare(record)
+        compiled = _insert(type(record)).compiled(self._dialect, narrow=False)
+        self._unit.change_at_commit(compiled, self._values(record))
+        return record
+
+    def execute_at_commit(self, statement: Statement[Any], *, shared: str = "", **parameters: Any) -> None:
+        """Change rows last of all, where it does not matter how many there are."""
+        compiled = self._compiled(statement)
+        self._unit.change_at_commit(compiled, self._given(compiled, parameters), shared=shared)
 
     async def insert_missing(self, record: Record) -> bool:
         """Store the record unless one with the same key or unique value exists; whether it was stored."""
         await self._prepare(record)
         compiled = _insert_missing(type(record)).compiled(self._dialect, narrow=False)
-        stored = await self._unit.change(compiled, self._values(record, record.__shape__.names))
+        stored = await self._unit.change(compiled, self._values(record))
         return bool(stored)
 
     async def insert_many(self, records: Iterable[R]) -> None:
@@ -176,7 +230,7 @@ class SystemDb:
             await self._prepare(record)
         kind = type(stamped[0])
         compiled = _insert(kind).compiled(self._dialect, narrow=False)
-        many = [self._values(record, kind.__shape__.names) for record in stamped]
+        many = [self._values(record) for record in stamped]
         await self._unit.change_many(compiled, many)
 
     async def update(self, record: R, **changes: Any) -> R:
@@ -229,10 +283,12 @@ class SystemDb:
             values.append(value)
         return values
 
-    def _values(self, record: Record, names: tuple[str, ...]) -> list[Any]:
-        values = self._encoded(record, names)
-        for position, field in enumerate(record.__shape__.fields):
-            if field.json_decoder is not None and values[position] is not None:
+    def _values(self, record: Record) -> list[Any]:
+        """Every field as it is stored."""
+        shape = record.__shape__
+        values = self._encoded(record, shape.names) if shape.sealed else list(astuple(record))
+        for position in shape.json_positions:
+            if values[position] is not None:
                 values[position] = json_text(values[position])
         return values
 

@@ -5,9 +5,9 @@ import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from retinue.kit.db.engine import Connection, Rows
+from retinue.kit.db.engine import Batch, Connection, Rows, run_all
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
@@ -19,6 +19,8 @@ from retinue.kit.db.errors import (
 _UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
 _BUSY_PATIENCE_S = 10.0
 _POLL_S = 0.05
+# So that a crowd of writers does not keep the event loop from everyone else.
+_MOST_AT_ONCE = 50
 
 
 def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
@@ -84,6 +86,21 @@ class SqliteConnection:
         _run(self._connection, sql, many, many=True)
 
 
+class _Waiting(NamedTuple):
+    """A batch that is to be stored, and who waits for it."""
+
+    batch: Batch
+    stored: asyncio.Future[None]
+
+    def succeeded(self) -> None:
+        if not self.stored.done():
+            self.stored.set_result(None)
+
+    def failed(self, error: Exception) -> None:
+        if not self.stored.done():
+            self.stored.set_exception(error)
+
+
 class SqliteDatabase:
     dialect = "sqlite"
 
@@ -95,6 +112,8 @@ class SqliteDatabase:
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._seen_version = -1
+        self._waiting: list[_Waiting] = []
+        self._applying: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         if sqlite3.sqlite_version_info < (3, 40):
@@ -130,6 +149,57 @@ class SqliteDatabase:
             return _run(connection, sql, arguments).fetchall()
         finally:
             connection.close()
+
+    async def apply(self, batch: Batch) -> None:
+        """Whatever waits for the writer at the same time is one transaction, with one sync to disk."""
+        waiting = _Waiting(batch, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._applying is None:
+            self._applying = asyncio.create_task(self._apply_waiting())
+        try:
+            await waiting.stored
+        except asyncio.CancelledError:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+            raise
+
+    async def _apply_waiting(self) -> None:
+        try:
+            while self._waiting:
+                await self._apply_some()
+        finally:
+            self._applying = None
+
+    async def _apply_some(self) -> None:
+        some = self._waiting
+        try:
+            connection = await self.begin()
+            some, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+            await self._apply_each(connection, some)
+            await self.commit(connection)
+        except Exception as error:  # noqa: BLE001  handed to those who wait
+            for waiting in some:
+                waiting.failed(error)
+            self._waiting = [waiting for waiting in self._waiting if not waiting.stored.done()]
+        for waiting in some:
+            waiting.succeeded()
+
+    async def _apply_each(self, connection: Connection, some: list[_Waiting]) -> None:
+        """One that fails leaves nothing behind, and the others alone."""
+        try:
+            for waiting in some:
+                await connection.execute("SAVEPOINT one", [])
+                try:
+                    await run_all(connection, waiting.batch)
+                except Exception as error:
+                    if self._writer is None or not self._writer.in_transaction:
+                        raise  # A full disk, for example, ends the whole transaction.
+                    await connection.execute("ROLLBACK TO one", [])
+                    waiting.failed(error)
+                await connection.execute("RELEASE one", [])
+        except BaseException:
+            await self.rollback(connection)
+            raise
 
     async def begin(self) -> Connection:
         await self._lock.acquire()

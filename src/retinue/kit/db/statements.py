@@ -7,6 +7,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 from sqlalchemy.dialects.postgresql import asyncpg as asyncpg_dialect
+from sqlalchemy.sql import visitors
 
 from retinue.kit.db.fence import TENANT, fenced
 from retinue.kit.db.models import Record
@@ -29,6 +30,10 @@ class Compiled(msgspec.Struct, frozen=True):
     parameters: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
     returns_rows: bool
     tenant_bound: bool
+    tables: frozenset[str] = frozenset()
+    """Every table it reads or writes; none where that is not known."""
+    only_adds: bool = False
+    """Whether it does nothing but add a row, whatever else is there."""
 
     def arguments(self, given: dict[str, Any]) -> list[Any]:
         values = []
@@ -80,7 +85,22 @@ def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
         parameters=tuple(parameters),
         returns_rows=returns_rows,
         tenant_bound=TENANT in order,
+        tables=_tables(statement),
+        only_adds=_only_adds(statement),
     )
+
+
+def _tables(statement: Any) -> frozenset[str]:
+    elements = list(visitors.iterate(statement))
+    if any(isinstance(element, sa.TextClause) for element in elements):
+        return frozenset()
+    return frozenset(element.name for element in elements if isinstance(element, sa.Table))
+
+
+def _only_adds(statement: Any) -> bool:
+    if not isinstance(statement, sa.Insert) or statement._post_values_clause is not None:  # noqa: SLF001  SQLAlchemy shows it nowhere else
+        return False
+    return not any(isinstance(part, sa.sql.selectable.SelectBase) for part in visitors.iterate(statement))
 
 
 R = TypeVar("R", bound=Record)

@@ -1,36 +1,37 @@
 """The one way out of the server for HTTP, and the one source of addresses for other protocols."""
 
-import io
 import re
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urljoin
 
+from retinue.kit.egress.connection import Connection
 from retinue.kit.egress.decoding import ACCEPTED
 from retinue.kit.egress.destination import Destination, parse_destination, refuse_odd_characters
-from retinue.kit.egress.errors import EgressFailed, EgressRefused, ResponseTooLarge
+from retinue.kit.egress.errors import EgressFailed, EgressRefused
 from retinue.kit.egress.headers import check_headers, without_credentials
 from retinue.kit.egress.hosts import parse_host
 from retinue.kit.egress.policy import AllowList
+from retinue.kit.egress.pool import NotConnected, Place, Pool
 from retinue.kit.egress.resolver import PinnedAddress, Resolver, SystemResolver, pin_host
-from retinue.kit.egress.response import MAX_HEADER_BYTES, Deadline, Response, as_egress_error
-
-if TYPE_CHECKING:
-    import aiohttp
+from retinue.kit.egress.response import Deadline, Response
 
 MAX_REDIRECTS = 3
 MEBIBYTE = 1024 * 1024
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+# What may be asked again when a kept connection turns out to be dead; a POST may have been heard.
+_REPEATABLE = _METHODS - {"POST", "PATCH"}
+_SENDS_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
 _ADDRESSES_TRIED = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Call:
     method: str
     destination: Destination
@@ -47,16 +48,14 @@ class Egress:
         *,
         resolver: Resolver | None = None,
         ssl_context: ssl.SSLContext | None = None,
-        max_connections: int = 500,
+        max_connections: int = 2000,
         user_agent: str = "Retinue",
     ) -> None:
         """`allow` is the operator's list (`Settings.egress_allowed()`)."""
         self._allow = AllowList(allow)
         self._resolver = resolver or SystemResolver()
-        self._ssl_context = ssl_context
-        self._max_connections = max_connections
         self._user_agent = user_agent
-        self._session: aiohttp.ClientSession | None = None
+        self._pool = Pool(ssl_context, max_connections)
 
     async def __aenter__(self) -> Self:
         return self
@@ -65,9 +64,7 @@ class Egress:
         await self.close()
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._pool.close()
 
     def check(self, url: str, *, require_https: bool = False) -> Destination:
         """The check for storing a URL: by its text alone, nothing is resolved."""
@@ -90,12 +87,16 @@ class Egress:
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
         connect_timeout_s: float = 5,
+        answer_timeout_s: float | None = None,
         stall_timeout_s: float = 30,
         max_bytes: int = MEBIBYTE,
         require_https: bool = False,
         follow_redirects: int = 0,
     ) -> AsyncIterator[Response]:
-        """Send a request; `timeout_s` bounds it from here to the last byte of the body."""
+        """Send a request; `timeout_s` bounds it from here to the last byte of the body.
+
+        `answer_timeout_s` bounds it to the head of its answer.
+        """
         if not 0 <= follow_redirects <= MAX_REDIRECTS:
             raise ValueError(f"at most {MAX_REDIRECTS} redirects are followed")
         if method not in _METHODS:
@@ -103,16 +104,18 @@ class Egress:
         check_headers(headers or {})
         deadline = Deadline(timeout_s)
         call = _Call(method, self.check(url, require_https=require_https), headers or {}, content)
-        raw = await self._send(call, deadline, connect_timeout_s)
+        answering = Deadline(min(timeout_s, answer_timeout_s or timeout_s))
+        place, raw = await self._send(call, answering, connect_timeout_s)
         try:
             hops = 0
             while follow_redirects and (location := _location(raw)):
                 hops += 1
                 if hops > follow_redirects:
                     raise EgressFailed("The destination redirects too often.")
-                raw.close()
                 call = self._redirected(call, raw.status, location, require_https=require_https)
-                raw = await self._send(call, deadline, connect_timeout_s)
+                raw.close()
+                self._pool.give_back(place, raw)
+                place, raw = await self._send(call, answering, connect_timeout_s)
             yield Response(
                 raw,
                 call.destination,
@@ -121,8 +124,7 @@ class Egress:
                 max_bytes=max_bytes,
             )
         finally:
-            # Closes the connection unless the body was read to its end; then it is already kept for reuse.
-            raw.close()
+            self._pool.give_back(place, raw)
 
     def _redirected(self, call: _Call, status: int, location: str, *, require_https: bool) -> _Call:
         """The next call of a redirect, checked like a first one."""
@@ -143,13 +145,29 @@ class Egress:
         return moved
 
     async def _send(
-        self, call: _Call, deadline: Deadline, connect_timeout_s: float
-    ) -> "aiohttp.ClientResponse":
-        """Try the first few checked addresses in turn until one takes the connection."""
-        import aiohttp
+        self, call: _Call, answering: Deadline, connect_timeout_s: float
+    ) -> tuple[Place, Connection]:
+        """Send the call, and wait until its answer begins."""
+        connecting = Deadline(min(connect_timeout_s, answering.remaining()))
+        places = await self._places(call.destination, connecting)
+        head = self._head(call)
+        is_new = False
+        while True:
+            place, connection = await self._connected(places, connecting, is_new=is_new)
+            connection.send(head, call.content or b"", has_no_body=call.method == "HEAD")
+            try:
+                await connection.answer(answering.at)
+            except BaseException as error:
+                connection.close()
+                self._pool.give_back(place, connection)
+                is_dead = connection.was_kept and not connection.has_received
+                if not (isinstance(error, EgressFailed) and is_dead and call.method in _REPEATABLE):
+                    raise
+                is_new = True
+            else:
+                return place, connection
 
-        destination = call.destination
-        connecting = Deadline(min(connect_timeout_s, deadline.remaining()))
+    async def _places(self, destination: Destination, connecting: Deadline) -> list[Place]:
         pinned = await pin_host(
             destination.parsed_host,
             destination.port,
@@ -157,72 +175,39 @@ class Egress:
             resolver=self._resolver,
             timeout_s=connecting.remaining(),
         )
-        candidates = list(pinned.addresses[:_ADDRESSES_TRIED])
-        while True:
-            share = max(connecting.remaining(), 0.001) / len(candidates)
+        is_tls = destination.scheme == "https"
+        addresses = pinned.addresses[:_ADDRESSES_TRIED]
+        return [Place(is_tls, destination.host, address, destination.port) for address in addresses]
+
+    async def _connected(
+        self, places: list[Place], connecting: Deadline, *, is_new: bool
+    ) -> tuple[Place, Connection]:
+        """Try the first few checked addresses in turn until one takes the connection."""
+        left = len(places)
+        for place in places:
+            share_s = max(connecting.remaining(), 0.001) / left
+            left -= 1
             try:
-                async with deadline.limit():
-                    raw = await self._send_to(candidates.pop(0), call, share)
-                break
-            except (aiohttp.ClientError, OSError) as error:
-                if not candidates or not _never_connected(error):
-                    raise as_egress_error(error) from None
-        if sum(len(name) + len(value) + 4 for name, value in raw.raw_headers) > MAX_HEADER_BYTES:
-            raw.close()
-            raise ResponseTooLarge("The header of the destination's answer is larger than allowed.")
-        return raw
+                return place, await self._pool.take(place, share_s, is_new=is_new)
+            except NotConnected as failed:
+                if not left:
+                    raise failed.error from None
+        raise AssertionError("a host has an address")
 
-    async def _send_to(self, address: str, call: _Call, connect_timeout_s: float) -> "aiohttp.ClientResponse":
-        import aiohttp
-        from yarl import URL
-
+    def _head(self, call: _Call) -> bytes:
         destination = call.destination
-        path, _, query = destination.path_and_query.partition("?")
-        return await self._opened_session().request(
-            call.method,
-            URL.build(
-                scheme=destination.scheme,
-                host=address,
-                port=destination.port,
-                path=path,
-                query_string=query,
-                encoded=True,
-            ),
-            headers={
-                **_agent(self._user_agent, call.headers),
-                **call.headers,
-                "Host": destination.authority,
-                "Accept-Encoding": ACCEPTED,
-            },
-            skip_auto_headers=("Content-Type",),
-            data=None if call.content is None else io.BytesIO(call.content),
-            allow_redirects=False,
-            # Part of the pool's key, for plain http too: a kept connection serves one name at one address.
-            server_hostname=destination.host,
-            timeout=aiohttp.ClientTimeout(total=None, connect=connect_timeout_s),
-        )
-
-    def _opened_session(self) -> "aiohttp.ClientSession":
-        if self._session is None:
-            from retinue.kit.egress.connector import open_session
-
-            self._session = open_session(self._ssl_context, self._max_connections)
-        return self._session
+        given = {name.lower() for name in call.headers}
+        lines = [f"{call.method} {destination.path_and_query} HTTP/1.1", f"Host: {destination.authority}"]
+        lines += [f"{name}: {value}" for name, value in call.headers.items()]
+        lines.append(f"Accept-Encoding: {ACCEPTED}")
+        if "accept" not in given:
+            lines.append("Accept: */*")
+        if "user-agent" not in given:
+            lines.append(f"User-Agent: {self._user_agent}")
+        if call.content is not None or call.method in _SENDS_CONTENT:
+            lines.append(f"Content-Length: {len(call.content or b'')}")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-def _agent(ours: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Who we are, unless the caller says who he is."""
-    return {} if any(name.lower() == "user-agent" for name in headers) else {"User-Agent": ours}
-
-
-def _location(raw: "aiohttp.ClientResponse") -> str | None:
+def _location(raw: Connection) -> str | None:
     return raw.headers.get("Location") if raw.status in _REDIRECTS else None
-
-
-def _never_connected(error: Exception) -> bool:
-    """Whether nothing was sent yet, so that another address of the same host may be tried."""
-    import aiohttp
-
-    unusable = aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError
-    reached = isinstance(error, unusable)
-    return not reached and isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)

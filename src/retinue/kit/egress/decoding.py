@@ -4,12 +4,14 @@ import zlib
 from collections.abc import Iterator
 from typing import Protocol
 
-from retinue.kit.egress.errors import EgressFailed
+from retinue.kit.egress.errors import EgressFailed, ResponseTooLarge
 
 ACCEPTED = "gzip, deflate"
 
 _PIECE = 64 * 1024
 _GZIP_MAGIC = 0x1F
+# To begin a member costs as much as thousands of bytes, also one that holds nothing.
+_MOST_MEMBERS = 1000
 
 
 class Decoder(Protocol):
@@ -42,6 +44,7 @@ class _Identity:
 class _Inflate:
     def __init__(self, *, is_gzip: bool) -> None:
         self._is_gzip = is_gzip
+        self._members = 0
         self._stream: "zlib._Decompress | None" = None  # noqa: UP037 - exists in the type stubs only
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -61,6 +64,9 @@ class _Inflate:
             raise EgressFailed("The destination's answer is cut off.")
 
     def _start(self, first_byte: int) -> "zlib._Decompress":
+        self._members += 1
+        if self._members > _MOST_MEMBERS:
+            raise ResponseTooLarge
         if self._is_gzip:
             return zlib.decompressobj(zlib.MAX_WBITS | 16)
         # Some servers send bare deflate data where the standard asks for the zlib form.

@@ -45,16 +45,17 @@ def parse_destination(
     """Check a URL by everything its text tells; nothing is resolved, so this is the check for storing one."""
     destination = read_destination(url)
     host, port = destination.parsed_host, destination.port
-    listed = allow.lists(host, port)
-    if require_https and destination.scheme != "https" and not listed:
+    if require_https and destination.scheme != "https" and not allow.lists(host, port):
         raise EgressRefused("https_required", "The URL must be https.")
-    if is_denied_port(port) and not listed:
+    if is_denied_port(port) and not allow.lists(host, port):
         raise EgressRefused("port", f"Outgoing calls may not use port {port}.")
     if not allow.permits_host(host, port):
         raise EgressRefused("address", "Outgoing calls may not go to this host.")
     return destination
 
 
+# The same few URLs are called again and again; a refusal is not kept, so nothing odd is remembered.
+@functools.lru_cache(maxsize=256)
 def read_destination(url: str) -> Destination:
     """Read a URL, whether or not calls may go there: to compare it, never to call it."""
     refuse_odd_characters(url)
@@ -74,8 +75,6 @@ def refuse_odd_characters(url: str) -> None:
         raise EgressRefused("url", "The URL has a backslash, white space or an invisible character.")
 
 
-# The same few hosts are called again and again; a refusal is not kept, so nothing odd is remembered.
-@functools.lru_cache(maxsize=1024)
 def _parse_authority(authority: str, scheme: str) -> tuple[Host, int]:
     if "@" in authority:
         raise EgressRefused("url", "The URL may not carry a user name or password.")

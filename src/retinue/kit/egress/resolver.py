@@ -68,5 +68,7 @@ async def _resolve(host: Host, port: int, resolver: Resolver, timeout_s: float) 
 def _alternating(addresses: list[Address]) -> list[Address]:
     """The same addresses with the second attempt in the other family, for hosts with one family broken."""
     first = addresses[0]
+    if len(addresses) == 1:
+        return addresses
     other = [address for address in addresses if address.version != first.version][:1]
     return [first, *other, *(address for address in addresses[1:] if address not in other)]

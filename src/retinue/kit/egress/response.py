@@ -1,18 +1,13 @@
 """An answer from outside, read under limits that hold while it arrives."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Self
 
+from retinue.kit.egress.connection import Connection
 from retinue.kit.egress.decoding import decoder_for
 from retinue.kit.egress.destination import Destination
-from retinue.kit.egress.errors import EgressFailed, EgressTimeout, ResponseTooLarge
-from retinue.kit.errors import RetinueError
-
-if TYPE_CHECKING:
-    import aiohttp
-
-MAX_HEADER_BYTES = 64 * 1024
+from retinue.kit.egress.errors import EgressTimeout, ResponseTooLarge
 
 # Compressed data may be a little larger than what it unfolds to, but not by more than this.
 _ENCODING_OVERHEAD = 64 * 1024
@@ -21,6 +16,11 @@ _ENCODING_OVERHEAD = 64 * 1024
 class Deadline:
     """The moment an exchange must be over, on the event loop's clock."""
 
+    __slots__ = (
+        "_loop",
+        "at",
+    )
+
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
         self.at = self._loop.time() + seconds
@@ -28,33 +28,21 @@ class Deadline:
     def remaining(self) -> float:
         return self.at - self._loop.time()
 
-    def limit(self) -> asyncio.Timeout:
-        """A timeout for one step, which ends with the exchange."""
-        return asyncio.timeout_at(self.at)
-
-
-def as_egress_error(error: Exception) -> RetinueError:
-    """Our error for one of aiohttp's, whose own text may hold addresses and query strings."""
-    import aiohttp
-
-    if isinstance(error, TimeoutError):
-        return EgressTimeout()
-    messages = {
-        aiohttp.ClientConnectorCertificateError: "The destination's certificate is not valid for this host.",
-        aiohttp.ClientConnectorSSLError: "No secure connection to the destination could be made.",
-        aiohttp.ClientConnectorError: "The destination could not be reached.",
-        aiohttp.ClientPayloadError: "The destination's answer is cut off.",
-        aiohttp.ClientResponseError: "The destination's answer is not valid HTTP or its header is too large.",
-    }
-    known = (message for kind, message in messages.items() if isinstance(error, kind))
-    return EgressFailed(next(known, "The connection to the destination broke."))
-
 
 class _StallWatch:
     """One timer for a whole body, however many chunks it has: a timer for each costs more than the chunk."""
 
-    def __init__(self, stream: "aiohttp.StreamReader", deadline: Deadline, stall_timeout_s: float) -> None:
-        self._stream = stream
+    __slots__ = (
+        "_connection",
+        "_ends_at",
+        "_loop",
+        "_stall_timeout_s",
+        "_timer",
+        "_waiting_since",
+    )
+
+    def __init__(self, connection: Connection, deadline: Deadline, stall_timeout_s: float) -> None:
+        self._connection = connection
         self._ends_at = deadline.at
         self._stall_timeout_s = stall_timeout_s
         self._loop = asyncio.get_running_loop()
@@ -82,15 +70,75 @@ class _StallWatch:
         if patience > 0:
             self._timer = self._loop.call_later(patience, self._look)
         elif self._waiting_since is not None:
-            self._stream.set_exception(EgressTimeout())
+            self._connection.time_out()
+
+
+class _Body:
+    """The body as it comes in: next what was received, then what that decodes to, each within its limit."""
+
+    __slots__ = (
+        "_decoded",
+        "_decoder",
+        "_max_decoded",
+        "_max_received",
+        "_raw",
+        "_received",
+        "_watch",
+    )
+
+    def __init__(self, raw: Connection, deadline: Deadline, stall_timeout_s: float, max_bytes: int) -> None:
+        self._raw = raw
+        self._max_decoded = max_bytes
+        self._max_received = max_bytes + _ENCODING_OVERHEAD
+        self._received = self._decoded = 0
+        if raw.length is not None and raw.length > self._max_received and not raw.is_at_end:
+            raise ResponseTooLarge
+        self._decoder = decoder_for(raw.headers.get("Content-Encoding", ""))
+        self._watch = _StallWatch(raw, deadline, stall_timeout_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._watch.stop()
+        if kind is None:
+            self._decoder.finish()
+
+    async def next(self) -> bytes:
+        """What came next; nothing at the end."""
+        self._watch.waiting()
+        chunk = await self._raw.read()
+        self._watch.arrived()
+        self._received += len(chunk)
+        if self._received > self._max_received:
+            raise ResponseTooLarge
+        return chunk
+
+    def decoded(self, received: bytes) -> Iterator[bytes]:
+        """In pieces, so that there is never more than the limit, not even for a moment."""
+        for piece in self._decoder.feed(received):
+            self._decoded += len(piece)
+            if self._decoded > self._max_decoded:
+                raise ResponseTooLarge
+            yield piece
 
 
 class Response:
     """Status and headers are there at once; the body is consumed once, whole or as it arrives."""
 
+    __slots__ = (
+        "_deadline",
+        "_max_bytes",
+        "_raw",
+        "_stall_timeout_s",
+        "destination",
+        "headers",
+        "status",
+    )
+
     def __init__(
         self,
-        raw: "aiohttp.ClientResponse",
+        raw: Connection,
         destination: Destination,
         *,
         deadline: Deadline,
@@ -106,54 +154,32 @@ class Response:
         self._max_bytes = max_bytes
 
     async def read(self) -> bytes:
-        return b"".join([chunk async for chunk in self.iter_bytes()])
+        pieces: list[bytes] = []
+        with self._body() as body:
+            while received := await body.next():
+                pieces.extend(body.decoded(received))
+        return b"".join(pieces)
 
     async def iter_bytes(self) -> AsyncIterator[bytes]:
-        """The decoded body as it arrives; never more than the limit, not even for a moment."""
-        decoder = decoder_for(self.headers.get("Content-Encoding", ""))
-        taken = 0
-        async for received in self._iter_received():
-            for chunk in decoder.feed(received):
-                taken += len(chunk)
-                if taken > self._max_bytes:
-                    raise ResponseTooLarge
-                yield chunk
-        decoder.finish()
+        """The decoded body as it arrives."""
+        with self._body() as body:
+            while received := await body.next():
+                for piece in body.decoded(received):
+                    yield piece
 
     async def iter_lines(self) -> AsyncIterator[bytes]:
         """The decoded body line by line, without the line ends."""
         begun: list[bytes] = []
-        async for chunk in self.iter_bytes():
-            first, *others = chunk.split(b"\n")
-            begun.append(first)
-            for other in others:
-                yield b"".join(begun).removesuffix(b"\r")
-                begun = [other]
+        with self._body() as body:
+            while received := await body.next():
+                for piece in body.decoded(received):
+                    first, *others = piece.split(b"\n")
+                    begun.append(first)
+                    for other in others:
+                        yield b"".join(begun).removesuffix(b"\r")
+                        begun = [other]
         if last := b"".join(begun):
             yield last.removesuffix(b"\r")
 
-    async def _iter_received(self) -> AsyncIterator[bytes]:
-        from aiohttp import ClientError
-
-        stream = self._raw.content
-        most = self._max_bytes + _ENCODING_OVERHEAD
-        declared = self._raw.content_length
-        if declared is not None and declared > most and not stream.at_eof():
-            raise ResponseTooLarge
-        received = 0
-        watch = _StallWatch(stream, self._deadline, self._stall_timeout_s)
-        try:
-            while True:
-                watch.waiting()
-                chunk = await stream.readany()
-                watch.arrived()
-                if not chunk:
-                    return
-                received += len(chunk)
-                if received > most:
-                    raise ResponseTooLarge
-                yield chunk
-        except (ClientError, OSError) as error:
-            raise as_egress_error(error) from None
-        finally:
-            watch.stop()
+    def _body(self) -> _Body:
+        return _Body(self._raw, self._deadline, self._stall_timeout_s, self._max_bytes)

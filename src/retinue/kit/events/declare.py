@@ -34,6 +34,22 @@ class EventType(msgspec.Struct, frozen=True):
 
 EVENT_TYPES: dict[str, EventType] = {}
 
+
+def custom_type(name: str) -> EventType:
+    """An event that a tenant named itself; it counts to the category its name begins with, if that is one."""
+    category = name.partition(".")[0]
+    return EventType(
+        name=name,
+        category=category if category in CATEGORIES else "system",
+        description="",
+        payload=Event,
+        is_listed=True,
+        is_audited=False,
+        subject="",
+        example={},
+    )
+
+
 E = TypeVar("E", bound=Event)
 
 

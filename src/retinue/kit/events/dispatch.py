@@ -1,10 +1,9 @@
-"""From the outbox to the listeners: a job for each, in the transaction that marks the event as handed on."""
+"""From the outbox to the listeners: jobs for each, in the transaction that marks the event as handed on."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 import sqlalchemy as sa
 import structlog
 
@@ -12,37 +11,18 @@ from retinue.kit.db.session import SystemDb, Unit
 from retinue.kit.db.statements import Statement
 from retinue.kit.events.declare import EventOccurred
 from retinue.kit.events.models import EventEntry
+from retinue.kit.events.routing import Happened, Routing
+from retinue.kit.events.waiting import Waiting
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.declare import JobKind
-from retinue.kit.jobs.enqueue import enqueue, new_job
-from retinue.kit.jobs.models import Job
+from retinue.kit.jobs.enqueue import enqueue
 from retinue.kit.manifest import Listener
 
 log = structlog.get_logger("retinue.events")
 
 MOST_HOPS = 8
 
-_BATCH = 100
 _events = EventEntry.__table__
-
-
-class _Waiting(msgspec.Struct):
-    tenant_id: str
-    id: str
-    type: str
-    correlation_id: str
-    actor: str
-    hops: int
-
-
-_WAITING: Statement[_Waiting] = Statement(
-    sa.select(*(_events.c[name] for name in _Waiting.__struct_fields__))
-    .where(_events.c.is_dispatched == sa.false())
-    .order_by(_events.c.created_at, _events.c.position)
-    .limit(_BATCH)
-    .with_for_update(skip_locked=True),
-    lambda row: _Waiting(*row),
-)
 _HANDED_ON: Statement[Any] = Statement(
     sa.update(_events)
     .where(_events.c.tenant_id == sa.bindparam("event_tenant"), _events.c.id == sa.bindparam("event_id"))
@@ -51,21 +31,31 @@ _HANDED_ON: Statement[Any] = Statement(
 
 
 class Relay:
-    """Hands waiting events to the listeners of the manifests, oldest first."""
+    """Hands waiting events to the listeners of the manifests and to the routers."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self._waiting = Waiting()
         self._listeners = _by_event(
             listener for manifest in instance.manifests for listener in manifest.listeners
         )
+        self._routers = [router for manifest in instance.manifests for router in manifest.routers]
 
     async def run(self, unit: Unit) -> int:
         """One batch, in the given transaction; how many events it was."""
         system = SystemDb(unit, self._instance.clock, self._instance.ring)
-        events: list[_Waiting] = await system.rows(_WAITING)
+        events = await self._waiting.take(system)
         if not events:
             return 0
-        await enqueue(unit, self._instance.clock, [job for event in events for job in self._jobs_for(event)])
+        routing = Routing(self._instance, system)
+        going_on = [event for event in events if not self._is_cut(event)]
+        for event in going_on:
+            for kind in (*self._listeners.get(event.type, ()), *self._listeners.get("*", ())):
+                heard = EventOccurred(event_id=event.id, type=event.type)
+                routing.defer(event, kind, heard, dedupe_key=f"{event.id}:{kind.name}")
+        for router in self._routers:
+            await router.route(routing, going_on)
+        await enqueue(unit, self._instance.clock, routing.jobs)
         handed_on = _HANDED_ON.compiled(unit.database.dialect, narrow=False)
         many = [
             handed_on.arguments({"event_tenant": event.tenant_id, "event_id": event.id}) for event in events
@@ -73,30 +63,18 @@ class Relay:
         await unit.change_many(handed_on, many)
         return len(events)
 
-    def _jobs_for(self, event: _Waiting) -> list[Job]:
-        kinds = [*self._listeners.get(event.type, ()), *self._listeners.get("*", ())]
-        if kinds and event.hops >= MOST_HOPS:
-            log.warning(
-                "event_chain_cut",
-                event_id=event.id,
-                type=event.type,
-                tenant_id=event.tenant_id,
-                correlation_id=event.correlation_id,
-            )
-            return []
-        return [
-            new_job(
-                kind,
-                EventOccurred(event_id=event.id, type=event.type),
-                now=self._instance.clock.time(),
-                tenant_id=event.tenant_id,
-                correlation_id=event.correlation_id,
-                hops=event.hops + 1,
-                actor=msgspec.json.decode(event.actor),
-                dedupe_key=f"{event.id}:{kind.name}",
-            )
-            for kind in kinds
-        ]
+    def _is_cut(self, event: Happened) -> bool:
+        """A chain of causes that goes on for so long is one that feeds itself."""
+        if event.hops < MOST_HOPS:
+            return False
+        log.warning(
+            "event_chain_cut",
+            event_id=event.id,
+            type=event.type,
+            tenant_id=event.tenant_id,
+            correlation_id=event.correlation_id,
+        )
+        return True
 
 
 def _by_event(listeners: Iterable[Listener]) -> dict[str, list[JobKind[Any]]]:

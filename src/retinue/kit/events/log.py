@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from retinue.kit.db.session import Db, SystemDb
-from retinue.kit.events.declare import Event
+from retinue.kit.events.declare import Event, EventType
 from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
 from retinue.kit.ids import new_id
 
@@ -16,7 +16,8 @@ _canonical = msgspec.json.Encoder(order="sorted")
 
 
 class Emitted(msgspec.Struct):
-    event: Event
+    kind: EventType
+    event: Event | dict[str, Any]
     id: str
     test: bool = False
     success: bool = True
@@ -39,42 +40,41 @@ async def write(
     origin: Origin,
     emitted: list[Emitted],
     now: str,
-    is_heard: Callable[[str], bool],
+    is_heard: Callable[[EventType], bool],
 ) -> None:
     """Store everything a unit emitted; last before its commit, so that the chain is held but a moment."""
-    listed = [one for one in emitted if one.event.__event__.is_listed]
-    await db.insert_many(
-        [_entry(one, origin, now, position, is_heard) for position, one in enumerate(listed)]
-    )
-    audited = [one for one in emitted if one.event.__event__.is_audited]
+    listed = [one for one in emitted if one.kind.is_listed]
+    for position, one in enumerate(listed):
+        await db.insert_at_commit(_entry(one, origin, now, position, is_heard))
+    audited = [one for one in emitted if one.kind.is_audited]
     if audited:
         await _extend_chain(db, system, origin, audited, now)
 
 
 def _entry(
-    one: Emitted, origin: Origin, now: str, position: int, is_heard: Callable[[str], bool]
+    one: Emitted, origin: Origin, now: str, position: int, is_heard: Callable[[EventType], bool]
 ) -> EventEntry:
     """What nobody listens to has nowhere to go, and costs the worker nothing."""
-    kind = one.event.__event__
+    kind = one.kind
     return EventEntry(
         id=one.id,
         type=kind.name,
         category=kind.category,
         correlation_id=origin.correlation_id,
-        subject_id=_subject(one.event),
+        subject_id=_subject(one),
         data=msgspec.to_builtins(one.event),
         actor=origin.actor,
         hops=origin.hops,
         is_test=one.test,
         position=position,
-        is_dispatched=not is_heard(kind.name),
+        is_dispatched=not is_heard(kind),
         created_at=now,
     )
 
 
-def _subject(event: Event) -> str:
-    name = event.__event__.subject
-    return str(getattr(event, name) or "") if name else ""
+def _subject(one: Emitted) -> str:
+    name = one.kind.subject
+    return str(getattr(one.event, name) or "") if name else ""
 
 
 async def _extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[Emitted], now: str) -> None:
@@ -91,8 +91,8 @@ async def _extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[
             id=new_id("aud"),
             tenant_id=db.tenant_id,
             sequence=sequence,
-            action=one.event.__event__.name,
-            subject_id=_subject(one.event),
+            action=one.kind.name,
+            subject_id=_subject(one),
             actor=origin.actor,
             success=one.success,
             reason=one.reason,

@@ -12,11 +12,13 @@ from retinue.kit.db.models import Record, TenantRecord, table
     prefix="evt",
     indexes=[
         ("tenant_id", "created_at"),
-        ("tenant_id", "correlation_id"),
+        ("tenant_id", "category", "created_at"),
+        ("tenant_id", "correlation_id", "created_at"),
         ("tenant_id", "type", "created_at"),
     ],
     extra=lambda made: sa.Index(
         "ix_event_log_waiting",
+        made.c.tenant_id,
         made.c.created_at,
         made.c.position,
         # Text, because a migration drafted on one database must say it in the words of both.

@@ -6,17 +6,18 @@ byte. Every answer, refusals and streams included, carries the ids, the limits a
 
 import ipaddress
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from retinue.kit.context import Caller, Context
-from retinue.kit.errors import MethodNotAllowed, NotFound, RetinueError
-from retinue.kit.http import idempotency, incoming, replies, sse
+from retinue.kit.errors import MethodNotAllowed, NotFound, RetinueError, Unauthorized
+from retinue.kit.http import byte_streams, idempotency, incoming, replies, sse
 from retinue.kit.http.bodies import ClientGone
+from retinue.kit.http.carriers import embed_key_of
 from retinue.kit.http.cors import Cors
 from retinue.kit.http.request import Request, limit_address
-from retinue.kit.http.routing import METHOD_COST, PUBLIC, Route, load_arguments
+from retinue.kit.http.routing import EMBED_KEY, METHOD_COST, PUBLIC, Route, load_arguments
 from retinue.kit.http.tree import RouteTree
 from retinue.kit.instance import Instance
 from retinue.kit.limits import COST, Decision, PlanLimits, limits_for
@@ -30,23 +31,24 @@ Send = Callable[[Any], Awaitable[None]]
 _PLAIN = [replies.JSON, replies.NO_STORE]
 
 
-class Authenticator(Protocol):
-    async def __call__(self, instance: Instance, request: Request) -> Principal:
-        """Who is asking, or `Unauthorized`."""
-        ...
-
-
 class App:
     heartbeat_s: float = 15
     session_check_s: float = 4
     """How often an open stream asks whether its caller may still listen."""
 
-    def __init__(self, instance: Instance, authenticate: Authenticator) -> None:
+    def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.tree = RouteTree(
             route for manifest in instance.manifests for group in manifest.routes for route in group.routes
         )
-        self._authenticate = authenticate
+        registered = [each for manifest in instance.manifests for each in manifest.authenticators]
+        identify = {each.kind: each.identify for each in registered}
+        if len(identify) < len(registered):
+            raise TypeError("two domains want to tell who is asking")
+        self._authenticate = identify["user"]
+        self._authenticate_key = identify.get("embed_key")
+        if self._authenticate_key is None and any(route.takes_embed_key for route in self.tree.routes):
+            raise TypeError("a route takes embed keys, and nobody can tell whose they are")
         self._cors = Cors(instance.settings)
         self._spool_dir = instance.settings.data_dir / "tmp"
         self._metrics = instance.metrics
@@ -79,7 +81,7 @@ class App:
         methods, segments = self.tree.find(request.path, request.scope["raw_path"])
         method = request.method
         if method == "OPTIONS":
-            return await self._preflight(request, known=methods is not None)
+            return await self._preflight(request, methods)
         route = methods.get("GET" if method == "HEAD" else method) if methods else None
         request.route = route
         if route is None:
@@ -88,30 +90,58 @@ class App:
                 raise NotFound
             raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(methods))})
         await self._identify(request, route)
-        if route.permission is not None:
+        # A key is not a role: that the route takes keys is its permission.
+        if route.permission is not None and request.principal.kind != "embed_key":
             request.principal.require(route.permission)
         return await self._perform(request, route, segments)
 
-    async def _preflight(self, request: Request, *, known: bool) -> replies.Answer:
+    async def _preflight(self, request: Request, methods: dict[str, Route] | None) -> replies.Answer:
         await self._charge_address(request, "free")
-        if not known:
+        if methods is None:
             raise NotFound
-        origin = request.headers.get(b"origin", b"")
-        return replies.Answer(204, self._cors.headers(request.path, origin, preflight=True))
+        known = {*methods, "OPTIONS", *(("HEAD",) if "GET" in methods else ())}
+        allow = (b"allow", ", ".join(sorted(known)).encode())
+        return replies.Answer(204, [allow, *self._cors.preflight(request, methods.values())])
 
     async def _identify(self, request: Request, route: Route) -> None:
         """Who is asking, charged to whom: a bad token costs the address it came from."""
         if route.requires is PUBLIC:
             await self._charge_address(request, route.cost)
             return
+        authenticate = self._authenticate_either if route.takes_embed_key else self._authenticate
         try:
-            request.principal = await self._authenticate(self.instance, request)
+            request.principal = await authenticate(self.instance, request)
         except Exception:
             await self._charge_address(request, route.cost)
             raise
         principal = request.principal
+        if principal.requests_per_minute is not None:
+            await self._charge_key(request, principal)
         key = principal.home_tenant_id or principal.tenant_id
         await self._charge(request, key, principal.limits or self._default_limits, route.cost)
+
+    async def _authenticate_either(self, instance: Instance, request: Request) -> Principal:
+        """A user, or the holder of an embed key where the route takes nobody else."""
+        request.embed_key = embed_key_of(request)
+        if request.embed_key is not None:
+            assert self._authenticate_key is not None
+            return await self._authenticate_key(instance, request)
+        if request.route.requires is not EMBED_KEY:
+            return await self._authenticate(instance, request)
+        if b"authorization" in request.headers:
+            raise Unauthorized("invalid_api_key", "Only an embed key opens this; it begins with `emb_`.")
+        raise Unauthorized("missing_token", "Send an embed key as `Authorization: Bearer emb_…`.")
+
+    async def _charge_key(self, request: Request, principal: Principal) -> None:
+        """Before its tenant pays: what the key's own limit refuses costs nobody anything."""
+        limiter, name, limit = self.instance.limiter, f"key:{principal.id}", principal.requests_per_minute
+        if limiter.is_local:
+            decision: Decision = limiter.hit_window_now(name, limit, 60)
+        else:
+            decision = await limiter.hit_window(name, limit, 60)
+        if not decision.allowed:
+            request.limit_headers = decision.headers()
+            raise decision.refusal()
 
     async def _charge_address(self, request: Request, cost: str) -> None:
         await self._charge(request, "ip:" + limit_address(request.ip_address), self._default_limits, cost)
@@ -171,11 +201,14 @@ class App:
         headers = self._headers(request, answer)
         wants_body = request.method != "HEAD"
         if answer.events is not None and wants_body:
-            await self._stream(request, answer.events, headers, send)
+            await self._stream(request, answer, answer.events, headers, send)
+            return
+        if answer.made is not None and wants_body:
+            await self._stream_bytes(request, answer, answer.made, headers, send)
             return
         if self._metrics is not None:
             self._metrics.count(request, answer.status)
-        if answer.chunks is None and answer.events is None and answer.status != 204:
+        if not answer.streams and answer.status not in {204, 304}:
             headers.append((b"content-length", b"%d" % len(answer.body)))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         if answer.chunks is not None and wants_body:
@@ -184,7 +217,12 @@ class App:
         await send({"type": "http.response.body", "body": answer.body if wants_body else b""})
 
     async def _stream(
-        self, request: Request, events: AsyncIterator[Any], headers: list[tuple[bytes, bytes]], send: Send
+        self,
+        request: Request,
+        answer: replies.Answer,
+        events: AsyncIterator[Any],
+        headers: list[tuple[bytes, bytes]],
+        send: Send,
     ) -> None:
         """A producer that fails before its first event is answered like any other refusal."""
         try:
@@ -197,6 +235,7 @@ class App:
                 still_allowed=self._still_allowed(request),
                 check_every_s=self.session_check_s,
                 shutting_down=self.instance.shutting_down,
+                show_error=answer.show_error,
             )
         except RetinueError as error:
             await self._send(request, replies.error_answer(error), send)
@@ -206,6 +245,26 @@ class App:
         else:
             if self._metrics is not None:
                 self._metrics.count(request, 200)
+
+    async def _stream_bytes(
+        self,
+        request: Request,
+        answer: replies.Answer,
+        made: AsyncIterator[bytes],
+        headers: list[tuple[bytes, bytes]],
+        send: Send,
+    ) -> None:
+        """A producer that fails before its first byte is answered like any other refusal."""
+        try:
+            await byte_streams.stream(send, request.receive, made, status=answer.status, headers=headers)
+        except RetinueError as error:
+            await self._send(request, replies.error_answer(error), send)
+        except Exception:
+            log.exception("a body failed before its first byte", route=request.route.path)
+            await self._send(request, replies.error_answer(RetinueError()), send)
+        else:
+            if self._metrics is not None:
+                self._metrics.count(request, answer.status)
 
     def _headers(self, request: Request, answer: replies.Answer) -> list[tuple[bytes, bytes]]:
         given = {name for name, _ in answer.headers} if answer.headers != _PLAIN else ()
@@ -219,8 +278,8 @@ class App:
         if not any(name == b"x-ratelimit-limit" for name in given):
             headers += request.limit_headers
         origin = request.headers.get(b"origin")
-        if origin is not None and request.method != "OPTIONS":
-            headers += self._cors.headers(request.path, origin)
+        if origin is not None and request.method != "OPTIONS" and b"access-control-allow-origin" not in given:
+            headers += self._cors.headers(request, origin)
         if request.path.startswith(("/api/v1/", "/v1/")):
             headers.append((b"x-api-version", b"1"))
         return headers
@@ -229,14 +288,16 @@ class App:
         if request.route.requires is PUBLIC:
             return None
 
+        authenticate = self._authenticate_either if request.route.takes_embed_key else self._authenticate
+
         async def check() -> bool:
             try:
-                principal = await self._authenticate(self.instance, request)
+                principal = await authenticate(self.instance, request)
             except RetinueError as error:
                 # A database that does not answer says nothing about the session; the next look will.
                 return error.status >= 500
             required = request.route.permission
-            return required is None or principal.may(required)
+            return required is None or principal.kind == "embed_key" or principal.may(required)
 
         return check
 

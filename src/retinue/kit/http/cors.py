@@ -1,7 +1,14 @@
-"""Which other origins may call: consoles by a list, public routes from anywhere, never with credentials."""
+"""Which other origins may call, never with credentials: consoles by a list, public routes from anywhere.
 
+Where an embed key is taken, its own list decides. A preflight carries no key, so it is answered for any
+origin, and the call itself decides whether its page may read the answer.
+"""
+
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from retinue.kit.http.request import Request
+from retinue.kit.http.routing import Route
 from retinue.kit.settings import Settings
 
 Header = tuple[bytes, bytes]
@@ -18,6 +25,7 @@ _PREFLIGHT = [
     (b"access-control-allow-headers", _TAKEN),
     (b"access-control-max-age", b"600"),
 ]
+_VARY = (b"vary", b"Origin")
 _PUBLIC_PATHS = ("/api/v1/public/", "/embed/")
 
 
@@ -28,14 +36,25 @@ class Cors:
         # A browser writes scheme and host in small letters, whoever wrote the setting may not.
         self._allowed = {origin.rstrip("/").lower().encode() for origin in origins}
 
-    def headers(self, path: str, origin: bytes, *, preflight: bool = False) -> list[Header]:
+    def preflight(self, request: Request, routes: Iterable[Route]) -> list[Header]:
+        """What a browser may send to these routes, which are those of one path."""
+        origin = request.headers.get(b"origin", b"")
+        if request.path.startswith(_PUBLIC_PATHS) or any(route.takes_embed_key for route in routes):
+            return _allowing(b"*") + _PREFLIGHT
+        return _allowing(origin) + _PREFLIGHT if origin in self._allowed else [_VARY]
+
+    def headers(self, request: Request, origin: bytes) -> list[Header]:
         """A refused origin gets no header at all, and the browser does the rest."""
-        is_public = path.startswith(_PUBLIC_PATHS)
-        if not is_public and origin not in self._allowed:
-            return [(b"vary", b"Origin")]
-        headers = [
-            (b"access-control-allow-origin", b"*" if is_public else origin),
-            (b"access-control-expose-headers", _EXPOSED),
-            (b"vary", b"Origin"),
-        ]
-        return headers + _PREFLIGHT if preflight else headers
+        route = request.route
+        is_open = request.path.startswith(_PUBLIC_PATHS) and (route is None or not route.takes_embed_key)
+        if is_open:
+            return _allowing(b"*")
+        return _allowing(origin) if request.origin_is_allowed or origin in self._allowed else [_VARY]
+
+
+def _allowing(origin: bytes) -> list[Header]:
+    return [
+        (b"access-control-allow-origin", origin),
+        (b"access-control-expose-headers", _EXPOSED),
+        _VARY,
+    ]

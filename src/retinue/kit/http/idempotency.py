@@ -44,6 +44,18 @@ class IdempotencyKeyReused(RetinueError):
     status, code = 422, "idempotency_key_reused"
 
 
+class NotRepeatable(RetinueError):
+    """A stream is not kept, so it cannot be given again: send no Idempotency-Key with it."""
+
+    status, code = 422, "idempotency_not_supported"
+
+
+def refuse_for_stream(request: Request) -> None:
+    """Before anything happens: whoever sends a key trusts that nothing happens twice."""
+    if b"idempotency-key" in request.headers:
+        raise NotRepeatable
+
+
 @table("idempotency_keys", prefix="idk", indexes=[("expires_at",)])
 class StoredAnswer(TenantRecord, kw_only=True):
     """A claimed key, and the answer once there is one."""
@@ -186,7 +198,7 @@ async def _claim(ctx: Context, claim: StoredAnswer) -> Answer | None:
 async def _store(ctx: Context, claim: StoredAnswer, answer: Answer) -> None:
     """Faults of ours, refusals by a limit and streams are not kept: the client may simply try again."""
     system = ctx.system("the claim was made outside any tenant's fence")
-    if answer.status >= 500 or answer.status == 429 or answer.chunks or answer.events:
+    if answer.status >= 500 or answer.status == 429 or answer.streams:
         await system.execute(_FORGET, record_id=claim.id, claimed_at=claim.created_at)
         return
     held = await system.lock(StoredAnswer, claim.id)

@@ -81,7 +81,7 @@ def decode_query(request: Request, target: Any) -> Any:
 
 
 def decode_body(route: Route, body: bytes) -> Any:
-    check_json_shape(body)
+    check_json_shape(body, max_keys=route.max_keys)
     try:
         return route.body_decoder(body)
     except msgspec.ValidationError as error:

@@ -7,16 +7,19 @@ from typing import Any, cast
 
 import httptools
 import structlog
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn._types import ASGIVersions
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from retinue.kit.errors import RetinueError
 from retinue.kit.http.connections import BadRequest, Connections, HeadersTooLarge, refusal
 from retinue.kit.http.exchange import Exchange
+from retinue.kit.http.signals import Signal
 
 log = structlog.get_logger("retinue.http")
 
 _UNSENT_BYTES = 16 * 1024
+_ASGI: ASGIVersions = {"version": "3.0", "spec_version": "2.3"}
 
 
 class Phase(IntEnum):
@@ -29,8 +32,32 @@ class Phase(IntEnum):
 HEAD, BODY, IDLE, REFUSED = Phase
 
 
+class Flow(FlowControl):
+    """uvicorn's flow control, with a lighter signal."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:  # not the base's, which makes an Event
+        self._transport = transport
+        self.read_paused = self.write_paused = False
+        self._is_writable_event = cast("asyncio.Event", Signal(is_set=True))
+
+
 class Connection(HttpToolsProtocol):
     """uvicorn's connection with limits; it keeps no timers, `is_overdue` is asked by the sweep."""
+
+    # Beside the attributes of uvicorn's class, which fill what Python keeps small.
+    __slots__ = (
+        "hosts",
+        "limits",
+        "peer",
+        "phase",
+        "received",
+        "running",
+        "since",
+        "stuck_since",
+        "unframed",
+        "unsent",
+        "waiting",
+    )
 
     server_state: Connections
     cycle: Exchange
@@ -38,6 +65,9 @@ class Connection(HttpToolsProtocol):
     def __init__(self, config: Any, server_state: Any, app_state: dict[str, Any], _loop: Any = None) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.limits = self.server_state.limits
+        # Requests that were sent ahead of their answers, the next one last; uvicorn's queue takes a kilobyte.
+        self.waiting: list[Exchange] = []
+        del self.pipeline
         self.peer: str | None = None
         self.running: Exchange | None = None
         self.phase = HEAD
@@ -51,6 +81,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.flow = Flow(transport)
         # uvloop needs three times the bytes of small unsent writes; what waits does so in the sender's queue.
         transport.set_write_buffer_limits(high=_UNSENT_BYTES)
         self.peer = self.server_state.peer(self.client)
@@ -65,7 +96,7 @@ class Connection(HttpToolsProtocol):
         # uvicorn tells only the newest request; with pipelining the running one is older.
         if self.running is not None:
             self._disconnect(self.running)
-        self.pipeline.clear()
+        self.waiting.clear()
 
     def data_received(self, data: bytes) -> None:
         if self.phase == REFUSED:
@@ -84,7 +115,9 @@ class Connection(HttpToolsProtocol):
                 self._refuse(HeadersTooLarge())
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
+        self.url = b""
+        self.expect_100_continue = False
+        self.headers = []
         self.hosts = 0
         if self.phase != HEAD:
             self.phase = HEAD
@@ -109,14 +142,22 @@ class Connection(HttpToolsProtocol):
             return
         version = parser.get_http_version()
         self._check_head(version)
-        scope = self.scope
-        scope["method"] = method.decode("ascii")
-        scope["http_version"] = version
         url = httptools.parse_url(self.url)
         path = url.path.decode("ascii")
-        scope["path"] = urllib.parse.unquote(path) if "%" in path else path
-        scope["raw_path"] = url.path
-        scope["query_string"] = url.query or b""
+        self.scope = {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": version,
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme or "http",
+            "method": method.decode("ascii"),
+            "root_path": "",
+            "path": urllib.parse.unquote(path) if "%" in path else path,
+            "raw_path": url.path,
+            "query_string": url.query or b"",
+            "headers": self.headers,
+        }
         self.phase = BODY
         self.since = None
         self.received = self.unframed = 0
@@ -151,16 +192,16 @@ class Connection(HttpToolsProtocol):
             access_logger=self.access_logger,
             access_log=False,
             default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
+            message_event=cast("asyncio.Event", Signal()),
             expect_100_continue=self.expect_100_continue,
             keep_alive=keep_alive,
             on_response=self.on_response_complete,
         )
         if previous is None or previous.response_complete:
             self._run(exchange)
-        elif len(self.pipeline) < self.limits.pipelined:
+        elif len(self.waiting) < self.limits.pipelined:
             self.flow.pause_reading()
-            self.pipeline.appendleft((exchange, self.app))
+            self.waiting.insert(0, exchange)
         else:
             raise BadRequest("Too many requests were sent ahead of their answers.")
 
@@ -197,8 +238,8 @@ class Connection(HttpToolsProtocol):
             return
         self.since = None
         self.flow.resume_reading()
-        if self.pipeline:
-            self._run(cast("Exchange", self.pipeline.pop()[0]))
+        if self.waiting:
+            self._run(self.waiting.pop())
 
     def _feed_without_upgrade(self, rest: bytes) -> None:
         """An offer of another protocol is declined by reading the request as if it had not been made.
@@ -222,7 +263,7 @@ class Connection(HttpToolsProtocol):
         if running is not None and not running.response_complete:
             if not was_in_body or running is not self.cycle:
                 running.keep_alive = False
-                self.pipeline.clear()
+                self.waiting.clear()
                 return
             self._disconnect(running)
             if running.response_started:
@@ -243,7 +284,7 @@ class Connection(HttpToolsProtocol):
             exchange.message_event.set()
 
     def shutdown(self) -> None:
-        self.pipeline.clear()
+        self.waiting.clear()
         if self._is_answering() and self.running is not None:
             self.running.keep_alive = False
         else:

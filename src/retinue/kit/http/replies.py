@@ -44,9 +44,20 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class EventStream(msgspec.Struct, frozen=True):
-    """Server-sent events; the producer opens units of work of its own."""
+    """Server-sent events; the producer opens units of work of its own.
+
+    `show_error` writes the last event of a stream that failed, where `event: error` is not the protocol's.
+    """
 
     events: Callable[[], AsyncIterator[Any]]
+    show_error: Callable[[Any], Any] | None = None
+
+
+class ByteStream(msgspec.Struct, frozen=True):
+    """Bytes that are still being made; the producer opens units of work of its own."""
+
+    chunks: Callable[[], AsyncIterator[bytes]]
+    mime_type: str
 
 
 class Answer(msgspec.Struct):
@@ -57,6 +68,12 @@ class Answer(msgspec.Struct):
     body: bytes = b""
     chunks: AsyncIterator[bytes] | None = None
     events: AsyncIterator[Any] | None = None
+    made: AsyncIterator[bytes] | None = None
+    show_error: Callable[[Any], Any] | None = None
+
+    @property
+    def streams(self) -> bool:
+        return self.chunks is not None or self.events is not None or self.made is not None
 
 
 def encode(value: Any) -> bytes:
@@ -82,7 +99,7 @@ def answer(result: Any, status: int, *, wrap: bool) -> Answer:
     if result is None:
         return Answer(status, headers)
     if isinstance(result, Download):
-        return _download(result, headers)
+        return _download(result, headers, status)
     if isinstance(result, Document):
         headers += [
             (b"content-type", result.mime_type.encode()),
@@ -91,14 +108,17 @@ def answer(result: Any, status: int, *, wrap: bool) -> Answer:
         return Answer(status, headers, result.content)
     if isinstance(result, EventStream):
         headers += ((b"content-type", b"text/event-stream"), NO_STORE)
-        return Answer(status, headers, events=result.events())
+        return Answer(status, headers, events=result.events(), show_error=result.show_error)
+    if isinstance(result, ByteStream):
+        headers += ((b"content-type", result.mime_type.encode()), NO_STORE)
+        return Answer(status, headers, made=result.chunks())
     if wrap:
         result = {"data": result}
     headers += (JSON, NO_STORE)
     return Answer(status, headers, _encode(result))
 
 
-def _download(file: Download, headers: list[tuple[bytes, bytes]]) -> Answer:
+def _download(file: Download, headers: list[tuple[bytes, bytes]], status: int) -> Answer:
     headers += [
         (b"content-type", file.mime_type.encode("latin-1", "replace")),
         (b"content-length", b"%d" % file.size),
@@ -106,7 +126,7 @@ def _download(file: Download, headers: list[tuple[bytes, bytes]]) -> Answer:
         (b"content-disposition", _disposition(file)),
         (b"cache-control", file.cache.encode()),
     ]
-    return Answer(200, headers, chunks=file.chunks())
+    return Answer(status, headers, chunks=file.chunks())
 
 
 def _disposition(file: Download) -> bytes:

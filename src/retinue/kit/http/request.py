@@ -18,10 +18,12 @@ class Request:
     __slots__ = (
         "arrived_at",
         "correlation_id",
+        "embed_key",
         "headers",
         "ip_address",
         "limit_headers",
         "method",
+        "origin_is_allowed",
         "path",
         "principal",
         "query_string",
@@ -39,6 +41,8 @@ class Request:
         self.query_string: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.principal: Principal = ANONYMOUS
+        self.embed_key: str | None = None
+        self.origin_is_allowed = False
         self.arrived_at: float | None = None
         self.route: Any = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
@@ -59,6 +63,9 @@ class Request:
         return self.headers.get(name, b"").decode("latin-1")
 
     def query(self) -> dict[str, str]:
+        return dict(self.query_pairs())
+
+    def query_pairs(self) -> list[tuple[str, str]]:
         try:
             pairs = parse_qsl(self.query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
         except ValueError as error:
@@ -66,7 +73,7 @@ class Request:
         for name, value in pairs:
             if "\0" in value or "\0" in name:
                 raise Invalid({name.replace("\0", "") or "query": "must not contain NUL"})
-        return dict(pairs)
+        return pairs
 
 
 def forwarded_address(peer: str, forwarded: str, trusted: tuple[Network, ...]) -> str:

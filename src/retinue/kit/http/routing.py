@@ -32,6 +32,7 @@ class Access(Enum):
     PUBLIC = "public"
     SIGNED_IN = "signed_in"
     MEMBER = "member"
+    EMBED_KEY = "embed_key"
 
 
 PUBLIC = Access.PUBLIC
@@ -39,6 +40,8 @@ PUBLIC = Access.PUBLIC
 SIGNED_IN = Access.SIGNED_IN
 # What every user of a tenant may know of it.
 MEMBER = Access.MEMBER
+# Pages and programs that hold a key for one agent, and nobody who is signed in.
+EMBED_KEY = Access.EMBED_KEY
 
 
 METHOD_COST = {"GET": "read", "POST": "write", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
@@ -77,11 +80,12 @@ def is_plausible(value: str) -> bool:
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """What a multipart route takes."""
+    """What a multipart route takes: files, and `texts` that may come beside them."""
 
     max_file: int
     max_files: int = 1
     fields: tuple[str, ...] = ("file",)
+    texts: tuple[str, ...] = ()
 
     @property
     def max_total(self) -> int:
@@ -93,12 +97,14 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     handler: Callable[..., Awaitable[Any]]
     requires: str | Access
+    takes_embed_key: bool
     cost: str
     status: int
     other_status: int | None
     tag: str
     wrap: bool
     body_limit: int
+    max_keys: int
     body: Any
     body_decoder: Any
     query: Any
@@ -150,10 +156,12 @@ class Routes:
         path: str,
         *,
         requires: str | Access,
+        or_embed_key: bool = False,
         status: int = 200,
         other_status: int | None = None,
         cost: str | None = None,
         body_limit: int | None = None,
+        max_keys: int = 10_000,
         upload: Upload | None = None,
         wrap: bool | None = None,
         errors: tuple[type[RetinueError], ...] = (),
@@ -162,11 +170,14 @@ class Routes:
     ) -> Callable[[Any], Any]:
         """`requires` has no default: a route that does not say who may call it is not a route.
 
+        `or_embed_key`: an embed key will do instead of a user; the handler sees to it that it is the agent's.
         `other_status`: the handler may answer the same shape with this status as well (by a `Reply`).
         `calls_out`: the handler talks to the outside world, so nothing is loaded inside a transaction.
         """
         if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
-            raise TypeError(f"{method} {path}: requires is a permission key, PUBLIC, SIGNED_IN or MEMBER")
+            raise TypeError(f"{method} {path}: requires is a permission key or one of Access")
+        if or_embed_key and isinstance(requires, Access):
+            raise TypeError(f"{method} {path}: or_embed_key stands beside a permission, or say EMBED_KEY")
         if cost is not None and cost not in COST:
             raise TypeError(f"{method} {path}: cost is one of {', '.join(COST)}")
 
@@ -177,6 +188,7 @@ class Routes:
                     path=self.prefix + path,
                     handler=handler,
                     requires=requires,
+                    takes_embed_key=or_embed_key or requires is EMBED_KEY,
                     cost=cost or METHOD_COST[method],
                     status=status,
                     other_status=other_status,
@@ -184,6 +196,7 @@ class Routes:
                     wrap=self.wrap if wrap is None else wrap,
                     upload=upload,
                     body_limit=upload.max_total if upload else (body_limit or JSON_LIMIT),
+                    max_keys=max_keys,
                     errors=errors,
                     idempotent=idempotent and method in {"POST", "PATCH"},
                     calls_out=calls_out,

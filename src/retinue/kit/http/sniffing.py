@@ -22,6 +22,7 @@ _SIGNATURES = (
     (b"GIF89a", "image/gif"),
     (b"%PDF-", PDF),
     (b"OggS", "audio/ogg"),
+    (b"fLaC", "audio/flac"),
     (b"ID3", "audio/mpeg"),
     (b"\x7fELF", EXECUTABLE),
     (b"\xfe\xed\xfa\xce", EXECUTABLE),
@@ -41,6 +42,12 @@ _OFFICE = (
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 )
+# Pictures (heic, avif) are in the same kind of box; what is not listed is not known.
+_MP4_BRANDS = {
+    **dict.fromkeys((b"M4A ", b"M4B "), "audio/mp4"),
+    **dict.fromkeys((b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1"), "video/mp4"),
+    **dict.fromkeys((b"M4V ", b"dash", b"MSNV"), "video/mp4"),
+}
 # Tags that make a text a web page; prose and Markdown begin with others, such as <p> or <img>.
 _PAGE_START = re.compile(
     rb"<(?:!doctype\s+html|(?:html|head|body|script|iframe|frameset|object|embed|applet|style|meta|link|base|title"
@@ -85,14 +92,21 @@ def _signature(head: bytes) -> str | None:
             return media_type
     if head.startswith(b"PK\x03\x04"):
         return ZIP
+    # A Windows program: the letters alone could begin a text, but no text has a NUL among its first bytes.
+    if head.startswith(b"MZ") and b"\0" in head[:64]:
+        return EXECUTABLE
+    return "audio/mpeg" if _is_mp3_frame(head) else _container_type(head)
+
+
+def _container_type(head: bytes) -> str | None:
+    """Boxes that hold one thing or another, and say which a little later."""
     if head.startswith(b"RIFF"):
         return {b"WAVE": "audio/wav", b"WEBP": "image/webp"}.get(head[8:12])
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         return "audio/webm" if b"webm" in head[:64] else "video/x-matroska"
-    # A Windows program: the letters alone could begin a text, but no text has a NUL among its first bytes.
-    if head.startswith(b"MZ") and b"\0" in head[:64]:
-        return EXECUTABLE
-    return "audio/mpeg" if _is_mp3_frame(head) else None
+    if head[4:8] == b"ftyp":
+        return _MP4_BRANDS.get(head[8:12])
+    return None
 
 
 def _is_mp3_frame(head: bytes) -> bool:

@@ -5,7 +5,6 @@ import contextlib
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from functools import lru_cache
-from math import inf
 from typing import Any
 
 import msgspec
@@ -13,6 +12,8 @@ import structlog
 
 from retinue.kit.errors import RetinueError
 from retinue.kit.http.bodies import Receive, Send
+from retinue.kit.http.signals import Signal
+from retinue.kit.http.stream_watch import StreamError, Watch
 
 log = structlog.get_logger("retinue.http")
 
@@ -27,7 +28,9 @@ _encode_json = msgspec.json.Encoder().encode
 
 
 class Event(msgspec.Struct, gc=False):
-    event: str
+    """`event` is None for protocols whose events have no names."""
+
+    event: str | None
     data: bytes | msgspec.Struct | dict[str, Any]
     id: int | None = None
 
@@ -40,9 +43,10 @@ def encode(event: Event) -> bytes:
     elif b"\n" in data or b"\r" in data:
         # JSON text has line breaks only between its tokens, where a blank is as good.
         data = data.replace(b"\n", b" ").replace(b"\r", b" ")
+    name = _name_line(event.event) if event.event is not None else b""
     if event.id is None:
-        return b"%bdata: %b\n\n" % (_name_line(event.event), data)
-    return b"%bid: %d\ndata: %b\n\n" % (_name_line(event.event), event.id, data)
+        return b"%bdata: %b\n\n" % (name, data)
+    return b"%bid: %d\ndata: %b\n\n" % (name, event.id, data)
 
 
 @lru_cache(maxsize=256)
@@ -52,16 +56,7 @@ def _name_line(name: str) -> bytes:
     return f"event: {name}\n".encode()
 
 
-class StreamError(msgspec.Struct, frozen=True):
-    """The data of an `error` event, after which the stream ends."""
-
-    code: str
-    message: str
-
-
-_SESSION_ENDED = StreamError("session_ended", "Your session has ended.")
 _INTERNAL_ERROR = StreamError(RetinueError.code, RetinueError().message)
-_SERVER_SHUTDOWN = StreamError("server_shutdown", "The server is shutting down; connect again.")
 
 
 async def stream(
@@ -76,18 +71,20 @@ async def stream(
     still_allowed: Callable[[], Awaitable[bool]] | None = None,
     check_every_s: float = 4,
     shutting_down: asyncio.Event | None = None,
+    show_error: Callable[[StreamError], Event] | None = None,
 ) -> None:
     """Send the events until they end, the client goes, its session ends, or the server does.
 
+    `show_error` writes the last event of a stream that failed, where a protocol has words of its own for it.
     What the producer raises before the first byte is raised here, to be answered with a status of its own;
     later it becomes an `error` event. The producer is closed before this returns. If the client takes nothing
     any more this returns with the answer unfinished, on which our server cuts the connection.
     """
     writer = _Writer(send, headers, write_timeout_s, queue_bytes)
+    if show_error is not None:
+        writer.show_error = show_error
     pump = asyncio.create_task(_pump(events, writer))
-    watch = _Watch(writer, pump, asyncio.create_task(_until_gone(receive)))
-    if shutting_down is not None:
-        watch.shutdown = asyncio.create_task(shutting_down.wait())
+    watch = Watch(writer, pump, asyncio.create_task(_until_gone(receive)), shutting_down)
     try:
         is_there = await watch.until_end(heartbeat_s, still_allowed, check_every_s)
         if pump.done():
@@ -143,65 +140,6 @@ def _failure(pump: asyncio.Task[None], *, may_raise: bool) -> StreamError | None
     return _INTERNAL_ERROR
 
 
-class _Watch:
-    """Waits for whatever ends a stream, and beats meanwhile."""
-
-    def __init__(self, writer: "_Writer", pump: asyncio.Task[None], gone: asyncio.Task[None]) -> None:
-        self.error: StreamError | None = None
-        self.shutdown: asyncio.Task[Any] | None = None
-        self._writer = writer
-        self._pump = pump
-        self._gone = gone
-        self._check: asyncio.Task[bool] | None = None
-
-    def cancel(self) -> None:
-        for task in (self._gone, self.shutdown, self._check):
-            if task is not None:
-                task.cancel()
-
-    async def until_end(
-        self, heartbeat_s: float, still_allowed: Callable[[], Awaitable[bool]] | None, check_every_s: float
-    ) -> bool:
-        """Whether the client is still there to be told how it ended."""
-        now = asyncio.get_running_loop().time
-        next_beat = now() + heartbeat_s
-        next_check = now() + check_every_s if still_allowed is not None else inf
-        while True:
-            waits = [self._pump, self._gone, self._writer.stalled, self.shutdown, self._check]
-            await asyncio.wait(
-                [wait for wait in waits if wait is not None],
-                timeout=max(0, min(next_beat, next_check) - now()),
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if self._gone.done() or self._writer.stalled.done():
-                return False
-            if self._pump.done() or self._has_ended():
-                return True
-            if now() >= next_beat:
-                self._writer.beat()
-                next_beat = now() + heartbeat_s
-            if still_allowed is not None and self._check is None and now() >= next_check:
-                self._check = asyncio.create_task(_ask(still_allowed))
-                next_check = now() + check_every_s
-
-    def _has_ended(self) -> bool:
-        if self.shutdown is not None and self.shutdown.done():
-            self.error = _SERVER_SHUTDOWN
-        elif self._check is not None and self._check.done():
-            if not self._check.result():
-                self.error = _SESSION_ENDED
-            self._check = None
-        return self.error is not None
-
-
-async def _ask(still_allowed: Callable[[], Awaitable[bool]]) -> bool:
-    try:
-        return await still_allowed()
-    except Exception:
-        log.exception("a stream's session could not be checked")
-        return False
-
-
 class _Writer:
     """Sends frames while the client keeps up, and from a bounded queue while it does not.
 
@@ -209,19 +147,38 @@ class _Writer:
     together at the turn's end: tokens come in bursts, and a write costs more than its bytes.
     """
 
+    __slots__ = (
+        "_call_soon",
+        "_gathered",
+        "_headers",
+        "_queue",
+        "_queue_bytes",
+        "_room",
+        "_send",
+        "_timeout_s",
+        "has_started",
+        "is_stalled",
+        "last_id",
+        "show_error",
+        "task",
+        "when_stalled",
+    )
+
     def __init__(
         self, send: Send, headers: list[tuple[bytes, bytes]], timeout_s: float, queue_bytes: int
     ) -> None:
         self.has_started = False
         self.last_id: int | None = None
         self.task: asyncio.Task[None] | None = None
-        self.stalled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.is_stalled = False
+        self.when_stalled: Callable[[], None] | None = None
+        self.show_error: Callable[[StreamError], Event] = self._error_event
         self._send = send
         self._headers = headers
         self._timeout_s = timeout_s
         self._queue_bytes = queue_bytes
         self._queue = bytearray()
-        self._room = asyncio.Event()
+        self._room = Signal()
         self._gathered = bytearray()
         self._call_soon = asyncio.get_running_loop().call_soon
 
@@ -267,18 +224,21 @@ class _Writer:
 
     async def finish(self, error: StreamError | None) -> None:
         if error is not None:
-            # The id of the last real event, so that a client resuming after this one misses nothing.
-            self.write(encode(Event("error", error, self.last_id)))
+            self.write(encode(self.show_error(error)))
         self.flush()
         if self.task is not None:
             await asyncio.wait([self.task])
-        if self.stalled.done():
+        if self.is_stalled:
             return
         if not self.has_started:
             await self._begin(b"")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._timeout_s):
                 await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _error_event(self, error: StreamError) -> Event:
+        # The id of the last real event, so that a client resuming after this one misses nothing.
+        return Event("error", error, self.last_id)
 
     async def _begin(self, frame: bytes) -> None:
         self.has_started = True
@@ -301,8 +261,9 @@ class _Writer:
         except Exception as error:
             if not isinstance(error, TimeoutError):
                 log.exception("stream could not be sent")
-            if not self.stalled.done():
-                self.stalled.set_result(None)
+            self.is_stalled = True
+            if self.when_stalled is not None:
+                self.when_stalled()
         finally:
             self.task = None
 

@@ -30,6 +30,7 @@ def new_job(
     delay_s: float | None = None,
     dedupe_key: str | None = None,
     priority: int = 0,
+    lane: str = "",
 ) -> Job:
     return Job(
         id=new_id(Job.__prefix__),
@@ -38,6 +39,7 @@ def new_job(
         queue=kind.queue,
         payload=msgspec.to_builtins(payload),
         priority=priority,
+        lane=lane,
         run_at=now + (kind.retry.delays[0] if delay_s is None else delay_s),
         dedupe_key=dedupe_key,
         correlation_id=correlation_id,

@@ -12,7 +12,7 @@ from retinue.kit.db.errors import DatabaseUnavailable, StorageFull
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import GiveUp, JobKind, RetryLater
+from retinue.kit.jobs.declare import Attempt, GiveUp, JobKind, Retry, RetryLater
 from retinue.kit.jobs.queue import JobQueue, Outcome
 from retinue.kit.jobs.statements import DONE, Claimed
 from retinue.kit.logging import current_request, scrub
@@ -81,7 +81,9 @@ class Executor:
         ctx = self._context(job, kind)
         try:
             with _Deadline(kind.timeout_s):
-                await kind.run(ctx, read_payload(job.payload))
+                returned = await kind.run(ctx, read_payload(job.payload))
+            if isinstance(returned, Attempt):
+                return _attempted(job, kind, returned)
             if not ctx.has_changes:
                 return Outcome(job, "done")
             await self._finish_within(ctx, job)
@@ -111,6 +113,21 @@ class Executor:
         failpoint("after_job_commit")
 
 
+def _attempted(job: Claimed, kind: JobKind[Any], attempt: Attempt) -> Outcome:
+    if attempt.is_done:
+        return Outcome(job, "done", result=attempt.result)
+    number, retry = job.attempt - job.interrupted, attempt.retry or kind.retry
+    if number >= len(retry.delays):
+        return Outcome(job, "dead", error=attempt.error, result=attempt.result)
+    delay_s = max(_delay(retry, number), attempt.at_least_s)
+    return Outcome(job, "ready", delay_s, attempt.error, result=attempt.result)
+
+
+def _delay(retry: Retry, attempt: int) -> float:
+    """The delays of a schedule are minimums, so chance only adds."""
+    return retry.delays[attempt] * (1 + random.random() * retry.jitter)  # noqa: S311  not a secret
+
+
 def _failed(job: Claimed, kind: JobKind[Any], error: BaseException) -> Outcome | None:
     attempt = job.attempt - job.interrupted
     text = _described(error)
@@ -131,8 +148,7 @@ def _failed(job: Claimed, kind: JobKind[Any], error: BaseException) -> Outcome |
     if isinstance(error, GiveUp) or attempt >= len(kind.retry.delays):
         log.warning("job_dead", exc_info=unforeseen, **about)
         return Outcome(job, "dead", error=text)
-    # The delays of a schedule are minimums, so chance only adds.
-    delay_s = kind.retry.delays[attempt] * (1 + random.random() * kind.retry.jitter)  # noqa: S311  not a secret
+    delay_s = _delay(kind.retry, attempt)
     log.warning("job_failed", delay_s=delay_s, exc_info=unforeseen, **about)
     return Outcome(job, "ready", delay_s, text)
 

@@ -1,11 +1,11 @@
 """The job table: work to be done after the transaction that asked for it."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import Record, TenantRecord, table
+from retinue.kit.db.models import Added, Record, TenantRecord, table
 
 
 def _indexes(made: sa.Table) -> None:
@@ -19,6 +19,7 @@ def _indexes(made: sa.Table) -> None:
         made.c.queue,
         made.c.tenant_id,
         made.c.priority,
+        made.c.lane,
         made.c.run_at,
         sqlite_where=ready,
         postgresql_where=ready,
@@ -41,6 +42,7 @@ class Job(TenantRecord, kw_only=True):
 
     `attempt` counts how often it was claimed, `interrupted` how many of those ended with their worker.
     While a job with a `dedupe_key` waits or runs, its tenant cannot enqueue another with the same key.
+    Jobs of one `lane` do not keep the other lanes waiting.
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Job(TenantRecord, kw_only=True):
     payload: dict[str, Any]
     state: str = "ready"
     priority: int = 0
+    lane: Annotated[str, Added("''")] = ""
     run_at: float
     attempt: int = 0
     interrupted: int = 0

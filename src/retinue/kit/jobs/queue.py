@@ -1,6 +1,5 @@
 """One worker's view of the job table: what is due, what it holds, and how a job ends."""
 
-from collections import Counter
 from collections.abc import Iterable
 from math import ceil
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from retinue.kit.db.session import SystemDb, Unit
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
 from retinue.kit.instance import Instance
-from retinue.kit.jobs.fairness import share_of, take_turns
+from retinue.kit.jobs.fairness import Limit, Places, take_turns
 from retinue.kit.jobs.moment import database_keeps_time
 from retinue.kit.jobs.neighbours import is_surely_gone, new_worker_id
 from retinue.kit.jobs.statements import DONE, Claimed, statements
@@ -22,8 +21,9 @@ log = structlog.get_logger("retinue.jobs")
 LEASE_S = 30.0
 MOST_INTERRUPTIONS = 20
 
-_LANES_AT_ONCE = 50
-_BEFORE_EVERY_LANE = ("", -(2**63))
+_LANES_AT_ONCE = 100
+_MOST_PAGES_OF_LANES = 5
+_BEFORE_EVERY_LANE = ("", -(2**63), "")
 
 
 class Outlook(msgspec.Struct):
@@ -51,10 +51,12 @@ class Outcome(msgspec.Struct):
     delay_s: float = 0.0
     error: str | None = None
     counts: bool = True
+    result: Any = None
+    """What the job returned, where somebody concludes from it."""
 
 
 class JobQueue:
-    def __init__(self, instance: Instance, limits: dict[str, int]) -> None:
+    def __init__(self, instance: Instance, limits: dict[str, Limit]) -> None:
         self.worker = new_worker_id()
         self.limits = limits
         self._instance = instance
@@ -82,21 +84,15 @@ class JobQueue:
         now, first_event, lease_ends, *heads = row
         return Outlook(now, first_event is not None, lease_ends, dict(zip(self.limits, heads, strict=True)))
 
-    async def claim(self, unit: Unit, queue: str, running: Counter[str]) -> list[Claimed]:
-        """Take what is due as far as there are free places, tenants by turns if there are too few.
-
-        `running` counts this queue's jobs by tenant.
-        """
-        limit = self.limits[queue]
-        free = limit - running.total()
+    async def claim(self, unit: Unit, queue: str, places: Places) -> list[Claimed]:
+        """Take what is due as far as there are places, tenants and lanes by turns if there are too few."""
+        free = places.free
         if free <= 0:
             return []
         system = self._system(unit)
-        share = share_of(limit)
-        full = {tenant_id for tenant_id, held in running.items() if held >= share}
         candidates: list[Claimed] = []
         if queue in self._crowded:
-            candidates = await self._heads_by_turns(system, queue, free, full)
+            candidates = await self._heads_by_turns(system, queue, places)
         if len(candidates) < free:
             oldest = await system.rows(self._sql.due, queue=queue, limit=free, now=self._clock.time())
             if len(oldest) < free:
@@ -104,33 +100,40 @@ class JobQueue:
                 self._crowded.discard(queue)
             elif queue not in self._crowded:
                 self._crowded.add(queue)
-                candidates = await self._heads_by_turns(system, queue, free, full)
+                candidates = await self._heads_by_turns(system, queue, places)
             candidates += oldest
         unique = {job.id: job for job in candidates}
-        chosen = take_turns(unique.values(), free=free, running=running, share=share)
+        chosen = take_turns(unique.values(), places)
         await self._take(unit, chosen)
         return chosen
 
-    async def _heads_by_turns(self, system: SystemDb, queue: str, free: int, full: set[str]) -> list[Claimed]:
+    async def _heads_by_turns(self, system: SystemDb, queue: str, places: Places) -> list[Claimed]:
         """The first jobs of the lanes whose turn it is; the next call goes on where this one stopped."""
-        tenant_id, priority = self._cursors[queue]
-        now = self._clock.time()
-        lanes: list[Any] = await system.rows(
-            self._sql.lanes,
-            queue=queue,
-            tenant_id=tenant_id,
-            priority=priority,
-            limit=_LANES_AT_ONCE,
-            now=now,
-        )
-        waiting = [(tenant, rank) for tenant, rank, is_due in lanes if is_due and tenant not in full]
-        turn = waiting[:free]
-        if len(waiting) > free:
-            self._cursors[queue] = turn[-1]
-        elif len(lanes) == _LANES_AT_ONCE:
-            self._cursors[queue] = (lanes[-1][0], lanes[-1][1])
-        else:
-            self._cursors[queue] = _BEFORE_EVERY_LANE
+        free, now = places.free, self._clock.time()
+        turn: list[tuple[str, int, str]] = []
+        for _ in range(_MOST_PAGES_OF_LANES):
+            tenant_id, priority, lane = self._cursors[queue]
+            lanes: list[Any] = await system.rows(
+                self._sql.lanes,
+                queue=queue,
+                tenant_id=tenant_id,
+                priority=priority,
+                lane=lane,
+                limit=_LANES_AT_ONCE,
+                now=now,
+            )
+            turn += [
+                (tenant, rank, lane)
+                for tenant, rank, lane, is_due in lanes
+                if is_due and places.has_room_for(tenant, lane)
+            ]
+            is_last_page = len(lanes) < _LANES_AT_ONCE
+            self._cursors[queue] = _BEFORE_EVERY_LANE if is_last_page else tuple(lanes[-1][:3])
+            if len(turn) > free:
+                turn = turn[:free]
+                self._cursors[queue] = turn[-1]
+            if is_last_page or len(turn) == free:
+                break
         if not turn:
             return []
         each = ceil(free / len(turn))

@@ -5,7 +5,9 @@ runs, hands events to their listeners, fires schedules, takes jobs back from dea
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,8 +18,11 @@ from retinue.kit.db.session import Unit
 from retinue.kit.events.dispatch import Relay
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance
+from retinue.kit.jobs.concluding import Concluder
 from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.execution import Executor
+from retinue.kit.jobs.fairness import Limit, Places
+from retinue.kit.jobs.lanes import Lanes
 from retinue.kit.jobs.queue import LEASE_S, JobQueue, Outcome, Outlook
 from retinue.kit.jobs.schedules import Schedules
 from retinue.kit.jobs.statements import Claimed
@@ -49,13 +54,18 @@ class _Turn(msgspec.Struct):
 
 class Runner:
     def __init__(self, instance: Instance, *, concurrency: dict[str, int] | None = None) -> None:
-        """`concurrency` is how many jobs of a queue run here at once; a queue it does not name gets 20."""
+        """`concurrency` is how many jobs of a queue run here at once, where not as many as it declares."""
         kinds = _kinds_of(instance)
-        queues = sorted({kind.queue for kind in kinds.values()})
-        limits = {queue: (concurrency or {}).get(queue, CONCURRENCY) for queue in queues}
+        declared = _declared_limits(kinds.values())
+        limits = {
+            queue: msgspec.structs.replace(limit, at_once=(concurrency or {}).get(queue, limit.at_once))
+            for queue, limit in declared.items()
+        }
         self._instance = instance
         self._queue = JobQueue(instance, limits)
         self._executor = Executor(instance, self._queue, kinds)
+        self._lanes = Lanes({queue: limit.per_lane for queue, limit in limits.items()})
+        self._concluder = Concluder(instance, self._queue.worker, kinds)
         self._relay = Relay(instance)
         self._schedules = Schedules(instance, list(kinds.values()))
         self._announce = Announcer(instance.database)
@@ -144,7 +154,7 @@ class Runner:
     def _is_full(self) -> bool:
         """Whether some queue has no free place, so that other processes should hear of new work."""
         held = Counter(job.queue for job in self._running.values())
-        return any(count >= self._queue.limits[queue] for queue, count in held.items())
+        return any(count >= self._queue.limits[queue].at_once for queue, count in held.items())
 
     async def _watch(self) -> None:
         """Wake up for the commits of other processes, and every second for whatever was missed."""
@@ -188,7 +198,12 @@ class Runner:
         task.add_done_callback(self._finished)
 
     async def _run(self, job: Claimed) -> None:
-        self._ended(await self._executor.run(job))
+        await self._lanes.enter(job)
+        clock, began = self._instance.clock, self._instance.clock.monotonic()
+        try:
+            self._ended(await self._executor.run(job))
+        finally:
+            self._lanes.leave(job, clock.monotonic() - began)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         job = self._running.pop(task)
@@ -221,8 +236,10 @@ class Runner:
             raise
 
     async def _transact(self, unit: Unit, seen: Outlook, outcomes: list[Outcome]) -> _Turn:
+        has_more = any(one.state == "ready" for one in outcomes)
         if outcomes:
             failpoint("before_finish")
+            has_more = await self._concluder.conclude(unit, outcomes) or has_more
             await self._queue.record(unit, outcomes)
         # A clock that jumped, or a machine that slept: what runs here is ours before anyone takes it back.
         if self._is_beat_due or (self._running and seen.is_lease_over):
@@ -230,7 +247,7 @@ class Runner:
             self._schedule_beat()
         events, jobs = 0, []
         if not self._is_stopping:
-            has_news = self._has_news(seen) or any(one.state == "ready" for one in outcomes)
+            has_news = self._has_news(seen) or has_more
             events = await self._make_due(unit, seen)
             jobs = await self._claim(unit, [queue for queue in seen.queues if has_news or seen.is_due(queue)])
         await unit.commit()
@@ -265,10 +282,10 @@ class Runner:
         return events
 
     async def _claim(self, unit: Unit, queues: list[str]) -> list[Claimed]:
-        held = self._held()
+        places = self._places()
         jobs: list[Claimed] = []
         for queue in queues:
-            jobs += await self._queue.claim(unit, queue, held[queue])
+            jobs += await self._queue.claim(unit, queue, places[queue])
         return jobs
 
     def _has_news(self, seen: Outlook) -> bool:
@@ -281,22 +298,38 @@ class Runner:
         if self._is_stopping:
             return False
         return self._has_news(seen) or any(
-            seen.is_due(queue) and held.total() < self._queue.limits[queue]
-            for queue, held in self._held().items()
+            seen.is_due(queue) and places.free > 0 for queue, places in self._places().items()
         )
 
-    def _held(self) -> dict[str, Counter[str]]:
-        """What runs here, by queue and tenant."""
-        held: dict[str, Counter[str]] = {queue: Counter() for queue in self._queue.limits}
+    def _places(self) -> dict[str, Places]:
+        """The places of each queue, with what runs here."""
+        places = {
+            queue: Places(limit, is_quick=partial(self._lanes.is_quick, queue))
+            for queue, limit in self._queue.limits.items()
+        }
         for job in self._running.values():
-            held[job.queue][job.tenant_id] += 1
-        return held
+            places[job.queue].take(job)
+        return places
 
     def _until_next(self, seen: Outlook) -> float:
         """Seconds until something becomes due; what is due already has had its turn."""
         moments = [*seen.queues.values(), seen.lease_ends, self._schedules.next_at]
         ahead = [moment - seen.now for moment in moments if moment is not None and moment > seen.now]
         return min([*ahead, _POLL_S])
+
+
+def _declared_limits(kinds: Iterable[JobKind[Any]]) -> dict[str, Limit]:
+    """Of each queue: the smallest number one of its jobs asks for, else 20; lanes the same way."""
+    by_queue: defaultdict[str, list[JobKind[Any]]] = defaultdict(list)
+    for kind in sorted(kinds, key=lambda kind: kind.queue):
+        by_queue[kind.queue].append(kind)
+    return {
+        queue: Limit(
+            at_once=min((kind.at_once for kind in of_queue if kind.at_once), default=CONCURRENCY),
+            per_lane=min((kind.per_lane for kind in of_queue if kind.per_lane), default=None),
+        )
+        for queue, of_queue in by_queue.items()
+    }
 
 
 def _kinds_of(instance: Instance) -> dict[str, JobKind[Any]]:

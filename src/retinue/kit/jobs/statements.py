@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.db.statements import Statement
-from retinue.kit.events.models import EventEntry
+from retinue.kit.events.waiting import first_waiting
 from retinue.kit.jobs.models import Job
 from retinue.kit.jobs.moment import DATABASE_NOW
 
@@ -31,6 +31,7 @@ class Claimed(msgspec.Struct, gc=False):
     queue: str
     payload: str
     priority: int
+    lane: str
     run_at: float
     attempt: int
     interrupted: int
@@ -95,9 +96,6 @@ def statements(dialect: str, queues: tuple[str, ...], *, by_database: bool) -> S
 
 def _look(queues: tuple[str, ...], now: Any) -> Statement[Any]:
     """The time, whether events wait, the earliest lease to end, and each queue's earliest job."""
-    events = EventEntry.__table__
-    # Asking for the earliest, where any would do, leaves PostgreSQL no plan but the index.
-    earliest = sa.select(sa.func.min(events.c.created_at)).where(events.c.is_dispatched == sa.false())
     leases = sa.select(sa.func.min(_jobs.c.lease_until)).where(_running).scalar_subquery()
     heads = [
         sa.select(sa.func.min(_jobs.c.run_at))
@@ -105,7 +103,7 @@ def _look(queues: tuple[str, ...], now: Any) -> Statement[Any]:
         .scalar_subquery()
         for queue in queues
     ]
-    return Statement(sa.select(now, earliest.scalar_subquery(), leases, *heads))
+    return Statement(sa.select(now, first_waiting(), leases, *heads))
 
 
 def _due(now: Any) -> Statement[Claimed]:
@@ -179,42 +177,46 @@ def _again(now: Any) -> Statement[Any]:
 
 
 _NEXT_LANE = """SELECT {what} FROM jobs WHERE state = 'ready' AND queue = :queue AND {after}
-    ORDER BY tenant_id, priority LIMIT 1"""
+    ORDER BY tenant_id, priority, lane LIMIT 1"""
 
-_LANES = """WITH RECURSIVE lanes(tenant_id, priority) AS (
-    SELECT tenant_id, priority FROM ({first}) AS first_lane
+_LANES = """WITH RECURSIVE lanes(tenant_id, priority, lane) AS (
+    SELECT tenant_id, priority, lane FROM ({first}) AS first_lane
     UNION ALL
     {following}
 )
-SELECT tenant_id, priority, {now} >= (
-    SELECT min(run_at) FROM jobs
-    WHERE state = 'ready' AND queue = :queue AND tenant_id = lanes.tenant_id AND priority = lanes.priority
+SELECT tenant_id, priority, lane, {now} >= (
+    SELECT min(run_at) FROM jobs WHERE state = 'ready' AND queue = :queue
+    AND tenant_id = lanes.tenant_id AND priority = lanes.priority AND lane = lanes.lane
 ) FROM lanes LIMIT :limit"""
 
 
 def _lanes(dialect: str, now: str) -> Statement[Any]:
     """The lanes after a given one, and whether something in them is due, found by hopping along the index.
 
-    A lane is what one tenant has waiting in a queue with one priority. Hopping costs the same whether a lane
-    holds one job or a million.
+    A lane is what one tenant has waiting in a queue with one priority and one name of a lane. Hopping costs
+    the same whether a lane holds one job or a million.
     """
-    lane = "tenant_id, priority"
-    first = _NEXT_LANE.format(what=lane, after="(tenant_id, priority) > (:tenant_id, :priority)")
+    lane = "tenant_id, priority, lane"
+    first = _NEXT_LANE.format(what=lane, after=f"({lane}) > (:tenant_id, :priority, :lane)")
     if dialect == "postgresql":
-        hop = _NEXT_LANE.format(what=lane, after="(tenant_id, priority) > (lanes.tenant_id, lanes.priority)")
-        following = f"SELECT hop.tenant_id, hop.priority FROM lanes CROSS JOIN LATERAL ({hop}) AS hop"  # noqa: S608  our own text
+        hop = _NEXT_LANE.format(what=lane, after=f"({lane}) > (lanes.tenant_id, lanes.priority, lanes.lane)")
+        following = f"SELECT hop.* FROM lanes CROSS JOIN LATERAL ({hop}) AS hop"  # noqa: S608  our own text
     else:
-        # SQLite has no LATERAL, and would walk through the lane to compare pairs with those of an outer row.
-        lower = _NEXT_LANE.format(
-            what="rowid", after="tenant_id = lanes.tenant_id AND priority > lanes.priority"
+        # SQLite has no LATERAL, and would walk through the lane to compare rows with those of an outer one.
+        tenant, priority = "tenant_id = lanes.tenant_id", "priority = lanes.priority"
+        later = (
+            f"{tenant} AND {priority} AND lane > lanes.lane",
+            f"{tenant} AND priority > lanes.priority",
+            "tenant_id > lanes.tenant_id",
         )
-        other = _NEXT_LANE.format(what="rowid", after="tenant_id > lanes.tenant_id")
+        hops = ", ".join(f"({_NEXT_LANE.format(what='rowid', after=after)})" for after in later)
         following = (
-            "SELECT hop.tenant_id, hop.priority FROM lanes"  # noqa: S608  our own text
-            f" JOIN jobs AS hop ON hop.rowid = coalesce(({lower}), ({other}))"
+            "SELECT hop.tenant_id, hop.priority, hop.lane FROM lanes"  # noqa: S608  our own text
+            f" JOIN jobs AS hop ON hop.rowid = coalesce({hops})"
         )
     source = _LANES.format(first=first, following=following, now=now)
-    return Statement(_text(source, tenant_id=sa.Text(), priority=sa.BigInteger(), limit=sa.BigInteger()))
+    types: dict[str, Any] = {"tenant_id": sa.Text(), "priority": sa.BigInteger(), "lane": sa.Text()}
+    return Statement(_text(source, **types, limit=sa.BigInteger()))
 
 
 def _text(source: str, **types: sa.types.TypeEngine[Any]) -> sa.TextClause:
@@ -227,12 +229,12 @@ def _text(source: str, **types: sa.types.TypeEngine[Any]) -> sa.TextClause:
 
 _HEADS = """SELECT {what} FROM jobs
     WHERE state = 'ready' AND queue = :queue AND run_at <= {now}
-    AND tenant_id = {lane} ->> 0 AND priority = CAST({lane} ->> 1 AS bigint)
+    AND tenant_id = {lane} ->> 0 AND priority = CAST({lane} ->> 1 AS bigint) AND lane = {lane} ->> 2
     ORDER BY run_at LIMIT :each"""
 
 
 def _lane_heads(dialect: str, now: str) -> Statement[Claimed]:
-    """The first `each` due jobs of every given lane; `lanes` is JSON, `[[tenant_id, priority], …]`."""
+    """The first `each` due jobs of every given lane; `lanes` is JSON, `[[tenant_id, priority, lane], …]`."""
     names = Claimed.__struct_fields__
     if dialect == "postgresql":
         heads = _HEADS.format(what=", ".join(names), now=now, lane="lane.value")

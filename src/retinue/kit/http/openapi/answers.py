@@ -22,13 +22,19 @@ from retinue.kit.errors import (
 )
 from retinue.kit.http.idempotency import IdempotencyConflict, IdempotencyKeyReused
 from retinue.kit.http.openapi.shapes import Shapes, union_members
-from retinue.kit.http.replies import Document, Download, EventStream, Reply
+from retinue.kit.http.replies import ByteStream, Document, Download, EventStream, Reply
 from retinue.kit.http.routing import PUBLIC, Route
 from retinue.kit.limits import COST
 
 Refusal = type[RetinueError]
 
 # The media type of a file or document is known only once there is one.
+# One event of a stream; its data is JSON text.
+_EVENT = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("event", "id", "data")},
+    "required": ["event", "data"],
+}
 _ANYTHING = "*/*"
 
 HEADERS = {
@@ -121,10 +127,10 @@ class Answers:
         content: dict[str, Any] = {}
         json = []
         for returned in _unwrapped(route.returns):
-            if returned in {Document, Download}:
+            if returned in {ByteStream, Document, Download}:
                 content[_ANYTHING] = {}
             elif returned is EventStream:
-                content["text/event-stream"] = {"schema": {"type": "string"}}
+                content["text/event-stream"] = {"schema": _EVENT}
             else:
                 json.append(self._shapes.given(returned))
         if json:
@@ -169,7 +175,7 @@ def _refusals(route: Route) -> Iterator[Refusal]:
     """Everything the pipeline may refuse with before the handler, then what the handler declares."""
     if route.requires is not PUBLIC:
         yield Unauthorized
-    if route.permission is not None:
+    if route.permission is not None or route.takes_embed_key:
         yield Forbidden
     for _, _, loader in route.loaders:
         yield NotFound if loader is None else loader.missing

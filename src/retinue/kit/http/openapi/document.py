@@ -10,18 +10,19 @@ import msgspec
 from retinue import __version__
 from retinue.kit.http.openapi.answers import HEADERS, Answers
 from retinue.kit.http.openapi.shapes import Shapes, without_null
-from retinue.kit.http.routing import PUBLIC, Access, Route, Upload
+from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Access, Route, Upload
 from retinue.kit.limits import COST
 
 _ABOUT = """\
 Send `Authorization: Bearer <access token>` unless an operation is public, and bodies as `application/json`;
-unknown fields are ignored.
+unknown fields are ignored. Where an operation takes an embed key, send that as `Authorization: Bearer emb_…`,
+as `X-API-Key` or as `?api_key=`, in one of these places only.
 
 Every refusal is `{ "error": { "code", "message", "details" } }`: decide by `code`, show `message`. The code
 `validation_error` has one message for each field in `details`.
 
-`x-requires` of an operation is the permission it needs, `signed_in` or `public`; `x-cost` is its class, and
-`x-costs` says how many units of the rate limit each class takes.
+`x-requires` of an operation is the permission it needs, `signed_in`, `embed_key` or `public`; `x-cost` is its
+class, and `x-costs` says how many units of the rate limit each class takes.
 
 A `POST` or `PATCH` with an `Idempotency-Key` is done once, however often it is sent within 24 hours."""
 
@@ -35,6 +36,14 @@ _IDEMPOTENCY_KEY = {
     "description": "The same key with the same body gets the first answer again; with another body, 422.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
+
+
+_EMBED_KEY_SCHEMES: dict[str, Any] = {
+    "embedKey": {"type": "http", "scheme": "bearer", "bearerFormat": "emb_…"},
+    "embedKeyHeader": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "embedKeyQuery": {"type": "apiKey", "in": "query", "name": "api_key"},
+}
+_SCHEMES = {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}, **_EMBED_KEY_SCHEMES}
 
 
 def describe(routes: Iterable[Route], base_url: str) -> bytes:
@@ -66,7 +75,7 @@ def describe(routes: Iterable[Route], base_url: str) -> bytes:
                 name: {"description": description, "schema": {"type": type}}
                 for name, (type, description) in sorted(HEADERS.items())
             },
-            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+            "securitySchemes": _SCHEMES,
         },
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
@@ -88,7 +97,7 @@ def _operation(route: Route, shapes: Shapes, answers: Answers) -> dict[str, Any]
         "tags": [route.tag],
         "x-requires": route.requires.value if isinstance(route.requires, Access) else route.requires,
         "x-cost": route.cost,
-        "security": [] if route.requires is PUBLIC else [{"bearer": []}],
+        "security": _security(route),
     }
     description = inspect.getdoc(route.handler)
     if description:
@@ -107,6 +116,16 @@ def _operation(route: Route, shapes: Shapes, answers: Answers) -> dict[str, Any]
         }
     operation["responses"] = answers.of(route)
     return operation
+
+
+def _security(route: Route) -> list[dict[str, Any]]:
+    """Any one of these will do."""
+    if route.requires is PUBLIC:
+        return []
+    by_key: list[dict[str, Any]] = (
+        [{name: []} for name in _EMBED_KEY_SCHEMES] if route.takes_embed_key else []
+    )
+    return by_key if route.requires is EMBED_KEY else [{"bearer": []}, *by_key]
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
@@ -145,7 +164,10 @@ def _form(upload: Upload) -> dict[str, Any]:
         part = {"type": "array", "items": _FILE, "minItems": 1, "maxItems": upload.max_files}
     schema = {
         "type": "object",
-        "properties": dict.fromkeys(upload.fields, part),
+        "properties": {
+            **dict.fromkeys(upload.fields, part),
+            **{name: {"type": "string"} for name in upload.texts},
+        },
         "required": list(upload.fields),
     }
     return {

@@ -1,0 +1,46 @@
+"""Signing what is posted to others: our own header and those of Standard Webhooks, from one secret."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+
+SECRET_PREFIX = "whsec_"  # noqa: S105  the form of a secret, not one
+
+# Seconds before each of the seven attempts; they are minimums.
+ATTEMPT_DELAYS = (0, 60, 300, 1_800, 7_200, 28_800, 86_400)
+
+
+def new_signing_secret() -> str:
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def signature_headers(
+    secret: str, *, event_id: str, timestamp: int, body: bytes, previous: str | None = None
+) -> dict[str, str]:
+    """`previous` is the secret before a rotation, while its grace lasts."""
+    standard = [_standard(secret, event_id, timestamp, body)]
+    headers = {
+        "X-Service-Timestamp": str(timestamp),
+        "X-Service-Signature": _own(secret, timestamp, body),
+        "webhook-id": event_id,
+        "webhook-timestamp": str(timestamp),
+    }
+    if previous is not None:
+        headers["X-Service-Signature-Previous"] = _own(previous, timestamp, body)
+        standard.append(_standard(previous, event_id, timestamp, body))
+    headers["webhook-signature"] = " ".join(standard)
+    return headers
+
+
+def _own(secret: str, timestamp: int, body: bytes) -> str:
+    """Keyed with the whole secret as text."""
+    return "sha256=" + hmac.new(secret.encode(), b"%d.%b" % (timestamp, body), hashlib.sha256).hexdigest()
+
+
+def _standard(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
+    """Keyed with the bytes that the secret encodes; a secret of somebody's own making stands for itself."""
+    ours = secret.startswith(SECRET_PREFIX)
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX)) if ours else secret.encode()
+    signed = hmac.new(key, b"%b.%d.%b" % (event_id.encode(), timestamp, body), hashlib.sha256).digest()
+    return "v1," + base64.b64encode(signed).decode()

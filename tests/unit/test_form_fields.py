@@ -1,0 +1,269 @@
+"""Twenty types of fields: what each lets through, what it keeps, and what it refuses."""
+
+import time
+from typing import Any
+
+import pytest
+
+from retinue.kit.errors import Invalid
+from retinue.kit.fields import Fields, FieldType, read_fields
+
+AB = [{"value": "a", "label": "A"}, {"value": "b", "label": "B"}]
+FILE = "file_" + "a" * 26
+SAME: Any = object()
+
+# Type, validation and options; what is good, with what is kept of it where that differs; what is not.
+CASES: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
+    ("text", {}, ["Ada", "x" * 10_000, "<script>", "{{a}}"], [7, True, ["a"], {"a": 1}, "x" * 10_001]),
+    ("text", {"min_length": 2, "max_length": 3}, ["ab", "äöü"], ["a", "abcd"]),
+    ("text", {"pattern": "[A-Z]{3}"}, ["ABC"], ["abc", "ABCD", "xABC"]),
+    ("text", {"pattern": r"^\d+$"}, ["123"], ["12a", "1\n2"]),
+    ("text", {"pattern": "(a+)+"}, ["aaa"], ["a" * 5000 + "b"]),
+    ("textarea", {}, ["a\nb", "x" * 50_000], [1, "x" * 100_001]),
+    ("textarea", {"min_length": 5, "max_length": 6}, ["hello"], ["hell", "hello!!"]),
+    (
+        "email",
+        {},
+        ["ada@example.com", (" ada@example.com ", "ada@example.com")],
+        ["ada", "a@b", "a b@c.de", 1],
+    ),
+    ("email", {}, [], ["ada@example.com\nBcc: x@y.zz", "x" * 250 + "@a.de", "@a.de"]),
+    ("phone", {}, ["+49 30 1234", "call me"], [49, "1" * 101]),
+    ("phone", {"pattern": r"\+\d{7,15}"}, ["+4930123456"], ["030", "+49x"]),
+    (
+        "number",
+        {},
+        [1, -2.5, 0, ("42", 42), (" 1e3 ", 1000.0)],
+        ["abc", "1,5", True, [1], "9" * 400, "0x10", "nan"],
+    ),
+    ("number", {"min": 0, "max": 10, "step": 0.1}, [0.3, 10, 0], [-1, 10.1, 0.25]),
+    ("number", {"min": 1, "step": 2}, [1, 3, 5], [2, 0]),
+    ("slider", {"min": 0, "max": 100, "step": 5}, [0, 55, 100], [3, 105, "x"]),
+    ("rating", {}, [1, 5, ("4", 4), (3.0, 3)], [0, 6, 2.5, "good", True]),
+    ("rating", {"max": 10}, [10], [11, -1]),
+    ("select", {"options": AB}, ["a", "b"], ["c", ["a"], {"value": "a"}, 1, "A"]),
+    ("select", {"options": [1, 2]}, [1, ("2", 2)], [3, True]),
+    ("radio", {"options": AB}, ["a"], ["c", ["a", "b"]]),
+    (
+        "multi_select",
+        {"options": AB},
+        [["a"], ["a", "b"], (["b", "b"], ["b"])],
+        ["a", ["c"], ["a", 1], [["a"]]],
+    ),
+    ("multi_select", {"options": AB, "min_selections": 2}, [["a", "b"]], [["a"], ["a", "a"]]),
+    ("multi_select", {"options": AB, "max_selections": 1}, [["a"]], [["a", "b"]]),
+    ("checkbox_group", {"options": AB}, [["a", "b"]], ["a", ["x"], ["a"] * 1001]),
+    ("checkbox", {}, [True, False, ("on", True), ("false", False), "agreed"], [1, ["a"], {}.keys]),
+    (
+        "date",
+        {},
+        ["2026-02-28"],
+        ["2026-02-30", "28.02.2026", "2026-2-8", 20260228, "2026-02-28T10:00", "20260228"],
+    ),
+    (
+        "date",
+        {"min_date": "2026-01-01", "max_date": "2026-12-31"},
+        ["2026-01-01", "2026-12-31"],
+        ["2025-12-31", "2027-01-01"],
+    ),
+    (
+        "datetime",
+        {},
+        ["2026-02-28T10:00", "2026-02-28T10:00:00Z", "2026-02-28 10:00:00+02:00"],
+        ["2026-02-28", "10:00", "2026-02-28T25:00", 7, "x" * 50],
+    ),
+    (
+        "datetime",
+        {"min_date": "2026-01-01T00:00:00Z", "max_date": "2026-01-02"},
+        ["2026-01-02T23:59"],
+        ["2025-12-31T23:59", "2026-01-03T00:00"],
+    ),
+    (
+        "file",
+        {},
+        [FILE, [FILE]],
+        ["../../etc/passwd", "file_x", [FILE, FILE], {"filepath": "/etc/passwd"}, [7]],
+    ),
+    (
+        "url",
+        {},
+        ["https://example.com/a?b#c", "http://x.de"],
+        [
+            "javascript:alert(1)",
+            "//x.de",
+            "x.de",
+            "https://",
+            "https://a b",
+            "https://[",
+            "ftp://x.de",
+            "https://x\\y",
+            "https://" + "x" * 2100,
+        ],
+    ),
+    ("hidden", {}, ["x", " ", 7, True], [["a"], {"a": 1}, "x" * 10_001]),
+    ("signature", {}, ["data:image/png;base64,AAAA", "x" * 300_000], [7, "ä" * 200_000]),
+]
+
+
+def one(type: str, rules: dict[str, Any], **more: Any) -> Fields:
+    return Fields(read_fields([{"id": "f", "type": type, "validation": rules, **more}]))
+
+
+def test_every_type_keeps_what_is_good_and_says_what_is_not() -> None:
+    assert {case[0] for case in CASES} | {"section", "paragraph"} == {*FieldType}
+    wrong = []
+    for type, rules, good, bad in CASES:
+        fields = one(type, rules)
+        for case in good:
+            given, kept = case if isinstance(case, tuple) else (case, case)
+            checked = fields.check({"f": given})
+            if checked.errors or checked.values.get("f") != kept:
+                wrong.append((type, rules, given, checked))
+        for given in bad:
+            checked = fields.check({"f": given})
+            if [error.field for error in checked.errors] != ["f"]:
+                wrong.append((type, rules, given, checked))
+    assert wrong == []
+
+
+def test_what_is_required_is_missed_and_what_is_not_is_not() -> None:
+    wrong = []
+    for type in FieldType:
+        more = {"options": AB} if type in {"select", "radio", "multi_select", "checkbox_group"} else {}
+        for given in (None, "", [], {}):
+            optional = one(type, {}, **more).check({"f": given})
+            required = one(type, {}, required=True, **more).check({"f": given} if given is not None else {})
+            said = [] if type in {"section", "paragraph"} else ["is required"]
+            if optional.errors or optional.values or [error.message for error in required.errors] != said:
+                wrong.append((type, given, optional, required))
+    assert wrong == []
+    assert one("text", {}, required=True).check({"f": "  "}).errors
+    assert one("checkbox", {}, required=True).check({"f": False}).errors
+    assert not one("number", {}, required=True).check({"f": 0}).errors
+
+
+BAD_RULES: list[tuple[str, dict[str, Any], str]] = [
+    ("text", {"min_length": -1}, "min_length"),
+    ("text", {"max_length": "5"}, "max_length"),
+    ("text", {"min_length": 5, "max_length": 4}, "max_length"),
+    ("text", {"pattern": "("}, "pattern"),
+    ("text", {"pattern": "(?=a)b"}, "pattern"),
+    ("text", {"pattern": r"(a)\1"}, "pattern"),
+    ("text", {"pattern": "x" * 513}, "pattern"),
+    ("text", {"pattern": "(a{1,1000}){1,1000}"}, "pattern"),
+    ("phone", {"pattern": 7}, "pattern"),
+    ("number", {"min": "1"}, "min"),
+    ("number", {"min": 5, "max": 1}, "max"),
+    ("slider", {"step": 0}, "step"),
+    ("rating", {"max": 0}, "max"),
+    ("rating", {"max": 2.5}, "max"),
+    ("multi_select", {"options": AB, "min_selections": 3, "max_selections": 1}, "max_selections"),
+    ("date", {"min_date": "yesterday"}, "min_date"),
+    ("date", {"min_date": "2026-01-02", "max_date": "2026-01-01"}, "max_date"),
+    ("datetime", {"max_date": 7}, "max_date"),
+    ("file", {"max_size_mb": 101}, "max_size_mb"),
+    ("file", {"max_size_mb": 0}, "max_size_mb"),
+    ("file", {"allowed_types": {"a": 1}}, "allowed_types"),
+    ("select", {"options": [{}]}, "options.0"),
+]
+
+
+def test_rules_that_make_no_sense_are_refused_when_they_are_written() -> None:
+    wrong = []
+    for type, rules, name in BAD_RULES:
+        with pytest.raises(Invalid) as refused:
+            one(type, rules)
+        if set(refused.value.details or {}) != {f"fields.0.validation.{name}"}:
+            wrong.append((type, rules, refused.value.details))
+    assert wrong == []
+    # What means nothing for a type is nobody's business, and null is as good as nothing.
+    assert one("email", {"pattern": "("}).check({"f": "a@b.de"}).values == {"f": "a@b.de"}
+    assert one("text", {"min_length": None}).check({"f": "a"}).values == {"f": "a"}
+
+
+def test_a_hidden_field_is_not_required_and_its_value_is_dropped() -> None:
+    def when(field: str, operator: str, value: Any = None) -> dict[str, Any]:
+        return {"field": field, "operator": operator, "value": value}
+
+    fields = Fields(
+        read_fields(
+            [
+                {"id": "pet", "type": "checkbox"},
+                {"id": "kind", "type": "text", "required": True, "conditional": when("pet", "equals", True)},
+                {
+                    "id": "breed",
+                    "type": "text",
+                    "required": True,
+                    "conditional": when("kind", "equals", "dog"),
+                },
+                {"id": "age", "type": "number"},
+                {
+                    "id": "adult",
+                    "type": "text",
+                    "required": True,
+                    "conditional": when("age", "greater_or_equal", 18),
+                },
+                {
+                    "id": "both",
+                    "type": "text",
+                    "conditional": {
+                        "all": [
+                            when("pet", "equals", "true"),
+                            {"any": [when("age", "less_than", 5), when("age", "greater_than", 90)]},
+                        ]
+                    },
+                },
+                {"id": "weird name.x", "type": "text"},
+                {
+                    "id": "after",
+                    "type": "text",
+                    "required": True,
+                    "conditional": when("weird name.x", "is_not_empty"),
+                },
+            ]
+        )
+    )
+    cases = [
+        ({}, {}, []),
+        ({"pet": False, "kind": "dog", "breed": "pug"}, {"pet": False}, []),
+        ({"pet": True}, {"pet": True}, ["kind"]),
+        ({"pet": True, "kind": "dog"}, {"pet": True, "kind": "dog"}, ["breed"]),
+        ({"pet": True, "kind": "cat", "breed": 7}, {"pet": True, "kind": "cat"}, []),
+        ({"kind": "dog", "breed": "pug"}, {}, []),
+        ({"age": 20}, {"age": 20}, ["adult"]),
+        ({"age": "17"}, {"age": 17}, []),
+        ({"age": 3, "both": "x"}, {"age": 3}, []),
+        (
+            {"age": 3, "pet": "on", "kind": "a", "both": "x"},
+            {"age": 3, "pet": True, "kind": "a", "both": "x"},
+            [],
+        ),
+        ({"weird name.x": "1"}, {"weird name.x": "1"}, ["after"]),
+        ({"unknown": 1, "id": "x", "__proto__": {}}, {}, []),
+    ]
+    wrong = []
+    for data, kept, missed in cases:
+        checked = fields.check(data)
+        if checked.values != kept or [error.field for error in checked.errors] != missed:
+            wrong.append((data, checked))
+    assert wrong == []
+
+
+def test_conditions_in_a_circle_come_to_an_end() -> None:
+    circle = [
+        {"id": id, "type": "text", "conditional": {"field": other, "operator": operator}}
+        for id, other, operator in (("a", "b", "is_empty"), ("b", "a", "is_not_empty"))
+    ]
+    assert Fields(read_fields(circle)).check({"a": "1", "b": "2"}).errors == []
+
+
+def test_a_hostile_pattern_takes_no_longer_than_its_text() -> None:
+    fields = one("text", {"pattern": "^(a+)+$"})
+    begun = time.process_time()
+    assert fields.check({"f": "a" * 9_999 + "!"}).errors
+    assert time.process_time() - begun < 0.2
+
+
+def test_every_failing_field_is_said_at_once_in_the_order_of_the_form() -> None:
+    fields = Fields(read_fields([{"id": f"n{n}", "type": "number", "required": True} for n in range(5)]))
+    assert [error.field for error in fields.check({"n1": "x", "n3": 3}).errors] == ["n0", "n1", "n2", "n4"]
