@@ -3,6 +3,7 @@
 import email
 import itertools
 import re
+import zlib
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from tests.adapters.llm_replies import Answer, Reply, pieces
 
 _numbers = itertools.count(1)
 _MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+BAG_OF_WORDS = "bag-of-words"
 MODELS = ["gpt-4o-mini", "o4-mini", "text-embedding-3-small", "whisper-1"]
 
 
@@ -173,14 +175,26 @@ def event(value: Any) -> bytes:
 
 
 def embeddings(body: dict[str, Any]) -> Answer:
-    size = body.get("dimensions", 4)
+    made = bag_of_words if body["model"] == BAG_OF_WORDS else _by_length
     data = [
-        {"object": "embedding", "index": index, "embedding": [float(len(text)), *[0.5] * (size - 1)]}
+        {"object": "embedding", "index": index, "embedding": made(text, body.get("dimensions", 4))}
         for index, text in enumerate(body["input"])
     ]
     usage = {"prompt_tokens": len(data), "total_tokens": len(data)}
     # The order is said by the index alone.
     return _json({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
+
+
+def _by_length(text: str, size: int) -> list[float]:
+    return [float(len(text)), *[0.5] * (size - 1)]
+
+
+def bag_of_words(text: str, _size: int = 0) -> list[float]:
+    """Texts with words in common are alike: each word counts at a place that its spelling decides."""
+    vector = [0.0] * 256
+    for word in re.findall(r"\w+", text.lower()):
+        vector[zlib.crc32(word.encode()) % len(vector)] += 1.0
+    return vector
 
 
 def transcription(request) -> Answer:

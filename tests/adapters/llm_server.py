@@ -42,7 +42,7 @@ Fault = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class ProviderServer:
-    """Answers with the scripted replies and then with an echo; `faults` come before either."""
+    """Answers with the scripted replies and then `otherwise`, an echo; `faults` come before either."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -51,6 +51,7 @@ class ProviderServer:
         self.replies: deque[Reply] = deque()
         self.faults: deque[Fault] = deque()
         self.hung_up = asyncio.Event()
+        self.otherwise: Callable[[str], Reply] = lambda heard: Reply(f"You said: {heard}")
         self.cut: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda events: events
 
     @property
@@ -93,7 +94,7 @@ class ProviderServer:
         return spoken.answer(request, self._next_reply)
 
     def _next_reply(self, heard: str) -> Reply:
-        return self.replies.popleft() if self.replies else Reply(f"You said: {heard}")
+        return self.replies.popleft() if self.replies else self.otherwise(heard)
 
     async def _send(self, writer: asyncio.StreamWriter, answer: Answer) -> None:
         if answer.events is None:

@@ -5,6 +5,7 @@ import asyncio
 import json
 import ssl
 import sys
+import warnings
 from pathlib import Path
 
 from aiosmtpd.smtp import SMTP, AuthResult
@@ -59,16 +60,21 @@ class Mute(asyncio.Protocol):
     """Takes the connection and never says a word."""
 
 
-async def main(options):
-    context = None
-    if options.tls:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(options.certificate)
+def tls_context(options):
+    if not options.tls:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(options.certificate)
+    return context
 
-    def session():
-        if options.hang == "greeting":
-            return Mute()
-        kind = Rude if options.hang == "quit" else SMTP
+
+def session(options, context):
+    """What serves one connection."""
+    if options.hang == "greeting":
+        return Mute()
+    kind = Rude if options.hang == "quit" else SMTP
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Requiring AUTH while not requiring TLS")
         return kind(
             Inbox(options),
             tls_context=context if options.tls == "start" else None,
@@ -78,9 +84,12 @@ async def main(options):
             enable_SMTPUTF8=True,
         )
 
+
+async def main(options):
+    context = tls_context(options)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        session, "127.0.0.1", 0, ssl=context if options.tls == "first" else None
+        lambda: session(options, context), "127.0.0.1", 0, ssl=context if options.tls == "first" else None
     )
     print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - this is how the test learns the port
     await loop.run_in_executor(None, sys.stdin.read)

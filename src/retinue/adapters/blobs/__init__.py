@@ -1,6 +1,16 @@
 """Where the bytes of files are kept."""
 
 from retinue.adapters.blobs.local import LocalBlobs
-from retinue.adapters.blobs.store import BadBlobKey, BlobMissing, Blobs
+from retinue.adapters.blobs.s3 import S3Blobs
+from retinue.adapters.blobs.s3_address import read_address
+from retinue.adapters.blobs.store import BadBlobKey, BlobMissing, Blobs, StorageUnavailable
+from retinue.kit.settings import Settings
 
-__all__ = ["BadBlobKey", "BlobMissing", "Blobs", "LocalBlobs"]
+__all__ = ["BadBlobKey", "BlobMissing", "Blobs", "LocalBlobs", "S3Blobs", "StorageUnavailable", "blobs_for"]
+
+
+def blobs_for(settings: Settings) -> Blobs:
+    """A bucket where one is configured, else a folder of the data dir."""
+    if settings.files_url:
+        return S3Blobs(read_address(settings.files_url))
+    return LocalBlobs(settings.data_dir / "files")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import re
 import secrets
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -12,6 +13,8 @@ from retinue.adapters.blobs.store import BlobMissing, checked, is_key
 from retinue.kit.durable import sync_folder
 
 PIECE = 256 * 1024
+
+_DRAFT = re.compile(r"\.[a-z0-9_]+\.[0-9a-f]{16}")
 
 
 class LocalBlobs:
@@ -39,6 +42,13 @@ class LocalBlobs:
         for folder in await asyncio.to_thread(_folders, self._root):
             for key in await asyncio.to_thread(_keys_before, folder, moment):
                 yield key
+
+    async def discard_unfinished(self, moment: float) -> None:
+        for folder in await asyncio.to_thread(_folders, self._root):
+            await asyncio.to_thread(_discard_drafts, folder, moment)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
 
     def _path(self, key: str) -> Path:
         return self._root / checked(key)
@@ -131,3 +141,11 @@ def _keys_before(folder: Path, moment: float) -> list[str]:
                 if is_key(key) and entry.stat(follow_symlinks=False).st_mtime < moment:
                     keys.append(key)
     return keys
+
+
+def _discard_drafts(folder: Path, moment: float) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):
+                if _DRAFT.fullmatch(entry.name) and entry.stat(follow_symlinks=False).st_mtime < moment:
+                    Path(entry.path).unlink()

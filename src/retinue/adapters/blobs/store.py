@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Protocol
 
-from retinue.kit.errors import NotFound, RetinueError
+from retinue.kit.errors import NotFound, RetinueError, Unavailable
 
 _KEY = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 
@@ -14,6 +14,10 @@ class BlobMissing(NotFound):
     """The file's content is not there."""
 
     code = "file_not_found"
+
+
+class StorageUnavailable(Unavailable):
+    """The file storage does not answer as it should; try again in a moment."""
 
 
 class BadBlobKey(RetinueError):
@@ -38,6 +42,12 @@ class Blobs(Protocol):
     def stored_before(self, moment: float) -> AsyncGenerator[str, None]:
         """The keys of everything stored before this Unix time, in no order."""
         ...
+
+    async def discard_unfinished(self, moment: float) -> None:
+        """Removes what was begun before this Unix time and cut off, such as by a crash."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 def is_key(text: str) -> bool:

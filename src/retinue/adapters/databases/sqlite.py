@@ -1,7 +1,6 @@
 """SQLite in a process of its own, where a query can be stopped and fills neither memory nor disk."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,12 @@ from retinue.adapters.databases.errors import (
 from retinue.adapters.databases.functions import FUNCTIONS
 from retinue.adapters.databases.query import Query
 from retinue.adapters.databases.values import MAX_RESULT_BYTES, Rows, rows_of
+from retinue.kit import children
 from retinue.kit.egress import Egress
 
 _CHILD = Path(__file__).with_name("sqlite_child.py")
 _PING = Query("sqlite", "select", ("SELECT count(*) FROM sqlite_master",))
 _MAX_ANSWER = 2 * MAX_RESULT_BYTES
-_PIECE = 64 * 1024
 _children = asyncio.Semaphore(8)
 
 _ERRORS: dict[str, type[DatabaseFailed]] = {
@@ -100,37 +99,14 @@ def _bindable(value: Any) -> Any:
 
 
 async def _ask_child(request: _Request) -> _Answer:
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-B", str(_CHILD)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={},
-        cwd="/",
-    )
-    assert child.stdin
-    assert child.stdout
     try:
-        child.stdin.write(msgspec.json.encode(request))
-        child.stdin.close()
-        content = await _read_answer(child.stdout)
-        code = await child.wait()
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.communicate()
+        async with children.child("-S", str(_CHILD)) as reader:
+            heard = await children.ask(reader, msgspec.json.encode(request), _MAX_ANSWER)
+    except children.TooMuch:
+        raise ResultTooLarge from None
     try:
-        return msgspec.json.decode(content, type=_Answer)
+        return msgspec.json.decode(heard.content, type=_Answer)
     except msgspec.DecodeError:
         raise DatabaseFailed(
-            f"The statement needs too much memory or time (the process ended with {code})."
+            f"The statement needs too much memory or time (the process ended with {heard.code})."
         ) from None
-
-
-async def _read_answer(stdout: asyncio.StreamReader) -> bytes:
-    content = b""
-    while piece := await stdout.read(_PIECE):
-        content += piece
-        if len(content) > _MAX_ANSWER:
-            raise ResultTooLarge
-    return content

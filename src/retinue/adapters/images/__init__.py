@@ -3,11 +3,11 @@
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 
 import msgspec
 
+from retinue.kit import children
 from retinue.kit.errors import Invalid, UnsupportedFileType
 
 # How the child says no; any other code but 0 is a fault of ours.
@@ -16,7 +16,6 @@ UNSUPPORTED, UNREADABLE, TOO_LARGE = 3, 4, 5
 WALL_SECONDS = 10.0
 LARGEST_RESULT = 2 * 1024 * 1024
 
-_PIECE = 64 * 1024
 # Each child may take 768 MB; more uploads than this at once wait for their turn.
 _children = asyncio.Semaphore(2)
 
@@ -43,36 +42,16 @@ async def avatar(path: Path) -> Avatar:
 
 async def _run_child(path: Path) -> tuple[int, bytes]:
     """The child's exit code (negative: the signal that ended it) and what it wrote."""
-    source = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_NOFOLLOW)
+    # Not in a thread: one that is cancelled would leave the descriptor open.
+    source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
-        child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-B", "-m", "retinue.adapters.images.child"),
-            stdin=source,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={},
-            cwd="/",
-        )
+        async with (
+            asyncio.timeout(WALL_SECONDS),
+            children.child("-m", "retinue.adapters.images.child", stdin=source) as decoder,
+        ):
+            heard = await children.ask(decoder, None, LARGEST_RESULT)
+    except (TimeoutError, children.TooMuch):
+        return -signal.SIGKILL, b""
     finally:
         os.close(source)
-    try:
-        async with asyncio.timeout(WALL_SECONDS):
-            content = await _read_result(child.stdout)
-            if len(content) <= LARGEST_RESULT:
-                return await child.wait(), content
-    except TimeoutError:
-        pass
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.communicate()
-    return -signal.SIGKILL, b""
-
-
-async def _read_result(stdout: asyncio.StreamReader | None) -> bytes:
-    """All the child writes, or a little more than it may."""
-    assert stdout
-    content = b""
-    while len(content) <= LARGEST_RESULT and (piece := await stdout.read(_PIECE)):
-        content += piece
-    return content
+    return heard.code, heard.content

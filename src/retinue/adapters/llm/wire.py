@@ -116,27 +116,24 @@ class Wire:
         """An answer with a good status; what fails is a ModelError, or a destination that egress refuses."""
         is_answered = False
         try:
-            async with (
-                asyncio.timeout(first_byte_s) as first_byte,
-                self._egress.request(
-                    method,
-                    url,
-                    timeout_s=self._timeouts.total_s,
-                    headers=self._request_headers(content_type if content else ""),
-                    content=content,
-                    connect_timeout_s=self._timeouts.connect_s,
-                    stall_timeout_s=self._timeouts.between_chunks_s,
-                    max_bytes=MAX_ANSWER_BYTES,
-                    require_https=True,
-                ) as response,
-            ):
-                first_byte.reschedule(None)
+            async with self._egress.request(
+                method,
+                url,
+                timeout_s=self._timeouts.total_s,
+                headers=self._request_headers(content_type if content else ""),
+                content=content,
+                connect_timeout_s=self._timeouts.connect_s,
+                answer_timeout_s=first_byte_s,
+                stall_timeout_s=self._timeouts.between_chunks_s,
+                max_bytes=MAX_ANSWER_BYTES,
+                require_https=True,
+            ) as response:
                 is_answered = True
                 if not 200 <= response.status < 300:
                     body = await _beginning(response)
                     raise faults.refusal(response.status, response.headers, body, self._redactor)
                 yield response
-        except (TimeoutError, EgressTimeout):
+        except EgressTimeout:
             raise ModelTimeout from None
         except EgressFailed as error:
             raise ModelError("broken_stream" if is_answered else "unreachable", error.message) from None

@@ -12,9 +12,10 @@ from retinue.adapters.logins.errors import (
     LoginTimeout,
     LoginUnreachable,
 )
-from retinue.adapters.logins.reaching import ADDRESSES_TRIED, CONNECT_S, pin
-from retinue.kit.egress import Egress, PinnedAddress
-from retinue.kit.egress.tls import NamedContext, is_certificate_failure
+from retinue.adapters.logins.reaching import pin
+from retinue.adapters.mail.connecting import connect
+from retinue.kit.egress import Egress
+from retinue.kit.egress.tls import is_certificate_failure
 from retinue.kit.errors import RetinueError
 from retinue.kit.secrets import Secret
 
@@ -32,7 +33,7 @@ async def log_in(
     pinned = await pin(egress, host, port)
     client = None
     try:
-        client = await _connected(pinned, encryption)
+        client = await connect(pinned, encryption)
         if username:
             await _authenticate(client, username, password)
         with suppress(aiosmtplib.SMTPException, OSError):
@@ -44,36 +45,6 @@ async def log_in(
     finally:
         if client is not None:
             client.close()
-
-
-async def _connected(pinned: PinnedAddress, encryption: str) -> aiosmtplib.SMTP:
-    context = None
-    if encryption != "none":
-        context = NamedContext.of(pinned.host)
-        context.load_default_certs()
-    last: Exception = LoginUnreachable()
-    for address in pinned.addresses[:ADDRESSES_TRIED]:
-        client = aiosmtplib.SMTP(
-            hostname=address,
-            port=pinned.port,
-            timeout=CONNECT_S,
-            use_tls=encryption == "tls",
-            start_tls=encryption == "starttls",
-            tls_context=context,
-            # Left out, this machine's own name would be told.
-            local_hostname="localhost",
-        )
-        try:
-            await client.connect()
-            await client.ehlo()
-        except aiosmtplib.SMTPConnectError as error:
-            last = error
-        except BaseException:
-            client.close()
-            raise
-        else:
-            return client
-    raise last
 
 
 async def _authenticate(client: aiosmtplib.SMTP, username: str, password: Secret) -> None:

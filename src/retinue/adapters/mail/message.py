@@ -1,5 +1,6 @@
 """A mail and its wire form, built so that no value can become a header of its own."""
 
+import ipaddress
 import re
 from email.message import EmailMessage
 from email.policy import SMTP, SMTPUTF8
@@ -14,6 +15,7 @@ from retinue.kit.ids import new_id
 from retinue.kit.settings import BadSetting
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ODD_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]")
 _ATOM = r"""[^\s@<>()\[\]\\,;:"]"""
 _ADDRESS = re.compile(rf"{_ATOM}{{1,64}}@(?:{_ATOM}{{1,253}}|\[(?:IPv6:)?[0-9A-Fa-f.:]+\])")
 
@@ -53,6 +55,19 @@ class Sender(msgspec.Struct, frozen=True):
             raise BadSetting("RETINUE_MAIL_FROM must be a mail address, or a name and a <mail address>")
         return cls(text, address)
 
+    def message_id(self, id: str = "") -> str:
+        """The Message-ID of a mail from here; the same for the same `id`, new without one."""
+        return f"<{_ODD_IN_IDS.sub('_', id) or new_id('mail')}@{self.address.rpartition('@')[2]}>"
+
+
+def mail_domain(host: str) -> str:
+    """What stands after the @ for a host; an address needs brackets there."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host
+    return f"[{address}]" if address.version == 4 else f"[IPv6:{address}]"
+
 
 def recipient(to: str) -> str:
     """The one bare address a mail goes to, its domain in ASCII."""
@@ -65,7 +80,7 @@ def recipient(to: str) -> str:
         raise Invalid({"to": "must be one mail address"}) from None
 
 
-def compose(mail: Mail, sender: Sender, clock: Clock) -> EmailMessage:
+def compose(mail: Mail, sender: Sender, clock: Clock, *, message_id: str = "") -> EmailMessage:
     to = recipient(mail.to)
     if _UNSAFE.search(mail.subject):
         raise Invalid({"subject": "must be one line without control characters"})
@@ -77,7 +92,7 @@ def compose(mail: Mail, sender: Sender, clock: Clock) -> EmailMessage:
     if _UNSAFE.search(str(message["Subject"])):
         raise Invalid({"subject": "must be one line without control characters"})
     message["Date"] = format_datetime(moment(clock.now()))
-    message["Message-ID"] = f"<{new_id('mail')}@{sender.address.rpartition('@')[2]}>"
+    message["Message-ID"] = sender.message_id(message_id)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(_text(mail.text))
     if mail.html is not None:

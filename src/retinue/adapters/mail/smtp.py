@@ -63,7 +63,7 @@ class SmtpMailer:
                 await client.quit(timeout=2)
         except (aiosmtplib.SMTPException, OSError) as error:
             # No cause is kept: a server may echo the login it refuses.
-            raise self._failure(error) from None
+            raise failure_of(error, self._timeout_s) from None
         finally:
             client.close()
 
@@ -83,25 +83,27 @@ class SmtpMailer:
             validate_certs=not here,
         )
 
-    def _failure(self, error: Exception) -> MailFailed:
-        import aiosmtplib
 
-        if isinstance(error, aiosmtplib.SMTPAuthenticationError):
-            return MailFailed(f"The mail server refused the login ({error.code}).")
-        if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
-            error = error.recipients[0]
-        if isinstance(error, aiosmtplib.SMTPResponseException):
-            answer = " ".join(error.message.split())[:200]
-            about_the_mail = isinstance(error, aiosmtplib.SMTPRecipientRefused | aiosmtplib.SMTPDataError)
-            return MailFailed(
-                f"The mail server answered {error.code} {answer}",
-                permanent=about_the_mail and 500 <= error.code < 600 and error.code != _LOGIN_REQUIRED,
-            )
-        if isinstance(error, TimeoutError):
-            return MailFailed(f"The mail server did not answer within {self._timeout_s:g} seconds.")
-        if is_certificate_failure(error):
-            return MailFailed("The mail server's certificate could not be verified.")
-        return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
+def failure_of(error: Exception, timeout_s: float) -> MailFailed:
+    """Our error for one of aiosmtplib's."""
+    import aiosmtplib
+
+    if isinstance(error, aiosmtplib.SMTPAuthenticationError):
+        return MailFailed(f"The mail server refused the login ({error.code}).")
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+        error = error.recipients[0]
+    if isinstance(error, aiosmtplib.SMTPResponseException):
+        answer = " ".join(error.message.split())[:200]
+        about_the_mail = isinstance(error, aiosmtplib.SMTPRecipientRefused | aiosmtplib.SMTPDataError)
+        return MailFailed(
+            f"The mail server answered {error.code} {answer}",
+            permanent=about_the_mail and 500 <= error.code < 600 and error.code != _LOGIN_REQUIRED,
+        )
+    if isinstance(error, TimeoutError):
+        return MailFailed(f"The mail server did not answer within {timeout_s:g} seconds.")
+    if is_certificate_failure(error):
+        return MailFailed("The mail server's certificate could not be verified.")
+    return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,0 +1,129 @@
+"""The paragraphs, headings and tables of a Word document in the order they are read in."""
+
+from typing import NamedTuple
+
+from .sections import Refusal
+from .word_names import ELEMENTS, LEFT_OUT, attribute
+from .word_styles import BODY_LEVEL, Styles, outline_level
+
+_ROOTS = {"document", "footnotes", "endnotes"}
+_WRITTEN = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_LONGEST_HEADING = 300
+
+
+class Block(NamedTuple):
+    """A paragraph or a row of a table; a level below ten makes it a heading."""
+
+    text: str
+    level: int = BODY_LEVEL
+
+
+class _Paragraph:
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.style = ""
+        self.level: int | None = None
+        self.is_list_item = False
+
+
+class Body:
+    """Listens to document.xml, footnotes.xml or endnotes.xml; `taken` gives what is complete so far."""
+
+    def __init__(self, styles: Styles) -> None:
+        self._styles = styles
+        self._blocks: list[Block] = []
+        self._paragraphs: list[_Paragraph] = []
+        # For each table that is open, the cells of its current row, each a list of lines.
+        self._tables: list[list[list[str]]] = []
+        self._left_out = 0
+        self._has_root = self._is_text = self._is_in_properties = False
+
+    def taken(self) -> list[Block]:
+        blocks, self._blocks = self._blocks, []
+        return blocks
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        element = ELEMENTS.get(name)
+        if not self._has_root:
+            if element not in _ROOTS:
+                raise Refusal("parse_error", "The file is not a Word document, although its name says so.")
+            self._has_root = True
+        if self._left_out or element in LEFT_OUT:
+            self._left_out += 1
+        elif element == "p":
+            self._paragraphs.append(_Paragraph())
+        elif element == "t":
+            self._is_text = True
+        elif element == "pPr":
+            self._is_in_properties = True
+        elif element in {"tbl", "tr", "tc"}:
+            self._open_table(element)
+        elif element and self._paragraphs:
+            self._describe(self._paragraphs[-1], element, attributes)
+
+    def end(self, name: str) -> None:
+        if self._left_out:
+            self._left_out -= 1
+            return
+        element = ELEMENTS.get(name)
+        if element == "p":
+            self._end_paragraph(self._paragraphs.pop())
+        elif element == "t":
+            self._is_text = False
+        elif element == "pPr":
+            self._is_in_properties = False
+        elif element == "tr" and self._tables:
+            self._end_row()
+        elif element == "tbl":
+            self._tables.pop()
+            self._say("\n", BODY_LEVEL)
+
+    def text(self, data: str) -> None:
+        if self._is_text and not self._left_out and self._paragraphs:
+            self._paragraphs[-1].parts.append(data)
+
+    def _open_table(self, element: str) -> None:
+        if element == "tbl":
+            self._say("\n", BODY_LEVEL)
+            self._tables.append([])
+        elif self._tables and element == "tr":
+            self._tables[-1] = []
+        elif self._tables:
+            self._tables[-1].append([])
+
+    def _describe(self, paragraph: _Paragraph, element: str, attributes: dict[str, str]) -> None:
+        if not self._is_in_properties:
+            paragraph.parts.append(_WRITTEN.get(element, ""))
+        elif element == "pStyle":
+            paragraph.style = attribute(attributes, "val")
+        elif element == "outlineLvl":
+            paragraph.level = outline_level(attribute(attributes, "val"))
+        elif element == "numPr":
+            paragraph.is_list_item = True
+
+    def _end_paragraph(self, paragraph: _Paragraph) -> None:
+        text = "".join(paragraph.parts).strip()
+        if not text or self._styles.is_contents(paragraph.style):
+            return
+        level = self._styles.level(paragraph.style) if paragraph.level is None else paragraph.level
+        if level < BODY_LEVEL and len(text) <= _LONGEST_HEADING and not self._tables:
+            self._say(text, level)
+        elif paragraph.is_list_item or self._styles.is_list_item(paragraph.style):
+            self._say(f"- {text}\n", BODY_LEVEL)
+        else:
+            self._say(f"{text}\n\n", BODY_LEVEL)
+
+    def _end_row(self) -> None:
+        cells = [" ".join("".join(cell).split()) for cell in self._tables[-1]]
+        self._tables[-1] = []
+        # The row belongs to the cell around its table, if there is one, so it is said outside of its own.
+        own = self._tables.pop()
+        if any(cells):
+            self._say(" | ".join(cells) + "\n", BODY_LEVEL)
+        self._tables.append(own)
+
+    def _say(self, text: str, level: int) -> None:
+        if self._tables and self._tables[-1]:
+            self._tables[-1][-1].append(text)
+        else:
+            self._blocks.append(Block(text, level))

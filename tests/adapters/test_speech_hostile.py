@@ -1,0 +1,111 @@
+"""Recordings that were made to break something."""
+
+import asyncio
+import subprocess
+import sys
+
+import pytest
+
+from retinue.adapters.embedded.speech.decoding import decode
+from retinue.kit.errors import FileTooLarge, Invalid, UnsupportedFileType
+from tests.adapters.recordings import noise, plain_wav, recorded, silence, small_silence, tone
+
+PLAYLIST = b"#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:1,\nhttp://127.0.0.1:9/secret\n#EXT-X-ENDLIST\n"
+FRAME = b"\xff\xfb\x90\x64"
+
+NO_RECORDING = {
+    "playlist": PLAYLIST,
+    "concat": b"concat:/etc/passwd|/etc/hostname",
+    "list": b"ffconcat version 1.0\nfile '/etc/passwd'\n",
+    "0xFF": b"\xff" * 100_000,
+    "empty": b"",
+    "page": b"<html><script>alert(1)</script></html>",
+    "program": b"\x7fELF" + bytes(100),
+    "picture": b"\x89PNG\r\n\x1a\n" + bytes(100),
+    "mp3 that is an archive": FRAME + bytes(100) + b"PK\x05\x06" + bytes(18),
+    "mp3 with a page": b"ID3\x04\0\0\0\0\0\0<script>alert(1)</script>",
+    "avif": b"\0\0\0\x1cftypavif" + bytes(100),
+}
+BROKEN = {
+    "playlist behind a tag": b"ID3\x04\0\0\0\0\0\0" + PLAYLIST,
+    "playlist in a WAV": b"RIFF\xff\xff\xff\x7fWAVE" + PLAYLIST,
+    "frames of 0xFF": FRAME + b"\xff" * 100_000,
+    "headers alone": FRAME * 10_000,
+    "empty WAV": b"RIFF\0\0\0\0WAVE",
+    "WAV without sound": plain_wav(silence(0)),
+    "one sample a second": plain_wav(noise(1), rate=1),
+    "a billion samples a second": plain_wav(noise(1), rate=1_000_000_000),
+    "64 channels": plain_wav(noise(1), channels=64),
+    "capture pattern": b"OggS" * 10_000,
+    "WebM": b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm" + bytes(1_000),
+    "half an MP4": recorded(tone(1), "m4a")[:2_000],
+    "endless boxes": b"\0\0\0\x10ftypM4A " + b"\0\0\0\x08moov" * 10_000,
+}
+CONFINED = """
+import errno, os, socket
+from retinue.adapters.embedded.speech import decoder
+
+decoder.give_up_everything()
+def refused(attempt):
+    try:
+        attempt()
+    except OSError as error:
+        return error.errno in (errno.EPERM, errno.EACCES)
+    return False
+attempts = (
+    lambda: os.open("/etc/passwd", os.O_RDONLY), lambda: os.open("/proc/self/environ", os.O_RDONLY),
+    lambda: socket.socket(socket.AF_INET), lambda: socket.socket(socket.AF_UNIX), os.fork,
+    lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(1, 0), lambda: os.mkdir("/tmp/x"),
+)
+os.write(1, repr([refused(attempt) for attempt in attempts]).encode())
+"""
+
+
+@pytest.mark.parametrize("content", NO_RECORDING.values(), ids=NO_RECORDING)
+async def test_what_is_no_recording_is_not_even_looked_at(content):
+    with pytest.raises(UnsupportedFileType):
+        await decode(content)
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+async def test_what_only_begins_like_a_recording_is_unreadable(content):
+    with pytest.raises(Invalid) as refused:
+        await decode(content)
+    assert refused.value.details == {"audio": "is not a readable recording"}
+
+
+@pytest.mark.parametrize("content", [small_silence(660), plain_wav(silence(601))], ids=["opus", "wav"])
+async def test_a_recording_is_not_listened_to_beyond_ten_minutes(content):
+    with pytest.raises(Invalid) as refused:
+        await decode(content)
+    assert refused.value.details == {"audio": "must not be longer than 10 minutes"}
+
+
+@pytest.mark.slow
+async def test_a_day_of_silence_in_six_megabytes_is_too_long():
+    with pytest.raises(Invalid, match="not valid") as refused:
+        await decode(small_silence(24 * 3600))
+    assert refused.value.details == {"audio": "must not be longer than 10 minutes"}
+
+
+async def test_ten_minutes_are_decoded_whole():
+    assert len(await decode(plain_wav(silence(600)))) == 600 * 16_000 * 2
+
+
+async def test_more_than_25_megabytes_are_refused():
+    with pytest.raises(FileTooLarge):
+        await decode(FRAME + bytes(25 * 1024 * 1024))
+
+
+async def test_a_decoder_that_takes_too_long_is_ended(monkeypatch):
+    monkeypatch.setattr("retinue.adapters.embedded.speech.decoding.WALL_SECONDS", 0.05)
+    with pytest.raises(Invalid) as refused:
+        await decode(plain_wav(silence(600)))
+    assert refused.value.details == {"audio": "is not a readable recording"}
+
+
+async def test_the_decoder_can_open_nothing_and_reach_nobody():
+    found = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-I", "-c", CONFINED], capture_output=True, check=True
+    )
+    assert found.stdout == repr([True] * 8).encode()
