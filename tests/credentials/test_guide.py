@@ -12,9 +12,9 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "credentials.md"
 _TRANSCRIPT = re.compile(r"```console\n\$ (.*?)(?<!\\)\n(\{.*?)```", re.DOTALL)
 
 
-def transcripts() -> list[tuple[list[str], Any]]:
+def transcripts(guide: Path = GUIDE) -> list[tuple[list[str], Any]]:
     """The arguments of each curl command, and what is shown of its answer."""
-    found = _TRANSCRIPT.findall(GUIDE.read_text())
+    found = _TRANSCRIPT.findall(guide.read_text())
     return [(shlex.split(command.replace("\\\n", " ")), json.loads(shown)) for command, shown in found]
 
 

@@ -71,6 +71,16 @@ async def test_a_token_is_renewed_shortly_before_it_ends(owner, server, acting, 
     assert clock.ahead(3590) < ends_at < clock.ahead(3600)
 
 
+async def test_a_token_of_a_short_life_is_used_for_half_of_it(owner, server, acting, clock) -> None:
+    made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
+    server.expires_in = 30
+    await token_of(acting(owner), made)
+    clock.advance(14)
+    assert await token_of(acting(owner), made) == f"{CANARY}-access-1"
+    clock.advance(2)
+    assert await token_of(acting(owner), made) == f"{CANARY}-access-2"
+
+
 async def test_a_client_without_a_refresh_token_asks_for_itself(owner, server, acting) -> None:
     made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets(refresh_token=None))
     assert await token_of(acting(owner), made) == f"{CANARY}-access-1"

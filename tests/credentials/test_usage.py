@@ -50,6 +50,7 @@ async def test_the_usage_names_what_depends_on_a_credential(owner, used) -> None
     expected = {
         "tools": [{"id": attached["tools"].id, "name": "Shop"}],
         "channels": [],
+        "agents": [],
         "api_keys": [{"id": attached["api_keys"].id, "name": "Models"}],
     }
     answer = await owner.get(f"{PATH}/{made['id']}/usage")

@@ -59,6 +59,7 @@ class Credential(TenantRecord, kw_only=True):
     expires_at: Instant | None = None
     expiry_announced: str | None = None
     token_expires_at: Instant | None = None
+    token_renewed_at: Instant | None = None
     refresh_lease_until: Instant | None = None
     refresh_failed_at: Instant | None = None
     rotated_at: Instant | None = None

@@ -18,7 +18,7 @@ from retinue.credentials.kinds import hidden_values
 from retinue.credentials.models import Credential, CredentialType
 from retinue.credentials.queries import hold
 from retinue.credentials.sealing import sealed, stored_secrets
-from retinue.kit.clock import Instant
+from retinue.kit.clock import Instant, moment
 from retinue.kit.context import Context
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.egress import Egress
@@ -72,18 +72,25 @@ def grant_of(secrets: dict[str, Any]) -> Grant | None:
     )
 
 
-def is_due(credential: Credential, by: Instant) -> bool:
-    """Whether there is no access token that lasts until then; one whose end is not known is due."""
+def is_due(credential: Credential, now: Instant, before_end_s: float = BEFORE_END_S) -> bool:
+    """Whether no access token lasts that much longer; one whose end is not known is due.
+
+    A token of a short life is good for half of it, or everyone who comes would renew it again.
+    """
     if credential.type is not CredentialType.oauth2 or "token_url" not in credential.secret_keys:
         return False
     if "access_token" not in credential.secret_keys or credential.token_expires_at is None:
         return True
-    return credential.token_expires_at <= by
+    if credential.token_renewed_at is not None:
+        life = moment(credential.token_expires_at) - moment(credential.token_renewed_at)
+        before_end_s = min(before_end_s, life.total_seconds() / 2)
+    left = moment(credential.token_expires_at) - moment(now)
+    return left.total_seconds() <= before_end_s
 
 
 async def current(ctx: Context, credential: Credential) -> Credential:
     """The credential with an access token that will last for the call at hand."""
-    if not is_due(credential, ctx.clock.ahead(BEFORE_END_S)):
+    if not is_due(credential, ctx.now):
         return credential
     try:
         return await renew(ctx, credential.id)
@@ -132,7 +139,7 @@ async def _take_turn(
     """The credential if there is nothing to do, our turn, or None while it is another's."""
     async with ctx.unit() as unit:
         held = await hold(unit, credential_id)
-        if not is_forced and not is_due(held, unit.clock.ahead(before_end_s)):
+        if not is_forced and not is_due(held, unit.now, before_end_s):
             return held
         if held.refresh_lease_until is not None and held.refresh_lease_until > unit.now:
             return None
@@ -220,6 +227,7 @@ async def _store(ctx: Context, credential_id: str, turn: _Turn, token: Token) ->
             held,
             **sealed(secrets),
             token_expires_at=unit.clock.ahead(token.expires_in_s or _USUAL_LIFE_S) if is_same else None,
+            token_renewed_at=unit.now,
             refresh_lease_until=None,
             refresh_failed_at=None,
             is_valid=True,

@@ -117,6 +117,7 @@ async def _replace_secrets(ctx: Context, held: Credential, before: Json, body: S
         "rotated_at": ctx.now,
         "last_tested_at": None,
         "token_expires_at": None,
+        "token_renewed_at": None,
         "refresh_failed_at": None,
         "entered_by": _entered_by(ctx, held, is_entered=is_entered),
     }

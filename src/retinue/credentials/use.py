@@ -81,7 +81,7 @@ async def _checked(
             raise CredentialNotFound
         refusal = await _refusal(unit, credential, purpose)
         if refusal is None:
-            if not is_renewed and refreshing.is_due(credential, unit.clock.ahead(refreshing.BEFORE_END_S)):
+            if not is_renewed and refreshing.is_due(credential, unit.now):
                 return credential
             try:
                 return await _hand_out(unit, credential, purpose)
