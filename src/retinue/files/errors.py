@@ -1,7 +1,26 @@
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import Conflict, RetinueError
+from retinue.kit.references import Referrer
 
 
 class FileNotFound(RetinueError):
     """There is no such file."""
 
     status, code = 404, "file_not_found"
+
+
+class FileInUse(Conflict):
+    """This file is in use; detach it first, or delete it with force=true."""
+
+    code = "file_in_use"
+
+    def __init__(self, users: dict[str, list[Referrer]]) -> None:
+        super().__init__(details={kind: list(found) for kind, found in users.items()})
+
+
+class RangeNotSatisfiable(RetinueError):
+    """The file has no such part."""
+
+    status, code = 416, "range_not_satisfiable"
+
+    def __init__(self, size_bytes: int = 0) -> None:
+        super().__init__(headers={"Content-Range": f"bytes */{size_bytes}"})

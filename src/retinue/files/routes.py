@@ -2,18 +2,80 @@ from typing import Annotated
 
 from retinue.adapters.blobs import BlobMissing
 from retinue.files import service as files
-from retinue.files.errors import FileNotFound
+from retinue.files import signed_urls, uploading
+from retinue.files.errors import FileInUse, FileNotFound, RangeNotSatisfiable
 from retinue.files.models import File
-from retinue.files.queries import find_avatar
+from retinue.files.queries import find_avatar, find_visible, page_of_files
+from retinue.files.schemas import DeleteQuery, FileList, FileOut, FileUrl, FileUrlCreate, SignedQuery
 from retinue.kit.context import Context
-from retinue.kit.http.replies import Download
-from retinue.kit.http.routing import PUBLIC, Loaded, Routes
+from retinue.kit.errors import UnsupportedFileType, VaultSealed
+from retinue.kit.http.replies import Download, Reply
+from retinue.kit.http.request import Request
+from retinue.kit.http.routing import PUBLIC, Loaded, Routes, Upload
+from retinue.kit.http.uploads import FormData
+from retinue.kit.lists import Page
 
-routes = Routes("/api/v1/public", tag="files")
+routes = Routes("/api/v1/files", tag="files", wrap=True)
+public = Routes("/api/v1/public", tag="files")
 
-AvatarById = Annotated[File, Loaded("file_id", find_avatar, FileNotFound)]
+FileById = Annotated[File, Loaded("file_id", find_visible, FileNotFound)]
+AvatarById = Annotated[File, Loaded("avatar_id", find_avatar, FileNotFound)]
 
 
-@routes.get("/avatars/{file_id}", requires=PUBLIC, errors=(BlobMissing,))
+@routes.get("", requires="files:read", wrap=False)
+async def list_files(ctx: Context, query: FileList) -> Page[FileOut]:
+    return (await page_of_files(ctx, query)).shown(FileOut.shown)
+
+
+@routes.post(
+    "",
+    requires="files:write",
+    status=201,
+    upload=Upload(max_file=uploading.LARGEST, texts=("purpose",)),
+    errors=(UnsupportedFileType,),
+)
+async def upload_file(ctx: Context, form: FormData) -> FileOut:
+    return FileOut.shown(await uploading.upload(ctx, form))
+
+
+@routes.get("/{file_id}", requires="files:read")
+async def get_file(ctx: Context, file: FileById) -> FileOut:  # noqa: ARG001
+    return FileOut.shown(file)
+
+
+@routes.get(
+    "/{file_id}/content",
+    requires="files:read",
+    other_status=206,
+    errors=(BlobMissing, RangeNotSatisfiable),
+)
+async def get_file_content(ctx: Context, file: FileById, request: Request) -> Reply[Download]:
+    return await files.serve(ctx, file, request)
+
+
+@routes.post("/{file_id}/url", requires="files:read", errors=(VaultSealed,))
+async def create_file_url(ctx: Context, file: FileById, body: FileUrlCreate) -> FileUrl:
+    return signed_urls.share(ctx, file, body.expires_in)
+
+
+@routes.delete("/{file_id}", requires="files:write", status=204, errors=(FileInUse,))
+async def delete_file(ctx: Context, file: FileById, query: DeleteQuery) -> None:
+    await files.delete(ctx, file, is_forced=query.force)
+
+
+@public.get(
+    "/files/{file_id}",
+    requires=PUBLIC,
+    other_status=206,
+    errors=(FileNotFound, BlobMissing, RangeNotSatisfiable, VaultSealed),
+)
+async def get_shared_file(
+    ctx: Context, file_id: str, query: SignedQuery, request: Request
+) -> Reply[Download]:
+    """At an address that `POST /api/v1/files/{file_id}/url` gave."""
+    return await files.serve(ctx, await signed_urls.fetch_shared(ctx, file_id, query), request)
+
+
+@public.get("/avatars/{avatar_id}", requires=PUBLIC, errors=(BlobMissing,))
 async def get_avatar(ctx: Context, file: AvatarById) -> Download:
     return await files.content(ctx, file, inline=True, cache="public, max-age=31536000, immutable")

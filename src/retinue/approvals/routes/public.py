@@ -1,0 +1,51 @@
+from retinue.approvals import from_links, links, pages
+from retinue.approvals.errors import (
+    AlreadyResponded,
+    ApprovalAlreadyResolved,
+    ApprovalExpired,
+    ApprovalNotFound,
+    NotAnApprover,
+)
+from retinue.approvals.schemas import ApprovalOut
+from retinue.kit.context import Context
+from retinue.kit.errors import Invalid, InvalidJson, PayloadTooLarge, UnsupportedMediaType
+from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http.request import Request
+from retinue.kit.http.routing import PUBLIC, Routes
+
+routes = Routes(links.PATH, tag="approvals")
+
+
+@routes.get("/style/approval.css", requires=PUBLIC, cost="free")
+async def get_approval_style(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
+    return Document(pages.style(), "text/css; charset=utf-8", pages.POLICY)
+
+
+@routes.get("/{token}", requires=PUBLIC, errors=(ApprovalNotFound, NotAnApprover))
+async def get_approval_page(ctx: Context, token: str) -> Reply[Document]:
+    """The page of a link; opening it decides nothing, however often a mail scanner does."""
+    approval, answered, _ = await links.fetch(ctx, token)
+    return pages.page(approval, answered, ctx.now)
+
+
+@routes.post(
+    "/{token}",
+    requires=PUBLIC,
+    idempotent=False,
+    wrap=True,
+    calls_out=True,
+    errors=(
+        ApprovalNotFound,
+        NotAnApprover,
+        ApprovalAlreadyResolved,
+        AlreadyResponded,
+        ApprovalExpired,
+        Invalid,
+        InvalidJson,
+        PayloadTooLarge,
+        UnsupportedMediaType,
+    ),
+)
+async def decide_by_link(ctx: Context, token: str, request: Request) -> ApprovalOut | Reply[Document]:
+    """`{ decision: approve | reject, comment, data, edited_input }`, or the form of the page."""
+    return await from_links.decide(ctx, token, request)

@@ -1,0 +1,83 @@
+from typing import Any
+
+from retinue.kit.events.declare import Event, event
+
+_TABLE = {"table_id": "tbl_…", "name": "Customers", "slug": "customers"}
+_ROW = {
+    "table_id": "tbl_…",
+    "row_id": "row_…",
+    "row": {"id": "row_…", "email": "ada@example.com", "created_at": "…", "updated_at": "…"},
+}
+
+
+class TableEvent(Event, kw_only=True):
+    table_id: str
+    name: str
+    slug: str
+
+
+@event("data_table.created", subject="table_id", audited=True, example=_TABLE)
+class TableCreated(TableEvent, kw_only=True):
+    """A data table was created."""
+
+
+@event("data_table.updated", subject="table_id", audited=True, example={**_TABLE, "changes": ["columns.age"]})
+class TableUpdated(TableEvent, kw_only=True):
+    """A data table or one of its columns changed."""
+
+    changes: list[str]
+
+
+@event("data_table.deleted", subject="table_id", audited=True, example=_TABLE)
+class TableDeleted(TableEvent, kw_only=True):
+    """A data table was deleted with all its rows."""
+
+
+class RowEvent(Event, kw_only=True):
+    table_id: str
+    row_id: str
+    row: dict[str, Any]
+    changes: list[str]
+
+
+@event("data_table.row.created", subject="row_id", example={**_ROW, "changes": []})
+class RowCreated(RowEvent, kw_only=True):
+    """A row was added; rows of an import are not told one by one."""
+
+
+@event("data_table.row.updated", subject="row_id", example={**_ROW, "changes": ["email"]})
+class RowUpdated(RowEvent, kw_only=True):
+    """A row changed; `changes` names its columns that have another value now."""
+
+
+@event("data_table.row.deleted", subject="row_id", example={**_ROW, "changes": []})
+class RowDeleted(RowEvent, kw_only=True):
+    """A row was deleted; `row` is as it was."""
+
+
+@event(
+    "data_table.import.completed",
+    subject="table_id",
+    audited=True,
+    example={
+        "table_id": "tbl_…",
+        "job_id": "job_…",
+        "status": "completed",
+        "mode": "append",
+        "rows_read": 3,
+        "rows_created": 2,
+        "rows_updated": 0,
+        "rows_failed": 1,
+    },
+)
+class ImportCompleted(Event, kw_only=True):
+    """An import ended: completed, failed or cancelled, as `status` says."""
+
+    table_id: str
+    job_id: str
+    status: str
+    mode: str
+    rows_read: int
+    rows_created: int
+    rows_updated: int
+    rows_failed: int

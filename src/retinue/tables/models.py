@@ -1,0 +1,151 @@
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.kit.clock import Instant
+from retinue.kit.db.models import TenantRecord, metadata, table
+from retinue.kit.db.types import Json, Text
+
+TEXT_SLOTS = tuple(f"t{number}" for number in range(1, 7))
+NUMBER_SLOTS = tuple(f"n{number}" for number in range(1, 7))
+UNIQUE_SLOTS = tuple(f"u{number}" for number in range(1, 5))
+
+
+class ColumnType(StrEnum):
+    text = "text"
+    number = "number"
+    integer = "integer"
+    boolean = "boolean"
+    date = "date"
+    datetime = "datetime"
+    select = "select"
+    multi_select = "multi_select"
+    email = "email"
+    url = "url"
+    json = "json"
+    file = "file"
+    reference = "reference"
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """A column as its table stores it.
+
+    `key` is what its values are called inside a row, so that a column can be renamed without touching one.
+    `slot` is the indexed place its values are copied to, and `unique_slot` the one that no two rows share.
+    """
+
+    id: str
+    name: str
+    type: ColumnType
+    required: bool = False
+    unique: bool = False
+    indexed: bool = False
+    default: Any = None
+    options: tuple[str, ...] = ()
+    table_id: str | None = None
+    key: str
+    slot: str | None = None
+    unique_slot: str | None = None
+
+
+@table(
+    "data_tables", prefix="tbl", unique=[("tenant_id", "slug"), ("row_key",)], indexes=[("tenant_id", "name")]
+)
+class DataTable(TenantRecord, kw_only=True):
+    """A table of a tenant. Its rows are those with its `row_key`, which another one can take the place of."""
+
+    name: str
+    slug: str
+    description: str = ""
+    columns: list[Column]
+    next_key: int = 1
+    row_key: int
+    row_count: int = 0
+    created_by: str
+
+
+class ImportStatus(StrEnum):
+    pending = "pending"
+    running = "running"
+    completed = "completed"
+    failed = "failed"
+    cancelled = "cancelled"
+
+
+ENDED = (ImportStatus.completed, ImportStatus.failed, ImportStatus.cancelled)
+
+
+class ImportMode(StrEnum):
+    append = "append"
+    upsert = "upsert"
+    replacing = "replace"
+
+
+@table(
+    "table_imports",
+    prefix="job",
+    indexes=[("tenant_id", "table_id", "created_at"), ("status", "updated_at")],
+)
+class TableImport(TenantRecord, kw_only=True):
+    """A file on its way into a table; `rows_read` is moved in the transaction of the rows it counts.
+
+    `row_key` is where the rows go: with `replace` a place of their own until the last one is there.
+    """
+
+    table_id: str
+    file_id: str
+    filename: str
+    format: str
+    mode: ImportMode
+    match: list[str]
+    mapping: dict[str, str] | None = None
+    row_key: int
+    status: ImportStatus = ImportStatus.pending
+    rows_read: int = 0
+    rows_created: int = 0
+    rows_updated: int = 0
+    rows_failed: int = 0
+    errors: list[dict[str, Any]]
+    error: dict[str, Any] | None = None
+    started_at: Instant | None = None
+    completed_at: Instant | None = None
+    created_by: str
+
+
+def _slot(name: str) -> sa.Column[Any]:
+    return sa.Column(name, sa.Double() if name in NUMBER_SLOTS else Text, nullable=True)
+
+
+rows = sa.Table(
+    "table_rows",
+    metadata,
+    # What stands in every condition comes first; ids grow with time, so that a new row goes to the end.
+    sa.Column("table_key", sa.BigInteger(), primary_key=True, autoincrement=False),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("tenant_id", Text, nullable=False),
+    sa.Column("created_at", Text, nullable=False),
+    sa.Column("updated_at", Text, nullable=False),
+    sa.Column("data", Json(dict[str, Any]), nullable=False),
+    *(_slot(name) for name in (*TEXT_SLOTS, *NUMBER_SLOTS, *UNIQUE_SLOTS)),
+)
+
+
+def _index(slot: str) -> None:
+    """Only of rows that have a value there: a slot that no column has costs nothing."""
+    filled = rows.c[slot].is_not(None)
+    is_unique = slot in UNIQUE_SLOTS
+    columns = [rows.c.table_key, rows.c[slot]] if is_unique else [rows.c.table_key, rows.c[slot], rows.c.id]
+    kind = "uq" if is_unique else "ix"
+    sa.Index(
+        f"{kind}_table_rows_table_key_{slot}",
+        *columns,
+        unique=is_unique,
+        sqlite_where=filled,
+        postgresql_where=filled,
+    )
+
+
+for _name in (*TEXT_SLOTS, *NUMBER_SLOTS, *UNIQUE_SLOTS):
+    _index(_name)

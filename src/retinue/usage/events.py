@@ -1,0 +1,65 @@
+from retinue.kit.events.declare import Event, event
+
+
+@event(
+    "system.limit.reached",
+    subject="limit",
+    example={"limit": "requests_per_minute", "allowed": 600, "window": "minute"},
+)
+class LimitReached(Event, kw_only=True):
+    """Calls of the tenant were refused because a limit of its plan was used up."""
+
+    limit: str
+    allowed: int
+    window: str
+
+
+@event(
+    "system.budget.threshold",
+    subject="budget_id",
+    example={
+        "budget_id": "bdg_…",
+        "scope": {"type": "agent", "id": "agt_…"},
+        "threshold_percent": 80,
+        "spent_usd": 81.4,
+        "budget_usd": 100.0,
+        "spent_tokens": None,
+        "budget_tokens": None,
+        "period": "2026-11",
+        "action": "block",
+    },
+)
+class BudgetThresholdReached(Event, kw_only=True):
+    """So much of a budget is spent; told once in each of its periods."""
+
+    budget_id: str
+    scope: dict[str, str | None]
+    threshold_percent: int
+    spent_usd: float | None = None
+    budget_usd: float | None = None
+    spent_tokens: int | None = None
+    budget_tokens: int | None = None
+    period: str
+    action: str
+
+
+@event("system.budget.created", subject="budget_id", audited=True, listed=False)
+class BudgetCreated(Event, kw_only=True):
+    """Someone set a budget."""
+
+    budget_id: str
+
+
+@event("system.budget.updated", subject="budget_id", audited=True, listed=False)
+class BudgetUpdated(Event, kw_only=True):
+    """Someone changed a budget."""
+
+    budget_id: str
+    changed: list[str]
+
+
+@event("system.budget.deleted", subject="budget_id", audited=True, listed=False)
+class BudgetDeleted(Event, kw_only=True):
+    """Someone took a budget away."""
+
+    budget_id: str

@@ -1,0 +1,217 @@
+"""Usage over time, of what and by whom."""
+
+import csv
+import functools
+import io
+import re
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.kit.clock import Instant, instant, moment
+from retinue.kit.context import Context
+from retinue.kit.db.models import RECORDS
+from retinue.kit.db.statements import Statement
+from retinue.kit.errors import Invalid
+from retinue.kit.http.replies import Download
+from retinue.kit.limits import PlanLimits, limits_for
+from retinue.kit.validation import read_instant
+from retinue.usage import periods
+from retinue.usage.models import COUNTERS, UsageEntry
+from retinue.usage.requests import RequestCounts
+from retinue.usage.schemas import (
+    Counters,
+    Granularity,
+    Usage,
+    UsageLimits,
+    UsagePeriod,
+    UsageQuery,
+    UsageRow,
+    UsedNow,
+)
+
+MOST_ROWS = 5_000
+GROUPS = {
+    "agent": "agent_id",
+    "model": "model",
+    "user": "user_id",
+    "embed_key": "embed_key_id",
+    "tool": "tool_id",
+    "channel": "channel",
+}
+# What a spreadsheet would run.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+_entries = UsageEntry.__table__
+
+
+async def report(ctx: Context, query: UsageQuery) -> Usage:
+    groups = _groups(query.group_by)
+    begin, end = _period(ctx, query)
+    await ctx.adapter(RequestCounts).store()
+    plan, limits = await _plan(ctx)
+    used = await ctx.instance.limiter.used(ctx.tenant_id)
+    rows = await _rows(ctx, begin, end, query.granularity, groups)
+    await _add_storage(ctx, rows, begin, end, query.granularity, groups)
+    totals = Counters()
+    for row in rows.values():
+        for name in Counters.__struct_fields__:
+            setattr(totals, name, getattr(totals, name) + getattr(row, name))
+    totals.storage_bytes = await _stored_now(ctx)
+    totals.estimated_cost_usd = round(totals.estimated_cost_usd, 6)
+    return Usage(
+        period=UsagePeriod(from_=begin, to=end),
+        plan=plan,
+        limits=UsageLimits.of(limits, used=UsedNow.of(used)),
+        totals=totals,
+        data=[rows[key] for key in sorted(rows)],
+    )
+
+
+def _groups(written: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in written.split(",") if name.strip()))
+    unknown = [name for name in names if name not in GROUPS]
+    if unknown:
+        raise Invalid({"group_by": f"must be of {', '.join(GROUPS)}"})
+    return names
+
+
+def _period(ctx: Context, query: UsageQuery) -> tuple[Instant, Instant]:
+    now = ctx.now
+    begin = periods.begins(periods.named(now, "month"))
+    if query.from_ is not None:
+        begin = periods.begins(periods.named(read_instant("from", query.from_), "hour"))
+    end = now
+    if query.to is not None:
+        end = read_instant("to", query.to)
+    elif begin > now:
+        end = instant(moment(begin) + timedelta(hours=1))
+    if end <= begin:
+        raise Invalid({"to": "must be after from"})
+    return begin, end
+
+
+async def _plan(ctx: Context) -> tuple[str, PlanLimits]:
+    """Tenants stand beside this domain, which knows their table by name only."""
+    tenants = RECORDS["tenants"].__table__
+    query = sa.select(tenants.c.plan, tenants.c.limits).where(tenants.c.id == sa.literal(ctx.tenant_id))
+    found: list[Any] = await ctx.db.rows(Statement(query))
+    plan, stored = found[0]
+    return plan, limits_for(plan, msgspec.json.decode(stored) if isinstance(stored, str) else stored)
+
+
+@functools.cache
+def _statement(granularity: Granularity, groups: tuple[str, ...]) -> Statement[Any]:
+    start = sa.func.substr(_entries.c.hour, 1, periods.LETTERS[granularity]).label("start")
+    about = [_entries.c[GROUPS[name]] for name in groups]
+    # A subquery, because PostgreSQL does not see that two expressions with parameters are the same.
+    found = (
+        sa.select(start, *about, *(_entries.c[name] for name in COUNTERS))
+        .where(
+            _entries.c.hour >= sa.bindparam("begin", type_=_entries.c.hour.type),
+            _entries.c.hour < sa.bindparam("until", type_=_entries.c.hour.type),
+            _entries.c.provider_key_id == sa.literal(""),
+        )
+        .subquery()
+    )
+    columns = [found.c.start, *(found.c[GROUPS[name]] for name in groups)]
+    sums = [sa.func.sum(found.c[name]) for name in COUNTERS]
+    query = sa.select(*columns, *sums).group_by(*columns).order_by(*columns).limit(MOST_ROWS + 1)
+    return Statement(query, heavy=True)
+
+
+Key = tuple[str, ...]
+
+
+async def _rows(
+    ctx: Context, begin: Instant, end: Instant, granularity: Granularity, groups: tuple[str, ...]
+) -> dict[Key, UsageRow]:
+    # The hour in which `end` lies counts as a whole; one that begins with it does not.
+    until = _after(end)
+    found = await ctx.db.rows(_statement(granularity, groups), begin=begin[:13], until=until)
+    if len(found) > MOST_ROWS:
+        raise Invalid({"granularity": f"gives more than {MOST_ROWS} rows; ask for longer or fewer parts"})
+    rows: dict[Key, UsageRow] = {}
+    for start, *values in found:
+        about, sums = values[: len(groups)], values[len(groups) :]
+        row = _row(start, dict(zip(groups, about, strict=True)))
+        for name, value in zip(COUNTERS, sums, strict=True):
+            setattr(row, "estimated_cost_usd" if name == "cost_usd" else name, _number(name, value))
+        row.total_tokens = row.prompt_tokens + row.completion_tokens
+        rows[start, *about] = row
+    return rows
+
+
+def _after(end: Instant) -> str:
+    hour = periods.named(end, "hour")
+    return hour if periods.begins(hour) == end else periods.named(periods.ends(hour), "hour")
+
+
+def _number(name: str, value: Any) -> Any:
+    return round(float(value), 6) if name == "cost_usd" else int(value)
+
+
+def _row(start: str, about: dict[str, str]) -> UsageRow:
+    group = {name: value or None for name, value in about.items()}
+    return UsageRow(start=periods.begins(start), end=periods.ends(start), group=group)
+
+
+async def _add_storage(
+    ctx: Context,
+    rows: dict[Key, UsageRow],
+    begin: Instant,
+    end: Instant,
+    granularity: Granularity,
+    groups: tuple[str, ...],
+) -> None:
+    """What was stored in each part of the time and is still there; it is about nobody in particular."""
+    files = RECORDS["files"].__table__
+    start = sa.func.substr(files.c.created_at, 1, periods.LETTERS[granularity]).label("start")
+    stored = (
+        sa.select(start, files.c.size_bytes)
+        .where(files.c.created_at >= sa.literal(begin), files.c.created_at < sa.literal(end))
+        .subquery()
+    )
+    query = sa.select(stored.c.start, sa.func.sum(stored.c.size_bytes)).group_by(stored.c.start)
+    found: list[Any] = await ctx.db.rows(Statement(query, heavy=True))
+    for name, size in found:
+        key = (name, *("" for _ in groups))
+        row = rows.setdefault(key, _row(name, dict.fromkeys(groups, "")))
+        row.storage_bytes = int(size)
+
+
+async def _stored_now(ctx: Context) -> int:
+    files = RECORDS["files"].__table__
+    query = sa.select(sa.func.coalesce(sa.func.sum(files.c.size_bytes), 0))
+    return int(await ctx.db.scalar(Statement(query)))
+
+
+def as_csv(usage: Usage, group_by: str) -> Download:
+    """The rows as a file for a spreadsheet, which takes none of its cells for a formula."""
+    groups = _groups(group_by)
+    text = io.StringIO()
+    write = csv.writer(text, lineterminator="\r\n").writerow
+    write(["start", "end", *groups, *Counters.__struct_fields__])
+    for row in usage.data:
+        counted = [getattr(row, name) for name in Counters.__struct_fields__]
+        write([row.start, row.end, *(_cell(row.group[name]) for name in groups), *counted])
+    content = text.getvalue().encode()
+    return Download(
+        chunks=lambda: _once([content]),
+        size=len(content),
+        mime_type="text/csv; charset=utf-8",
+        filename=f"usage-{usage.period.from_[:10]}.csv",
+    )
+
+
+def _cell(value: str | None) -> str:
+    value = value or ""
+    return f"'{value}" if _FORMULA.match(value) else value
+
+
+async def _once(parts: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part

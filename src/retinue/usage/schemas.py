@@ -1,0 +1,147 @@
+from typing import Annotated, Literal, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.kit.clock import Instant
+from retinue.kit.lists import PageQuery
+from retinue.kit.schemas import Schema
+from retinue.usage.models import Budget, BudgetAction, BudgetPeriod, ScopeType
+
+When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
+Granularity = Literal["hour", "day", "month"]
+GroupBy = Annotated[
+    str, Meta(max_length=200, description="Of agent, model, user, embed_key, tool, channel; comma separated")
+]
+
+
+class UsageQuery(Schema, kw_only=True):
+    """This month by days, unless it says otherwise; `from` and `to` count by whole hours."""
+
+    from_: When | None = msgspec.field(name="from", default=None)
+    to: When | None = None
+    granularity: Granularity = "day"
+    group_by: GroupBy = ""
+    format: Literal["json", "csv"] = "json"
+
+
+class UsagePeriod(Schema, kw_only=True):
+    from_: Instant = msgspec.field(name="from")
+    to: Instant
+
+
+class UsedNow(Schema, kw_only=True):
+    """What the windows of the plan hold at this moment: costs in the minute, requests in the others."""
+
+    minute: int
+    hour: int
+    day: int
+
+
+class UsageLimits(Schema, kw_only=True):
+    """The numbers of the plan, with the tenant's own over them; null is unlimited."""
+
+    requests_per_minute: int | None
+    requests_per_hour: int | None
+    requests_per_day: int | None
+    chat_per_minute: int | None
+    workflow_executions_per_minute: int | None
+    concurrent_executions: int | None
+    burst_factor: float
+    burst_seconds: int
+    used: UsedNow
+
+
+class Counters(Schema, kw_only=True):
+    """`storage_bytes` of the totals is what is stored now, that of a row what was added to it in its time."""
+
+    requests: int = 0
+    chat_requests: int = 0
+    messages: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+    tool_executions: int = 0
+    workflow_executions: int = 0
+    form_submissions: int = 0
+    webhook_deliveries: int = 0
+    notifications: int = 0
+    storage_bytes: int = 0
+    estimated_cost_usd: float = 0.0
+
+
+class UsageRow(Counters, kw_only=True):
+    """What was used in one hour, day or month; those in which nothing was are left out."""
+
+    start: Instant
+    end: Instant
+    group: dict[str, str | None]
+
+
+class Usage(Schema, kw_only=True):
+    period: UsagePeriod
+    plan: str
+    limits: UsageLimits
+    totals: Counters
+    data: list[UsageRow]
+
+
+class Scope(Schema, kw_only=True):
+    """Whose spending it limits; the tenant needs no id."""
+
+    type: ScopeType
+    id: Annotated[str, Meta(max_length=64)] | None = None
+
+
+Usd = Annotated[float, Meta(gt=0, le=1_000_000_000)]
+Tokens = Annotated[int, Meta(ge=1, le=1_000_000_000_000)]
+Percent = Annotated[int, Meta(ge=1, le=100)]
+
+
+class BudgetCreate(Schema, kw_only=True):
+    """One of `limit_usd` and `limit_tokens`."""
+
+    scope: Scope
+    limit_usd: Usd | None = None
+    limit_tokens: Tokens | None = None
+    period: BudgetPeriod = BudgetPeriod.month
+    soft_percent: Percent = 80
+    action: BudgetAction = BudgetAction.block
+
+
+class BudgetUpdate(Schema, kw_only=True):
+    """A limit that is given replaces the one there was, in whichever unit that was."""
+
+    scope: Scope | UnsetType = UNSET
+    limit_usd: Usd | UnsetType | None = UNSET
+    limit_tokens: Tokens | UnsetType | None = UNSET
+    period: BudgetPeriod | UnsetType = UNSET
+    soft_percent: Percent | UnsetType = UNSET
+    action: BudgetAction | UnsetType = UNSET
+
+
+class BudgetOut(Schema, kw_only=True):
+    """`spent` is in the unit of the limit, and begins anew at `resets_at`."""
+
+    id: str
+    scope: Scope
+    limit_usd: float | None
+    limit_tokens: int | None
+    period: BudgetPeriod
+    soft_percent: int
+    action: BudgetAction
+    spent: float
+    resets_at: Instant
+    created_at: Instant
+    updated_at: Instant
+
+    @classmethod
+    def shown(cls, budget: Budget, spent: float, resets_at: Instant) -> Self:
+        scope = Scope(type=budget.scope_type, id=budget.scope_id or None)
+        return cls.of(budget, scope=scope, spent=round(spent, 6), resets_at=resets_at)
+
+
+class BudgetList(PageQuery, kw_only=True):
+    sort: str | None = None
+    action: BudgetAction | None = None
+    period: BudgetPeriod | None = None

@@ -1,0 +1,16 @@
+from retinue.kit.batch import Batch, BatchAnswer, BatchFailed
+from retinue.kit.context import Context
+from retinue.kit.http.replies import Reply
+from retinue.kit.http.routing import Routes
+from retinue.workflows import batch
+from retinue.workflows.schemas import WorkflowOut
+
+routes = Routes("/v1/workflows/batch", tag="workflows")
+
+
+# Each operation has a transaction of its own unless all are one, so nothing is loaded inside one before.
+@routes.post("", requires="workflows:write", other_status=207, calls_out=True, errors=(BatchFailed,))
+async def change_many_workflows(ctx: Context, body: Batch) -> Reply[BatchAnswer[WorkflowOut]]:
+    """At most 100 operations at the cost of one; 207 when some failed, with `atomic` 422 when one did."""
+    answer = await batch.carry_out(ctx, body)
+    return Reply(answer, status=207 if answer.summary.failed else 200)

@@ -1,0 +1,36 @@
+from retinue.kit.context import Context
+from retinue.kit.http.routing import Routes
+from retinue.workflows import schedules
+from retinue.workflows.errors import ScheduleNotFound, TooManySchedules
+from retinue.workflows.loaders import ScheduleById, WorkflowById
+from retinue.workflows.models import WorkflowSchedule
+from retinue.workflows.schemas import WorkflowScheduleCreate, WorkflowScheduleOut
+
+routes = Routes("/api/v1/workflows/{workflow_id}/schedules", tag="workflows", wrap=True)
+
+
+@routes.get("", requires="workflows:read")
+async def list_workflow_schedules(ctx: Context, workflow: WorkflowById) -> list[WorkflowScheduleOut]:
+    found = await ctx.db.all(WorkflowSchedule, order_by=("created_at", "id"), workflow_id=workflow.id)
+    return [schedules.shown(one) for one in found]
+
+
+@routes.post("", requires="workflows:write", status=201, errors=(TooManySchedules,))
+async def create_workflow_schedule(
+    ctx: Context, workflow: WorkflowById, body: WorkflowScheduleCreate
+) -> WorkflowScheduleOut:
+    """The workflow is started at these times for as long as it is published."""
+    return schedules.shown(await schedules.add(ctx, workflow, body))
+
+
+@routes.delete("", requires="workflows:write", status=204)
+async def delete_workflow_schedules(ctx: Context, workflow: WorkflowById) -> None:
+    """All of them."""
+    await schedules.delete_all(ctx, workflow)
+
+
+@routes.delete("/{schedule_id}", requires="workflows:write", status=204)
+async def delete_workflow_schedule(ctx: Context, workflow: WorkflowById, schedule: ScheduleById) -> None:
+    if schedule.workflow_id != workflow.id:
+        raise ScheduleNotFound
+    await ctx.db.delete(schedule)

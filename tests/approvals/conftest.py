@@ -1,0 +1,49 @@
+"""People who decide, and the companies that carry their mails, on loopback."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from retinue.access.models import Role
+from retinue.adapters.notifying import Outside
+from retinue.app import Service
+from retinue.approvals.models import Approval
+from retinue.kit.clock import HeldClock
+from retinue.kit.egress import Egress
+from tests.adapters.notifying_servers import CONFIGS, Vendors, vendors
+from tests.client import Api
+from tests.factories.approvals import some_approval
+from tests.factories.people import People
+
+Ask = Callable[..., Awaitable[Approval]]
+
+
+@pytest.fixture
+async def companies(service: Service, clock: HeldClock) -> AsyncIterator[Vendors]:
+    async with vendors() as found:
+        adapters = service.instance.adapters
+        adapters[Outside] = Outside(adapters[Egress], clock, dict.fromkeys(CONFIGS, found.url))
+        yield found
+        assert found.complaints == []
+
+
+@pytest.fixture
+async def requester(people: People) -> Api:
+    return await people.signed_in(Role.agent_user)
+
+
+@pytest.fixture
+async def boss(people: People) -> Api:
+    return await people.signed_in(Role.agent_user)
+
+
+@pytest.fixture
+def ask(people: People, requester: Api, boss: Api) -> Ask:
+    """Something that the requester wants and the boss decides, unless it says otherwise."""
+
+    async def make(*approvers: str, **more: Any) -> Approval:
+        async with people.context(requester.user.tenant_id) as ctx:
+            return await some_approval(ctx, requester.user.id, *(approvers or (boss.user.id,)), **more)
+
+    return make

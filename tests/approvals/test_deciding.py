@@ -1,0 +1,172 @@
+"""Asking, deciding, and everything that may come between."""
+
+import asyncio
+from typing import Any
+
+from retinue.access.models import Role
+from retinue.app import Service
+from retinue.approvals.jobs import expire_approvals
+from retinue.approvals.service import Approvers, OnTimeout, cancel_waiting
+from retinue.kit.clock import HeldClock
+from retinue.kit.continuations import Waiting
+from retinue.kit.jobs.declare import NoPayload
+from tests.approvals.conftest import Ask
+from tests.client import Api, Response
+from tests.factories.happenings import audits, events
+from tests.factories.people import People
+
+PATH = "/api/v1/approvals"
+
+
+async def listed(api: Api, **query: Any) -> list[str]:
+    answer = await api.get(PATH, query=query)
+    assert answer.status == 200, answer
+    return [one["id"] for one in answer.json()["data"]]
+
+
+async def decide(api: Api, id: str, verb: str = "approve", **body: Any) -> Response:
+    return await api.post(f"{PATH}/{id}/{verb}", body)
+
+
+def refusal(answer: Response) -> tuple[int, str]:
+    return answer.status, (answer.details or {}).get("reason") or answer.code
+
+
+async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
+    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    approval = await ask(payload={"input": {"amount": 120, "api_key": "sk-123456", "max_tokens": 5}})
+    stranger = await people.signed_in(Role.agent_user)
+    shown = (await boss.get(f"{PATH}/{approval.id}")).json()["data"]
+    assert shown["payload"] == {"input": {"amount": 120, "api_key": "***", "max_tokens": 5}}
+    assert shown["approvers"] == {"user_ids": [boss.user.id], "roles": []}
+    assert (shown["required_approvals"], shown["approvals_received"], shown["responses"]) == (1, 0, [])
+    assert (shown["on_timeout"], shown["allow_self_approval"]) == ("reject", False)
+    assert await listed(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
+    assert await listed(requester) == [approval.id]
+    assert await listed(requester, assigned_to_me="true") == []
+    assert await listed(stranger) == []
+    assert await listed(admin) == [approval.id]
+    assert await listed(admin, source_type="workflow") == []
+    for person, count in ((boss, 1), (requester, 0), (stranger, 0), (admin, 0)):
+        assert (await person.get(f"{PATH}/count")).json() == {"count": count}
+
+    assert refusal(await decide(stranger, approval.id)) == (404, "approval_not_found")
+    assert refusal(await decide(requester, approval.id)) == (403, "not_an_approver")
+    assert refusal(await decide(admin, approval.id)) == (403, "not_an_approver")
+    done = await decide(boss, approval.id, comment="Fine with me.", data={"note": "x"})
+    assert done.status == 200, done
+    record = done.json()["data"]
+    assert (record["status"], record["resolved_by"], record["approvals_received"]) == (
+        "approved",
+        boss.user.id,
+        1,
+    )
+    (response,) = record["responses"]
+    assert (response["user_id"], response["decision"], response["comment"], response["data"]) == (
+        boss.user.id,
+        "approved",
+        "Fine with me.",
+        {"note": "x"},
+    )
+    assert refusal(await decide(boss, approval.id)) == (409, "approval_already_resolved")
+    assert refusal(await decide(boss, approval.id, "reject")) == (409, "approval_already_resolved")
+    (requested,) = await events(people, "approval.requested")
+    (approved,) = await events(people, "approval.approved")
+    assert requested.data["requested_by"] == {"type": "user", "id": requester.user.id}
+    assert (approved.data["resolved_by"], approved.data["comment"]) == (boss.user.id, "Fine with me.")
+    assert len(await audits(people, "approval.approved")) == 1
+
+
+async def test_a_quorum_roles_edits_and_self_approval(
+    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    other = await people.signed_in(Role.agent_developer)
+    both = Approvers(user_ids=(boss.user.id,), roles=(Role.agent_developer, Role.tenant_admin))
+    pair = await ask(approvers=both, required_approvals=2, editable_fields=("amount",))
+    bad = await decide(boss, pair.id, edited_input={"amount": 90, "to": "Mallory"})
+    assert (bad.status, bad.details) == (422, {"edited_input.to": "may not be changed"})
+    first = (await decide(boss, pair.id, edited_input={"amount": 90, "to": "Ada"})).json()["data"]
+    assert (first["status"], first["edited_input"]) == ("pending", {"amount": 90})
+    assert refusal(await decide(boss, pair.id)) == (409, "already_responded")
+    assert (await boss.get(f"{PATH}/count")).json() == {"count": 0}
+    assert (await decide(other, pair.id, edited_input={"amount": 1})).status == 422
+    # A super administrator is an administrator as well.
+    assert (await decide(admin, pair.id)).json()["data"]["status"] == "approved"
+
+    vetoed = await ask(approvers=both, required_approvals=3)
+    await decide(boss, vetoed.id)
+    assert (await decide(other, vetoed.id, "reject", comment="No")).json()["data"]["status"] == "rejected"
+
+    own = await ask(requester.user.id)
+    assert refusal(await decide(requester, own.id)) == (403, "not_an_approver")
+    allowed = await ask(requester.user.id, allow_self_approval=True)
+    assert (await decide(requester, allowed.id)).status == 200
+
+    filled = await ask(fields=({"id": "reason", "label": "Reason", "type": "text", "required": True},))
+    assert (await decide(boss, filled.id)).status == 422
+    assert (await decide(boss, filled.id, data={"reason": "Because"})).status == 200
+
+
+async def test_of_fifty_who_decide_at_once_one_is_heard(
+    people: People, admin: Api, requester: Api, ask: Ask
+) -> None:
+    approvers = [await people.signed_in(Role.agent_developer) for _ in range(5)]
+    approval = await ask(approvers=Approvers(roles=(Role.agent_developer,)))
+    answers = await asyncio.gather(
+        *(
+            decide(approvers[number % 5], approval.id, "approve" if number % 2 else "reject")
+            for number in range(50)
+        )
+    )
+    assert sorted(answer.status for answer in answers) == [200, *[409] * 49]
+    record = (await admin.get(f"{PATH}/{approval.id}")).json()["data"]
+    assert len(record["responses"]) == 1
+    assert (
+        len(await events(people, "approval.approved")) + len(await events(people, "approval.rejected")) == 1
+    )
+
+
+async def test_time_cancelling_and_reminding(
+    service: Service,
+    admin: Api,
+    people: People,
+    requester: Api,
+    boss: Api,
+    ask: Ask,
+    clock: HeldClock,
+) -> None:
+    soon = {"expires_in_s": 60}
+    late = [await ask(**soon, on_timeout=one) for one in OnTimeout]
+    lasting = await ask(waiting=Waiting("nobody", "k"))
+    await service.runner.drain()
+    told = (await boss.get("/api/v1/notifications", query={"type": "approval_requested"})).json()
+    assert told["total"] == 4
+    assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
+    again = await requester.post(f"{PATH}/{lasting.id}/remind")
+    assert (again.status, again.code) == (429, "rate_limited")
+    assert refusal(await boss.post(f"{PATH}/{lasting.id}/remind")) == (403, "not_the_requester")
+    await service.runner.drain()
+    assert (await boss.get("/api/v1/notifications")).json()["total"] == 5
+
+    clock.advance(61)
+    assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
+    async with people.context() as ctx:
+        await expire_approvals.run(ctx.apart(), NoPayload())
+    ended = [(await admin.get(f"{PATH}/{one.id}")).json()["data"] for one in late]
+    assert [one["status"] for one in ended] == ["timeout"] * 3
+    assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
+    assert len(await events(people, "approval.timeout")) == 3
+    clock.advance(3600)
+    requester, boss = await people.sign_in(requester.user), await people.sign_in(boss.user)
+    assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
+
+    assert refusal(await decide(boss, lasting.id, "cancel")) == (403, "not_the_requester")
+    cancelled = await decide(requester, lasting.id, "cancel")
+    assert (cancelled.status, cancelled.json()["data"]["status"]) == (200, "cancelled")
+    assert refusal(await decide(boss, lasting.id)) == (409, "approval_already_resolved")
+    withdrawn = await ask(waiting=Waiting("nobody", "k2"))
+    async with people.context(requester.user.tenant_id) as ctx:
+        assert await cancel_waiting(ctx, "nobody", "k2") == 1
+        assert await cancel_waiting(ctx, "nobody", "k2") == 0
+    assert refusal(await decide(boss, withdrawn.id)) == (409, "approval_already_resolved")

@@ -1,0 +1,60 @@
+"""A run as it is watched: over server-sent events, from this process and from others."""
+
+from retinue.app import Service
+from retinue.kit.clock import HeldClock
+from tests.chat.listening import Listener
+from tests.client import Api
+from tests.factories.workflows import PATH, make_workflow, node, start
+
+
+def told(listener: Listener) -> list[tuple[str, int, str | None]]:
+    return [(one.event, one.id, one.data.get("node_id")) for one in listener.events]
+
+
+async def test_a_stream_tells_every_step_to_those_who_come_early_late_or_back(
+    service: Service, admin: Api, clock: HeldClock
+) -> None:
+    workflow = await make_workflow(
+        admin,
+        node("a", set={"x": 1}),
+        node("call", "http", url="http://127.0.0.1:9", on_error="continue"),
+        node("ask", "approval"),
+        node("wait", "delay", seconds=100),
+        links=["a>call", "call>wait"],
+    )
+    id = await start(admin, workflow)
+    path = f"{PATH}/{workflow['id']}/executions/{id}"
+    early = Listener(admin, f"{path}/stream", method="GET")
+    await early.until("execution_started")
+    # Another process on the same database, whose commits this one has to look for.
+    elsewhere = Service(service.settings, clock)
+    await elsewhere.start()
+    await elsewhere.runner.drain()
+    await elsewhere.stop()
+    await early.until("node_started", 4)
+    await early.until("approval_required")
+    back = Listener(admin, f"{path}/stream", method="GET", headers={"Last-Event-ID": "3"})
+    await back.until("approval_required")
+    assert (await admin.post(f"{path}/cancel", {})).status == 200
+    await early.until("execution_failed")
+    await back.until("execution_failed")
+    steps = told(early)
+    assert steps[0] == ("execution_started", 1, None)
+    assert [number for _, number, _ in steps] == list(range(1, len(steps) + 1))
+    assert {(event, who) for event, _, who in steps} == {
+        ("execution_started", None), ("execution_failed", None), ("approval_required", "ask"),
+        ("node_started", "a"), ("node_started", "call"), ("node_started", "ask"), ("node_started", "wait"),
+        ("node_completed", "a"), ("node_completed", "call"),
+    }  # fmt: skip
+    assert told(back) == steps[3:]
+    late = Listener(admin, f"{path}/stream", method="GET")
+    await late.until("execution_failed")
+    assert late.body == early.body
+    done = next(one for one in early.events if one.event == "node_completed" and one.data["node_id"] == "a")
+    assert (done.data["status"], done.data["output"]) == ("completed", {"x": 1})
+    failed = next(
+        one for one in early.events if one.event == "node_completed" and one.data["node_id"] == "call"
+    )
+    assert (failed.data["status"], failed.data["error"]["code"]) == ("failed", "network_error")
+    assert early.events[-1].data["status"] == "cancelled"
+    assert (await admin.get(f"{path}/stream", headers={"Last-Event-ID": "x"})).status == 422
