@@ -1,0 +1,339 @@
+from typing import Annotated, Any, Literal, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.forms.models import (
+    DataTableConfig,
+    Form,
+    FormStatus,
+    FormVersion,
+    Submission,
+    SubmissionStatus,
+    SubmittedFile,
+)
+from retinue.kit.clock import Instant
+from retinue.kit.lists import ListQuery, PageQuery
+from retinue.kit.schemas import Name, Schema
+
+JsonObject = dict[str, Any]
+Description = Annotated[str, Meta(max_length=2000)]
+SoftReference = Annotated[str, Meta(max_length=64)]
+When = Annotated[str, Meta(max_length=64, description="A date, or a date and time, such as 2026-11-15")]
+Search = Annotated[str, Meta(max_length=200)]
+
+
+class TableConfigIn(Schema, kw_only=True):
+    table_id: SoftReference
+    auto_save: bool = False
+    field_mapping: dict[str, Annotated[str, Meta(max_length=64)]] = {}
+
+
+class FormCreate(Schema, kw_only=True):
+    """A field needs only a `type`; an id is made of its label where there is none."""
+
+    name: Name
+    fields: list[JsonObject]
+    description: Description | None = None
+    settings: JsonObject | None = None
+    workflow_id: SoftReference | None = None
+    data_table_config: TableConfigIn | None = None
+    branding: JsonObject | None = None
+
+
+class FormUpdate(Schema, kw_only=True):
+    name: Name | UnsetType = UNSET
+    fields: list[JsonObject] | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    settings: JsonObject | UnsetType | None = UNSET
+    workflow_id: SoftReference | UnsetType | None = UNSET
+    data_table_config: TableConfigIn | UnsetType | None = UNSET
+    branding: JsonObject | UnsetType | None = UNSET
+
+
+class FormList(ListQuery, kw_only=True):
+    status: FormStatus | None = None
+
+
+class FormSummary(Schema, kw_only=True):
+    id: str
+    name: str
+    slug: str
+    description: str
+    status: FormStatus
+    version: int
+    field_count: int
+    submission_count: int
+    workflow_id: str | None
+    created_at: Instant
+    updated_at: Instant
+    published_at: Instant | None
+
+
+class FormStats(Schema, kw_only=True):
+    """`conversion_rate` is submissions of a hundred views."""
+
+    submissions: int
+    views: int
+    conversion_rate: float
+
+
+class FormOut(Schema, kw_only=True):
+    id: str
+    name: str
+    slug: str
+    description: str
+    status: FormStatus
+    version: int
+    fields: list[JsonObject]
+    field_count: int
+    settings: JsonObject
+    workflow_id: str | None
+    data_table_config: DataTableConfig | None
+    branding: JsonObject
+    stats: FormStats
+    public_url: str
+    created_at: Instant
+    updated_at: Instant
+    published_at: Instant | None
+
+
+class FormState(Schema, kw_only=True):
+    id: str
+    status: FormStatus
+    slug: str
+    published_at: Instant | None
+    updated_at: Instant
+
+
+class FormCopy(Schema, kw_only=True):
+    id: str
+    name: str
+    slug: str
+    status: FormStatus
+    field_count: int
+    created_at: Instant
+
+    @classmethod
+    def shown(cls, form: Form) -> Self:
+        return cls.of(form, field_count=len(form.fields))
+
+
+class FormVersionOut(Schema, kw_only=True):
+    version: int
+    fields: list[JsonObject]
+    created_by: str
+    created_at: Instant
+
+    @classmethod
+    def shown(cls, version: FormVersion) -> Self:
+        return cls.of(version)
+
+
+class Submit(Schema, kw_only=True):
+    """`data` is by field id; its mistakes come back as `details.errors`, all at once."""
+
+    data: Any = None
+    metadata: Any = None
+    session_id: Any = None
+    token: Any = None
+    proof: Any = None
+
+
+class Submitted(Schema, kw_only=True):
+    submission_id: str
+    form_id: str
+    status: SubmissionStatus
+    workflow_execution_id: str | None
+    created_at: Instant
+
+
+class SubmitAnswer(Schema, kw_only=True):
+    data: Submitted
+    message: str
+
+
+class PubliclySubmitted(Schema, kw_only=True):
+    submission_id: str
+    status: SubmissionStatus
+    redirect_url: str | UnsetType = UNSET
+
+
+class PublicAnswer(Schema, kw_only=True):
+    data: PubliclySubmitted
+    message: str
+
+
+class SubmissionFilter(Schema, kw_only=True):
+    status: SubmissionStatus | None = None
+    after: When | None = None
+    before: When | None = None
+    search: Search | None = None
+
+
+class SubmissionList(PageQuery, kw_only=True):
+    status: SubmissionStatus | None = None
+    after: When | None = None
+    before: When | None = None
+    search: Search | None = None
+    sort: Literal["created_at", "-created_at"] = "-created_at"
+
+
+class ExportQuery(SubmissionFilter, kw_only=True):
+    format: Literal["csv", "json", "xlsx"] = "csv"
+
+
+class SubmissionUpdate(Schema, kw_only=True):
+    status: SubmissionStatus | UnsetType = UNSET
+    notes: Annotated[str, Meta(max_length=10_000)] | UnsetType | None = UNSET
+
+
+class FormExecutionOut(Schema, kw_only=True):
+    id: str
+    status: str
+    output: Any
+
+
+class SubmissionOut(Schema, kw_only=True):
+    id: str
+    form_id: str
+    form_name: str
+    form_version: int
+    status: SubmissionStatus
+    data: JsonObject
+    metadata: JsonObject
+    files: list[SubmittedFile]
+    notes: str | None
+    submitted_by: str | None
+    workflow_execution_id: str | None
+    workflow_execution: FormExecutionOut | None
+    data_table_row_id: str | None
+    data_table_error: str | None
+    created_at: Instant
+    updated_at: Instant
+    processed_at: Instant | None
+
+    @classmethod
+    def shown(cls, submission: Submission, form: Form, execution: FormExecutionOut | None = None) -> Self:
+        return cls.of(
+            submission,
+            form_name=form.name,
+            submitted_by=submission.submitted_by or None,
+            workflow_execution=execution,
+        )
+
+
+class SubmissionPagination(msgspec.Struct):
+    """`total_is_exact` is false where counting ended before the last one."""
+
+    page: int
+    per_page: int
+    total: int
+    total_pages: int
+    total_is_exact: bool
+
+
+class SubmissionPage(msgspec.Struct):
+    data: list[SubmissionOut]
+    pagination: SubmissionPagination
+
+
+class OptionsQuery(Schema, kw_only=True):
+    search: Search | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class Option(Schema, kw_only=True):
+    value: Any
+    label: str
+
+
+class PublicQuery(Schema, kw_only=True):
+    """With `preview` the view is not counted."""
+
+    preview: str | None = None
+
+
+class PublicForm(Schema, kw_only=True):
+    name: str
+    slug: str
+    description: str
+    fields: list[JsonObject]
+    branding: JsonObject
+    settings: JsonObject
+    token: str | UnsetType = UNSET
+    """To be sent with the answers, where a least time or a proof of work is asked for."""
+
+
+class Uploaded(Schema, kw_only=True):
+    file_id: str
+    filename: str
+    size_bytes: int
+    mime_type: str
+
+
+class Embedding(Schema, kw_only=True):
+    script_embed: str
+    iframe_embed: str
+
+
+class ProgressSave(Schema, kw_only=True):
+    data: JsonObject = {}
+    last_field_id: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class ProgressSaved(Schema, kw_only=True):
+    session_id: str
+    resume_url: str
+    saved_at: Instant
+
+
+class ProgressOut(Schema, kw_only=True):
+    session_id: str
+    data: JsonObject
+    last_field_id: str | None
+    saved_at: Instant
+
+
+class AnalyticsQuery(Schema, kw_only=True):
+    """The last days, or from one day to another; without any of them, everything."""
+
+    period: Literal["24h", "7d", "30d", "90d", "all"] | None = None
+    from_: When | None = msgspec.field(name="from", default=None)
+    to: When | None = None
+
+
+class DayCount(Schema, kw_only=True):
+    date: str
+    count: int
+
+
+class SourceCount(Schema, kw_only=True):
+    source: str
+    count: int
+
+
+class DropOff(Schema, kw_only=True):
+    field_id: str
+    drop_off_rate: float
+
+
+class Analytics(Schema, kw_only=True):
+    """Rates are in percent."""
+
+    total_submissions: int
+    total_views: int
+    total_starts: int
+    conversion_rate: float
+    avg_completion_time_seconds: float | None
+    submissions_by_day: list[DayCount]
+    top_sources: list[SourceCount]
+    field_completion_rates: dict[str, float]
+    drop_off_fields: list[DropOff]
+
+
+class FormPrompt(Schema, kw_only=True):
+    """What the form is for, in words."""
+
+    prompt: Annotated[str, Meta(min_length=1, max_length=8000)]
+    model: Annotated[str, Meta(max_length=200)] | None = None

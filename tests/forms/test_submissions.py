@@ -1,0 +1,172 @@
+"""What came in: listed, searched, changed, exported, counted."""
+
+import csv
+import io
+import json
+
+from retinue.forms import counting
+from retinue.kit.jobs.declare import NoPayload
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, sent, submission, submissions
+from tests.factories.happenings import events
+
+
+async def count_now(people) -> None:
+    await counting.count_submissions.run(people.context(), NoPayload())
+
+
+async def test_submissions_are_listed_filtered_and_searched(person, api, clock, people) -> None:
+    form = await make_form(person)
+    ids = []
+    for name in ("Ada Lovelace", "Bob", "Ädam 100%", "email"):
+        ids.append(await sent(api, form, {"name": name, "email": f"{len(ids)}@example.com"}))
+        clock.advance(86_400)
+    person = await people.sign_in(person.user)
+    found = await submissions(person, form, per_page=3)
+    assert [one["id"] for one in found["data"]] == ids[:0:-1]
+    assert found["pagination"] == {
+        "page": 1,
+        "per_page": 3,
+        "total": 4,
+        "total_pages": 2,
+        "total_is_exact": True,
+    }
+
+    async def seen(**query: str) -> list[int]:
+        answer = await submissions(person, form, **query)
+        assert answer["pagination"]["total"] == len(answer["data"])
+        return [ids.index(one["id"]) for one in answer["data"]]
+
+    for _ in range(2):
+        assert await seen(search="lovelace") == [0]
+        assert await seen(search="ÄDAM") == [2]
+        assert await seen(search="100%") == [2]
+        assert await seen(search="1@example") == [1]
+        assert await seen(search="email") == [3], "the names of fields are not searched"
+        assert await seen(search="nothing") == []
+        assert await seen(sort="created_at") == [0, 1, 2, 3]
+        second = (await submission(person, form, ids[1]))["created_at"]
+        assert await seen(after=second) == [3, 2, 1]
+        assert await seen(before=second) == [0]
+        assert await seen(after=second[:10], before="2027-01-17") == [1]
+        assert await seen(status="archived") == []
+        await count_now(people)
+    for query in ({"after": "soon"}, {"status": "new"}, {"page": "0"}, {"sort": "name"}):
+        assert (await person.get(f"{PATH}/{form['id']}/submissions", query=query)).status == 422
+    assert (await person.get(f"{PATH}/{form['id']}/submissions/sbm_x")).code == "submission_not_found"
+    other = await make_form(person)
+    assert (await person.get(f"{PATH}/{other['id']}/submissions/{ids[0]}")).status == 404
+
+
+async def test_a_submission_changes_its_state_and_is_deleted(person, api, people) -> None:
+    form = await make_form(person)
+    first, second = [await sent(api, form) for _ in range(2)]
+    here = f"{PATH}/{form['id']}/submissions"
+
+    async def counts() -> list[int]:
+        totals = [
+            (await submissions(person, form, status=status))["pagination"]["total"]
+            for status in ("received", "processed", "archived")
+        ]
+        return [*totals, (await submissions(person, form))["pagination"]["total"]]
+
+    assert await counts() == [2, 0, 0, 2]
+    changed = (await person.patch(f"{here}/{first}", {"status": "processed", "notes": "Called."})).json()[
+        "data"
+    ]
+    assert (changed["status"], changed["notes"], bool(changed["processed_at"])) == (
+        "processed",
+        "Called.",
+        True,
+    )
+    assert await counts() == [1, 1, 0, 2]
+    await count_now(people)
+    assert await counts() == [1, 1, 0, 2]
+    for status, expected in (
+        ("archived", [1, 0, 1, 2]),
+        ("received", [2, 0, 0, 2]),
+        ("archived", [1, 0, 1, 2]),
+    ):
+        assert (await person.patch(f"{here}/{first}", {"status": status})).status == 200
+        assert await counts() == expected
+    assert (await person.patch(f"{here}/{first}", {"status": "new"})).status == 422
+    told = await events(people, "form.submission.updated")
+    assert [(one.data["previous_status"], one.data["status"]) for one in told] == [
+        ("received", "processed"),
+        ("processed", "archived"),
+        ("archived", "received"),
+        ("received", "archived"),
+    ]
+    for id, expected in ((first, [1, 0, 0, 1]), (second, [0, 0, 0, 0])):
+        assert (await person.delete(f"{here}/{id}")).status == 204
+        assert await counts() == expected
+        assert (await person.get(f"{here}/{id}")).status == 404
+    analytics = (await person.get(f"{PATH}/{form['id']}/analytics")).json()["data"]
+    assert (analytics["total_submissions"], analytics["top_sources"]) == (0, [])
+
+
+async def test_an_export_holds_every_answer_and_no_formula(person, api) -> None:
+    form = await make_form(person, NAME, EMAIL, {"id": "tags", "type": "multi_select", "options": ["a", "b"]})
+    for name in ("=CMD|'/C calc'!A0", "+1", "@SUM(A1)", "\tx", 'a "b", c\nd', "Ada"):
+        await sent(api, form, {"name": name, "tags": ["a", "b"]})
+    here = f"{PATH}/{form['id']}/submissions/export"
+    answer = await person.get(here)
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.headers["content-disposition"].startswith("attachment")
+    rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
+    assert [row["name"] for row in rows] == [
+        "'=CMD|'/C calc'!A0",
+        "'+1",
+        "'@SUM(A1)",
+        "'\tx",
+        'a "b", c\nd',
+        "Ada",
+    ]
+    assert rows[0]["tags"] == '["a","b"]'
+    assert (rows[0]["status"], rows[0]["source"], rows[0]["email"]) == ("received", "public", "")
+    told = json.loads((await person.get(here, query={"format": "json", "search": "ada"})).body)
+    assert [(one["name"], one["tags"]) for one in told] == [("Ada", ["a", "b"])]
+    sheet = await person.get(here, query={"format": "xlsx"})
+    assert sheet.body.startswith(b"PK")
+    assert (await person.get(here, query={"format": "pdf"})).status == 422
+
+
+async def test_analytics_add_up_before_and_after_counting(person, api, clock, people) -> None:
+    form = await make_form(person, NAME, EMAIL, {"id": "s", "type": "section"})
+    for _ in range(5):
+        await api.get(address(form))
+    await api.get(address(form), query={"preview": "1"})
+    await sent(api, form, {"name": "A", "email": "a@b.de"})
+    await sent(api, form, {"name": "B"}, metadata={"source": "newsletter"})
+    for n in range(4):
+        await api.put(
+            address(form, "progress", f"session-number-{n}"), {"data": {}, "last_field_id": "email"}
+        )
+    clock.advance(86_400)
+    person = await people.sign_in(person.user)
+    await sent(api, form, {"name": "C"})
+    where = f"{PATH}/{form['id']}/analytics"
+    expected = {
+        "total_submissions": 3,
+        "total_views": 5,
+        "total_starts": 4,
+        "conversion_rate": 60.0,
+        "avg_completion_time_seconds": None,
+        "submissions_by_day": [{"date": "2027-01-15", "count": 2}, {"date": "2027-01-16", "count": 1}],
+        "top_sources": [{"source": "public", "count": 2}, {"source": "newsletter", "count": 1}],
+        "field_completion_rates": {"name": 100.0, "email": 33.3},
+        "drop_off_fields": [{"field_id": "email", "drop_off_rate": 100.0}],
+    }
+    assert (await person.get(where)).json()["data"] == expected
+    await count_now(people)
+    await count_now(people)
+    assert (await person.get(where)).json()["data"] == expected
+    clock.advance(8 * 86_400)
+    person = await people.sign_in(person.user)
+    await counting.forget_progress.run(people.context(), NoPayload())
+    assert (await person.get(where)).json()["data"] == expected
+    last = (await person.get(where, query={"from": "2027-01-16", "to": "2027-01-16"})).json()["data"]
+    assert (last["total_submissions"], last["total_views"]) == (1, 0)
+    assert (await person.get(where, query={"period": "7d"})).json()["data"]["total_submissions"] == 0
+    assert (await person.get(where, query={"period": "1y"})).status == 422
+    stats = (await person.get(f"{PATH}/{form['id']}")).json()["data"]["stats"]
+    assert stats == {"submissions": 3, "views": 5, "conversion_rate": 60.0}
