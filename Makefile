@@ -33,7 +33,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(PIP) check
 	@touch $@
 
-run: install  ## start the server; HOST and PORT choose the address
+run: install  ## fetch the weights of the embedded models, start the server; HOST and PORT choose the address
+	@$(BIN)/retinue models pull || echo "Starting without the embedded models whose weights are missing."
 	@exec $(BIN)/retinue serve --host $(HOST) --port $(PORT) $(ARGS)
 
 test: install  ## the suite on SQLite, and on PostgreSQL and Redis where they answer; ARGS go to pytest

@@ -1,4 +1,4 @@
-"""`make bench`: CPU per request beside a bare application, jobs, start and memory, on both databases."""
+"""`make bench`: CPU per request and chat beside a bare application, jobs, start and memory, per database."""
 
 import argparse
 import asyncio
@@ -12,8 +12,23 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import functions, jobs, requests, startup, streaming
-from bench.figures import Figure
+from bench import (
+    chat,
+    crowd,
+    deliveries,
+    forms,
+    functions,
+    jobs,
+    requests,
+    retrieval,
+    startup,
+    streaming,
+    tables,
+    workflows,
+)
+from bench.figures import Figure, Ratio
+from bench.peers import measuring
+from bench.peers.installing import NotInstalled
 
 console = Console(width=110)
 
@@ -50,19 +65,44 @@ def verdict(value: float, goal: float, alarm: float) -> str:
 
 
 async def show_requests(database: str, url: str, rounds: int) -> bool:
-    table = Table(title=f"{database}: server CPU in microseconds, median of {rounds} rounds")
-    for column in ("what", "ours", "bare", "ratio", "goal / alarm", ""):
+    title = f"{database}: server CPU in microseconds, median of {rounds} rounds"
+    return _show_ratios(title, await requests.compare(database, url, rounds))
+
+
+async def show_chat(database: str, url: str, rounds: int, *, with_peers: bool) -> bool:
+    async with chat.sides(url) as (ours, bare, provider):
+        title = f"{database}: chat, server CPU in microseconds, median of {rounds} rounds"
+        went_well = _show_ratios(title, await chat.compare(ours, bare, rounds))
+        if with_peers:
+            went_well = await show_peers(ours, provider) and went_well
+        table = Table(title=f"{database}: a thousand streams on one process")
+        for column in ("what", "measured", "goal", ""):
+            table.add_column(column)
+        return _show(table, await crowd.measure(ours, provider)) and went_well
+
+
+async def show_peers(ours: chat.Side, provider: str) -> bool:
+    table = Table(title="the same chat elsewhere, server CPU in milliseconds")
+    for column in ("what", "theirs", "ours", "as much as ours", "goal", ""):
         table.add_column(column, justify="left" if column in {"what", ""} else "right")
     went_well = True
-    for scenario, ours, bare in await requests.compare(database, url, rounds):
-        goal, alarm = scenario.goal[database], scenario.alarm[database]
-        ratio = ours / bare
-        went_well = went_well and ratio <= alarm
-        table.add_row(
-            scenario.name, f"{ours:.1f}", f"{bare:.1f}", f"{ratio:.2f}", f"{goal} / {alarm}",
-            verdict(ratio, goal, alarm),
-        )  # fmt: skip
-    console.print(table)
+    for peer in measuring.PEERS:
+        try:
+            measured = await measuring.measure(peer, provider, ours)
+        except NotInstalled as reason:
+            console.print(f"{peer.name} is not measured, because it cannot be installed here: {reason}")
+            continue
+        for one in measured:
+            times = one.theirs / one.ours
+            is_good = times >= measuring.GOAL_TIMES
+            went_well = went_well and is_good
+            table.add_row(
+                f"{peer.name}, {one.what}", f"{one.theirs / 1000:.2f}", f"{one.ours / 1000:.2f}",
+                f"{times:.1f}x", f"≥ {measuring.GOAL_TIMES}x",
+                "goal met" if is_good else "[bold]below goal[/bold]",
+            )  # fmt: skip
+    if table.row_count:
+        console.print(table)
     return went_well
 
 
@@ -73,11 +113,48 @@ async def show_others(database: str, url: str) -> bool:
     return _show(table, [*await jobs.measure(url), *startup.measure(url)])
 
 
+# Each on a database of its own.
+_APART = {
+    "retrieval": ("knowledge", retrieval.measure),
+    "deliveries": ("deliveries of webhooks", deliveries.measure),
+    "tables": ("data tables", tables.measure),
+    "workflows": ("workflows", workflows.measure),
+    "forms": ("forms", forms.measure),
+}
+
+
+async def show_apart(database: str, server: str, only: str | None) -> bool:
+    went_well = True
+    for name, (title, measure) in _APART.items():
+        if only in {None, name}:
+            table = Table(title=f"{database}: {title}")
+            for column in ("what", "measured", "goal", ""):
+                table.add_column(column)
+            went_well = _show(table, await measure(await empty_database(server))) and went_well
+    return went_well
+
+
 async def show_outgoing() -> bool:
     table = Table(title="outgoing calls and functions")
     for column in ("what", "measured", "goal", ""):
         table.add_column(column)
     return _show(table, [*await streaming.measure(), *await functions.measure()])
+
+
+def _show_ratios(title: str, ratios: list[Ratio]) -> bool:
+    table = Table(title=title)
+    for column in ("what", "ours", "bare", "ratio", "goal / alarm", ""):
+        table.add_column(column, justify="left" if column in {"what", ""} else "right")
+    went_well = True
+    for one in ratios:
+        ratio = one.ours / one.bare
+        went_well = went_well and ratio <= one.alarm
+        table.add_row(
+            one.name, f"{one.ours:.1f}", f"{one.bare:.1f}", f"{ratio:.2f}", f"{one.goal} / {one.alarm}",
+            verdict(ratio, one.goal, one.alarm),
+        )  # fmt: skip
+    console.print(table)
+    return went_well
 
 
 def _show(table: Table, figures: list[Figure]) -> bool:
@@ -96,8 +173,22 @@ def _show(table: Table, figures: list[Figure]) -> bool:
 async def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench ARGS=…")
     parser.add_argument("--rounds", type=int, default=requests.ROUNDS)
-    parser.add_argument("--only", choices=["requests", "others", "outgoing"])
+    parser.add_argument(
+        "--only",
+        choices=[
+            "requests",
+            "chat",
+            "others",
+            "retrieval",
+            "deliveries",
+            "tables",
+            "outgoing",
+            "workflows",
+            "forms",
+        ],
+    )
     parser.add_argument("--database", choices=["sqlite", "postgresql"])
+    parser.add_argument("--without-peers", dest="with_peers", action="store_false")
     options = parser.parse_args()
     went_well = True
     for database, server in databases().items():
@@ -106,8 +197,13 @@ async def main() -> int:
         url = await empty_database(server)
         if options.only in {None, "requests"}:
             went_well = await show_requests(database, url, options.rounds) and went_well
+        if options.only in {None, "chat"}:
+            # The peers bring their own database, so they are measured once.
+            with_peers = options.with_peers and (database == "sqlite" or options.database is not None)
+            went_well = await show_chat(database, url, options.rounds, with_peers=with_peers) and went_well
         if options.only in {None, "others"}:
             went_well = await show_others(database, url) and went_well
+        went_well = await show_apart(database, server, options.only) and went_well
     if options.only in {None, "outgoing"}:
         went_well = await show_outgoing() and went_well
     return 0 if went_well else 1

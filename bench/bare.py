@@ -1,6 +1,6 @@
 """The limit: a bare ASGI application with the same server, drivers and encoder, and nothing else.
 
-python -m bench.bare PORT [postgresql://…|path of an SQLite file] URL-OF-THE-API
+python -m bench.bare PORT [postgresql://…|path of an SQLite file] URL-OF-WHAT-IS-CALLED
 """
 
 import asyncio
@@ -15,6 +15,7 @@ import asyncpg
 import msgspec
 import uvicorn
 
+from bench.bare_chat import BareChat
 from bench.notes import CHUNKS, Chunk
 from retinue.kit.db.sqlite import connect
 from retinue.kit.ids import new_id
@@ -100,7 +101,8 @@ class Bare:
         if scope["type"] == "lifespan":
             await receive()
             await self._store.open()
-            self._session = aiohttp.ClientSession()
+            self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+            self._chat = BareChat(self._store, self._session, self._upstream)
             await send({"type": "lifespan.startup.complete"})
             await receive()
             await self._session.close()
@@ -114,6 +116,10 @@ class Bare:
             await stream(send)
         elif path == "/bench/execute":
             await self._execute(receive, send)
+        elif path == "/bench/chat":
+            await reply(send, 200, await self._chat.answer(receive))
+        elif path == "/bench/chat/stream":
+            await self._chat.stream(receive, send)
         elif scope["method"] == "POST":
             await self._create(receive, send)
         elif path == "/bench/notes":

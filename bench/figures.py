@@ -14,3 +14,14 @@ class Figure:
     value: float
     unit: str
     goal: float
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """What something costs us and what it costs at least, in microseconds of CPU."""
+
+    name: str
+    ours: float
+    bare: float
+    goal: float
+    alarm: float

@@ -72,10 +72,12 @@ async def drive(port: int, request: bytes, count: int, connections: int = 8) -> 
     return sum(client.bad for client in clients)
 
 
-def request_bytes(method: str, path: str, *, token: str = "", body: bytes = b"") -> bytes:
+def request_bytes(
+    method: str, path: str, *, token: str = "", body: bytes = b"", content_type: str = "application/json"
+) -> bytes:
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: */*", "User-Agent: bench"]
     if token:
         lines.append(f"Authorization: Bearer {token}")
     if body:
-        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines += [f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

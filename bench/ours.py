@@ -42,7 +42,7 @@ async def main(port: int, settings: Settings) -> None:
         service,
         host="127.0.0.1",
         port=port,
-        limits=Limits(),
+        limits=Limits(uncounted_peers=("127.0.0.0/8",)),
         on_bound=lambda _host, _port: None,
         shutting_down=asyncio.Event(),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.figures import KEY
+from bench.figures import KEY, Ratio
 from bench.load import drive, request_bytes
 from bench.notes import CHUNKS
 from bench.servers import Server
@@ -84,9 +84,22 @@ async def call(port: int, method: str, path: str, body: bytes = b"", token: str 
 async def lift_limits(server: Server, token: str) -> None:
     """A quiet machine sends more than any plan allows."""
     tenant = await call(server.port, "GET", "/api/v1/tenant", token=token)
-    limits = {"requests_per_minute": None, "requests_per_hour": None, "requests_per_day": None}
+    limits = dict.fromkeys(
+        (
+            "requests_per_minute", "requests_per_hour", "requests_per_day",
+            "chat_per_minute", "concurrent_executions",
+        )
+    )  # fmt: skip
     path = f"/api/v1/tenants/{tenant['id']}"
     await call(server.port, "PUT", path, msgspec.json.encode({"limits": limits}), token)
+
+
+async def sign_in(server: Server) -> str:
+    """A token of someone whom no plan limits."""
+    credentials = msgspec.json.encode({"email": "admin@example.com", "password": PASSWORD})
+    token = str((await call(server.port, "POST", "/auth/login", credentials))["access_token"])
+    await lift_limits(server, token)
+    return token
 
 
 async def make_tool(server: Server, token: str, upstream: str) -> str:
@@ -109,9 +122,7 @@ async def prepare(server: Server, upstream: str, *, is_ours: bool) -> Side:
     """Sign in, write the notes that are read, and make the tool that is executed."""
     token, execute = "", "/bench/execute"
     if is_ours:
-        credentials = msgspec.json.encode({"email": "admin@example.com", "password": PASSWORD})
-        token = str((await call(server.port, "POST", "/auth/login", credentials))["access_token"])
-        await lift_limits(server, token)
+        token = await sign_in(server)
         execute = await make_tool(server, token, upstream)
     made = await call(server.port, "POST", "/bench/notes", NOTE, token)
     for _ in range(99):
@@ -119,33 +130,39 @@ async def prepare(server: Server, upstream: str, *, is_ours: bool) -> Side:
     return Side(server, token, str(made["id"]), execute)
 
 
-async def compare(database: str, url: str, rounds: int) -> list[tuple[Scenario, float, float]]:
+def environment(folder: str, url: str) -> dict[str, str]:
+    """The settings of our server."""
+    return {
+        "RETINUE_DATA_DIR": folder,
+        "RETINUE_DATABASE_URL": url,
+        "RETINUE_ADMIN_PASSWORD": PASSWORD,
+        "RETINUE_WORKER": "off",
+        "RETINUE_LOG_LEVEL": "warning",
+        **KEY,
+    }
+
+
+async def compare(database: str, url: str, rounds: int) -> list[Ratio]:
     """Our side and the bare one on one database, in one run, in shuffled order."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {
-            "RETINUE_DATA_DIR": folder,
-            "RETINUE_DATABASE_URL": url,
-            "RETINUE_ADMIN_PASSWORD": PASSWORD,
-            "RETINUE_WORKER": "off",
-            "RETINUE_LOG_LEVEL": "warning",
-            **KEY,
-        }
-        api = Server("bench.upstream")
-        upstream = f"http://127.0.0.1:{api.port}"
-        ours_server = Server("bench.ours", env=env)
-        bare_server = Server("bench.bare", url or str(Path(folder) / "retinue.db"), upstream)
+        servers = [Server("bench.upstream")]
+        upstream = f"http://127.0.0.1:{servers[0].port}"
         try:
-            ours = await prepare(ours_server, upstream, is_ours=True)
-            bare = await prepare(bare_server, upstream, is_ours=False)
+            servers.append(Server("bench.ours", env=environment(folder, url)))
+            ours = await prepare(servers[-1], upstream, is_ours=True)
+            servers.append(Server("bench.bare", url or str(Path(folder) / "retinue.db"), upstream))
+            bare = await prepare(servers[-1], upstream, is_ours=False)
             await _rounds(ours, bare, rounds)
         finally:
-            for server in (ours_server, bare_server, api):
+            for server in reversed(servers):
                 server.stop()
     return [
-        (
-            scenario,
+        Ratio(
+            scenario.name,
             statistics.median(ours.figures[scenario.name]),
             statistics.median(bare.figures[scenario.name]),
+            scenario.goal[database],
+            scenario.alarm[database],
         )
         for scenario in scenarios("NOTE")
     ]

@@ -8,6 +8,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+_PATIENCE_S = 120
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -18,27 +19,40 @@ def free_port() -> int:
 
 
 class Server:
-    def __init__(self, module: str, *arguments: str, env: dict[str, str] | None = None) -> None:
+    """A module that serves on the port it is given, run by this Python or another one."""
+
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        env: dict[str, str] | None = None,
+        python: str = sys.executable,
+        health: str = "/health",
+    ) -> None:
         self.port = free_port()
         started = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", module, str(self.port), *arguments],
+            [python, "-m", module, str(self.port), *arguments],
             env={**os.environ, **(env or {})},
             stdout=subprocess.DEVNULL,
+            # Ours has nothing to say unless something is wrong; others may talk.
+            stderr=None if python == sys.executable else subprocess.DEVNULL,
         )
-        self._wait()
+        try:
+            self._wait(f"http://127.0.0.1:{self.port}{health}", until=started + _PATIENCE_S)
+        except BaseException:
+            self.stop()
+            raise
         self.seconds_to_ready = time.perf_counter() - started
 
-    def _wait(self) -> None:
-        for _ in range(600):
+    def _wait(self, url: str, *, until: float) -> None:
+        while time.perf_counter() < until and self.process.poll() is None:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2) as answer:
+                with urllib.request.urlopen(url, timeout=2) as answer:
                     if answer.status == 200:
                         return
             except OSError:
                 time.sleep(0.01)
-            if self.process.poll() is not None:
-                break
         raise RuntimeError("the server did not start")
 
     def cpu_seconds(self) -> float:

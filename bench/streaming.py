@@ -1,12 +1,11 @@
 """What a streamed reply costs through the OpenAI adapter, beside bare aiohttp and msgspec on the same stream.
 
-python -m bench.streaming [PORT]: with a port the provider that both sides ask, without one the measurement
+python -m bench.streaming
 """
 
 import asyncio
 import random
 import statistics
-import sys
 import time
 from collections.abc import Awaitable, Callable
 
@@ -15,6 +14,7 @@ import msgspec
 import uvloop
 
 from bench.figures import Figure
+from bench.provider import CHUNKS
 from bench.servers import Server
 from retinue.adapters.llm import ChatRequest, Done, Message, ProviderAccess, provider_for
 from retinue.kit.egress import Egress
@@ -24,55 +24,7 @@ from retinue.kit.settings import LOOPBACK
 ROUNDS = 9
 STREAMS = 40
 AT_ONCE = 4
-CHUNKS = 50
-# Tokens come one by one: each chunk is sent alone and wakes its reader.
-PAUSE_S = 0.001
 KEY = "sk-bench-0123456789"
-
-
-def _event(**fields: object) -> bytes:
-    chunk = {
-        "id": "chatcmpl-bench", "object": "chat.completion.chunk", "created": 1700000000,
-        "model": "bench-1", "system_fingerprint": "fp_bench", **fields,
-    }  # fmt: skip
-    return b"data: " + msgspec.json.encode(chunk) + b"\n\n"
-
-
-def _choice(delta: dict[str, str], finish_reason: str | None = None) -> list[dict[str, object]]:
-    return [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}]
-
-
-EVENTS = [
-    *(_event(choices=_choice({"content": f" word{number}"}), usage=None) for number in range(CHUNKS)),
-    _event(choices=_choice({}, "stop"), usage=None),
-    _event(choices=[], usage={"prompt_tokens": 9, "completion_tokens": CHUNKS, "total_tokens": CHUNKS + 9}),
-    b"data: [DONE]\n\n",
-]
-
-
-async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Serve one kept-alive connection: a health check, or the stream."""
-    try:
-        while True:
-            head = (await reader.readuntil(b"\r\n\r\n")).lower()
-            if head.startswith(b"get /health "):
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-                continue
-            length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
-            await reader.readexactly(int(length))
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
-            writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
-            for event in EVENTS:
-                writer.write(b"%x\r\n%b\r\n" % (len(event), event))
-                await asyncio.sleep(PAUSE_S)
-            writer.write(b"0\r\n\r\n")
-    except (asyncio.IncompleteReadError, ConnectionError):
-        writer.close()
-
-
-async def serve(port: int) -> None:
-    server = await asyncio.start_server(answer, "127.0.0.1", port)
-    await server.serve_forever()
 
 
 class _Delta(msgspec.Struct):
@@ -93,7 +45,7 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 def bare(session: aiohttp.ClientSession, base_url: str) -> Callable[[], Awaitable[str]]:
     """The text read out of the stream line by line, as aiohttp gives it, with no check of ours."""
     body = msgspec.json.encode(
-        {"model": "bench-1", "messages": [{"role": "user", "content": "Hello"}], "stream": True}
+        {"model": "words", "messages": [{"role": "user", "content": "Hello"}], "stream": True}
     )
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
 
@@ -112,7 +64,7 @@ def bare(session: aiohttp.ClientSession, base_url: str) -> Callable[[], Awaitabl
 def ours(egress: Egress, base_url: str) -> Callable[[], Awaitable[str]]:
     access = ProviderAccess(provider="openai_compatible", api_key=Secret(KEY), base_url=base_url)
     provider = provider_for(egress, access)
-    request = ChatRequest(model="bench-1", messages=(Message(role="user", content="Hello"),))
+    request = ChatRequest(model="words", messages=(Message(role="user", content="Hello"),))
 
     async def read() -> str:
         text = ""
@@ -139,7 +91,7 @@ async def _cpu_us(read: Callable[[], Awaitable[str]]) -> float:
 
 async def compare(rounds: int = ROUNDS) -> tuple[float, float]:
     """Microseconds for a stream, ours and bare, on the same server in one run in shuffled order."""
-    server = Server("bench.streaming")
+    server = Server("bench.provider")
     try:
         base_url = f"http://127.0.0.1:{server.port}"
         async with Egress(LOOPBACK) as egress, aiohttp.ClientSession() as session:
@@ -167,4 +119,4 @@ async def main() -> None:
 
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve(int(sys.argv[1])) if sys.argv[1:] else main())
+        runner.run(main())

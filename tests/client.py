@@ -1,10 +1,14 @@
 """An ASGI client for tests: the whole pipeline, no sockets."""
 
 import asyncio
+import re
 from typing import Any, Self
 from urllib.parse import quote, unquote, urlencode
 
 import msgspec
+
+# Streams that go on for as long as someone listens: a plain request of one hangs up after its first event.
+ENDLESS = re.compile(r"/api/v1/notifications/stream|/api/v1/workflows/[^/]+/executions/[^/]+/stream")
 
 
 class Response:
@@ -90,12 +94,13 @@ class Api:
         }
         pending = [{"type": "http.request", "body": body, "more_body": False}]
         status, got, received = 0, [], []
+        has_enough = asyncio.Event()
 
         async def receive() -> Any:
             if pending:
                 return pending.pop()
-            await asyncio.Event().wait()
-            return None
+            await has_enough.wait()
+            return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
             nonlocal status, got
@@ -103,6 +108,8 @@ class Api:
                 status, got = message["status"], message["headers"]
             else:
                 received.append(message.get("body", b""))
+                if received[-1] and ENDLESS.fullmatch(bare):
+                    has_enough.set()
 
         await self.app(scope, receive, send)
         return Response(status, got, b"".join(received))

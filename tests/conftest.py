@@ -18,17 +18,59 @@ from tests.e2e.processes import kill_what_is_left
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD, People
 
 START = 1_800_000_000.0
+MOST_CASES = 6
 
 configure(Settings(log_format="json"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The second pass of `make test`, on PostgreSQL, is for the tests that touch the database."""
+    """The second pass of `make test`, on PostgreSQL, is for the tests that touch the database.
+
+    Of the cases of one test the first is enough there, unless the test says that each may differ; of the
+    tests of the domains, which run on either by the same statements, every third.
+    """
+    _keep(config, items, _spread(items) if os.environ.get("RETINUE_TEST_HALF") else items)
     if not os.environ.get("RETINUE_TEST_ONLY_DATABASE"):
         return
     touches = {"databases", "database_url"}
-    kept = [item for item in items if touches.intersection(getattr(item, "fixturenames", ()))]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    seen: set[str] = set()
+    kept = []
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("either_database") is not None or not touches.intersection(
+            getattr(item, "fixturenames", ())
+        ):
+            continue
+        is_left_out = name in seen or item.nodeid.startswith(("tests/e2e/", "tests/contract/test_openapi"))
+        seen.add(name)
+        if not item.nodeid.startswith(("tests/kit/", "tests/contract/")):
+            is_left_out = is_left_out or len(seen) % 3 > 0
+        if item.get_closest_marker("every_case") is not None and "test_openapi" not in item.nodeid:
+            is_left_out = False
+        if not is_left_out:
+            kept.append(item)
+    _keep(config, items, kept)
+
+
+def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Of the long tables of cases for what is slow to start, `make test` takes some; a campaign takes all."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.nodeid.startswith(("tests/adapters/", "tests/tools/")) and "[" in item.nodeid:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = {
+        id(case)
+        for many in cases.values()
+        if len(many) > MOST_CASES
+        for position, case in enumerate(many)
+        if position % -(-len(many) // MOST_CASES)
+    }
+    return [item for item in items if id(item) not in left_out]
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from retinue.adapters.sandbox import Sandbox
 from retinue.auth.bootstrap import first_start
-from retinue.auth.principals import authenticate
 from retinue.domains import DOMAINS
 from retinue.kit.clock import Clock
 from retinue.kit.http.app import App
@@ -48,7 +47,7 @@ class Service:
         await asyncio.to_thread(sweep_spool, self.settings.data_dir / "tmp", _SPOOLED_S)
         self.instance = await open_instance(self.settings, self._clock, self._manifests)
         self.instance.shutting_down = self._shutting_down
-        self.app = App(self.instance, authenticate)
+        self.app = App(self.instance)
         check_permissions(self._manifests)
         self.instance.openapi = functools.cache(
             lambda: describe(self.app.tree.routes, self.settings.base_url)

@@ -2,13 +2,50 @@
 
 from retinue.access.manifest import manifest as access
 from retinue.adapters.mail.outgoing import manifest as mail
+from retinue.agents.manifest import manifest as agents
+from retinue.approvals.manifest import manifest as approvals
 from retinue.auth.manifest import manifest as auth
+from retinue.chat.manifest import manifest as chat
 from retinue.credentials.manifest import manifest as credentials
+from retinue.embed.manifest import manifest as embed
+from retinue.events.manifest import manifest as events
 from retinue.files.manifest import manifest as files
+from retinue.forms.manifest import manifest as forms
+from retinue.incoming.manifest import manifest as incoming
 from retinue.kit.http.discovery import manifest as kit
+from retinue.knowledge.manifest import manifest as knowledge
+from retinue.notifications.manifest import manifest as notifications
 from retinue.providers.manifest import manifest as providers
+from retinue.tables.manifest import manifest as tables
 from retinue.tenants.manifest import manifest as tenants
 from retinue.tools.manifest import manifest as tools
+from retinue.usage.manifest import manifest as usage
 from retinue.users.manifest import manifest as users
+from retinue.webhooks.manifest import manifest as webhooks
+from retinue.workflows.manifest import manifest as workflows
 
-DOMAINS = (kit, mail, tenants, access, files, users, credentials, auth, providers, tools)
+DOMAINS = (
+    kit,
+    mail,
+    tenants,
+    access,
+    files,
+    usage,
+    users,
+    credentials,
+    events,
+    auth,
+    providers,
+    tables,
+    knowledge,
+    tools,
+    notifications,
+    approvals,
+    agents,
+    chat,
+    workflows,
+    embed,
+    forms,
+    webhooks,
+    incoming,
+)

@@ -4,23 +4,30 @@ import dataclasses
 
 import structlog
 
-from retinue.adapters.blobs import Blobs, LocalBlobs
+from retinue.adapters.blobs import Blobs, blobs_for
+from retinue.adapters.embedded.models import EmbeddedModels
 from retinue.adapters.mail import Mailer, mailer_for
 from retinue.adapters.mcp import McpClient
+from retinue.adapters.notifying import Outside
 from retinue.adapters.sandbox import LocalSandbox, Sandbox
+from retinue.chat.live import LiveTurns
 from retinue.domains import DOMAINS
 from retinue.kit import failpoints
 from retinue.kit.clock import Clock, SystemClock
 from retinue.kit.db.engine import database_for
 from retinue.kit.egress import Egress
 from retinue.kit.instance import Instance
-from retinue.kit.limits import Limiter, MemoryStore
+from retinue.kit.limits import MemoryStore
 from retinue.kit.manifest import Manifest
 from retinue.kit.metrics import Metrics
-from retinue.kit.settings import BadSetting, Settings
+from retinue.kit.settings import Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import open_vault
 from retinue.migrations.upgrade import upgrade
+from retinue.notifications.live import LiveInboxes
+from retinue.usage.requests import CountingLimiter, RequestCounts
+from retinue.usage.spending import KnownBudgets
+from retinue.workflows.live import LiveExecutions
 
 log = structlog.get_logger("retinue")
 
@@ -34,8 +41,7 @@ async def open_instance(
 ) -> Instance:
     """Everything but the way in: database, vault, limits, adapters."""
     clock = clock or SystemClock()
-    if settings.files_url:
-        raise BadSetting("RETINUE_FILES_URL: object storage is not supported yet; files stay in the data dir")
+    blobs = blobs_for(settings)
     failpoints.arm(settings.failpoints)
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = database_for(settings)
@@ -49,37 +55,57 @@ async def open_instance(
     if vault.sealed_because:
         log.warning("the vault is sealed", reason=vault.sealed_because)
     egress, sandbox = Egress(settings.egress_allowed()), LocalSandbox(settings.data_dir)
-    return Instance(
+    limiter = _limiter(settings, clock)
+    instance = Instance(
         settings=settings,
         clock=clock,
         database=database,
-        limiter=_limiter(settings, clock),
+        limiter=limiter,
         vault=vault,
         tokens=TokenIssuer(vault.signing, settings.base_url, clock),
         manifests=manifests,
         adapters={
             Mailer: mailer_for(settings, clock),
-            Blobs: LocalBlobs(settings.data_dir / "files"),
+            Blobs: blobs,
             Egress: egress,
             McpClient: McpClient(egress, clock),
+            Outside: Outside(egress, clock),
             Sandbox: sandbox,
+            EmbeddedModels: EmbeddedModels(settings.models_folder, settings.local_model),
+            RequestCounts: limiter.counts,
+            KnownBudgets: KnownBudgets(),
         },
         sandbox_status=sandbox.known,
         metrics=Metrics() if settings.metrics else None,
     )
+    instance.adapters[LiveTurns] = LiveTurns(instance)
+    instance.adapters[LiveInboxes] = LiveInboxes(instance)
+    instance.adapters[LiveExecutions] = LiveExecutions(instance)
+    limiter.counts.open(instance)
+    return instance
 
 
-def _limiter(settings: Settings, clock: Clock) -> Limiter:
+def _limiter(settings: Settings, clock: Clock) -> CountingLimiter:
     local = MemoryStore(clock)
     if not settings.redis_url:
-        return Limiter(local, burst=settings.burst)
+        return CountingLimiter(local, burst=settings.burst)
     from retinue.kit.limits.redis import RedisStore
 
-    return Limiter(local, RedisStore.connect(settings.redis_url), burst=settings.burst)
+    return CountingLimiter(local, RedisStore.connect(settings.redis_url), burst=settings.burst)
 
 
 async def close_instance(instance: Instance) -> None:
-    for adapter in (Sandbox, McpClient, Egress):
+    await instance.adapters[RequestCounts].close()
+    for adapter in (
+        LiveTurns,
+        LiveInboxes,
+        LiveExecutions,
+        EmbeddedModels,
+        Sandbox,
+        McpClient,
+        Egress,
+        Blobs,
+    ):
         await instance.adapters[adapter].close()
     await instance.limiter.close()
     await instance.database.close()

@@ -11,6 +11,8 @@ from retinue.auth.passwords import check_rule
 from retinue.auth.schemas.accounts import Address, EmailVerification, PasswordReset, Registration
 from retinue.kit.errors import Invalid
 
+pytestmark = pytest.mark.either_database
+
 ASSETS = {
     path.name: path.read_text()
     for path in resources.files("retinue.auth").joinpath("pages", "assets").iterdir()

@@ -127,7 +127,14 @@ async def test_an_end_in_the_past_is_expired(api, forger):
 
 
 async def test_a_signature_by_another_key_is_refused(api, forger):
-    for key in (b"", b"secret", b"changeme", bytes(32), forger.kid.encode(), forger.key[:-1]):
+    for key in (
+        b"",
+        b"secret",
+        b"changeme",
+        bytes(32),
+        forger.kid.encode(),
+        forger.key[:-1] + bytes([forger.key[-1] ^ 1]),
+    ):
         assert await reason(api, forger.write(key=key)) == "invalid_token"
 
 

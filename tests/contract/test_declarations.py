@@ -2,19 +2,26 @@
 
 import ast
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import retinue
 from retinue.app import check_permissions
 from retinue.kit.context import Context
-from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.http.app import App
+from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Access, Routes
 from retinue.kit.http.tree import RouteTree
-from retinue.kit.manifest import Manifest
+from retinue.kit.manifest import Authenticator, Manifest
+from retinue.kit.principal import ANONYMOUS, Principal
 from tests.contract.routes import ROUTES, label
 
 
 async def handler(ctx: Context) -> None: ...
+
+
+async def nobody(instance: object, request: object) -> Principal:
+    return ANONYMOUS
 
 
 def test_a_route_that_does_not_say_who_may_call_it_cannot_be_declared() -> None:
@@ -26,6 +33,26 @@ def test_a_route_that_does_not_say_who_may_call_it_cannot_be_declared() -> None:
 def test_access_must_be_a_permission_or_one_of_the_named_exceptions(requires) -> None:
     with pytest.raises(TypeError):
         Routes("/x", tag="x").get("", requires=requires)(handler)
+
+
+@pytest.mark.parametrize("requires", list(Access))
+def test_an_embed_key_stands_beside_a_permission_only(requires) -> None:
+    with pytest.raises(TypeError, match="or_embed_key"):
+        Routes("/x", tag="x").get("", requires=requires, or_embed_key=True)(handler)
+
+
+def test_a_route_for_keys_that_nobody_knows_does_not_start() -> None:
+    routes = Routes("/x", tag="x")
+    routes.get("", requires=EMBED_KEY)(handler)
+    users = Authenticator("user", nobody)
+    with pytest.raises(TypeError, match="embed keys"):
+        App(SimpleNamespace(manifests=(Manifest(name="x", routes=(routes,), authenticators=(users,)),)))
+
+
+def test_two_who_tell_the_same_callers_do_not_start() -> None:
+    one = Manifest(name="one", authenticators=(Authenticator("user", nobody),))
+    with pytest.raises(TypeError, match="two domains"):
+        App(SimpleNamespace(manifests=(one, one)))
 
 
 def test_a_cost_nobody_knows_cannot_be_declared() -> None:
@@ -87,13 +114,24 @@ def test_every_route_declares_cost_limit_and_answer(route) -> None:
 # Who may open the door without the fence, each for a reason written at the call.
 UNFENCED = {
     "access/",
+    "approvals/",
     "auth/",
+    "chat/",
     "cli/",
     "credentials/",
+    "events/",
     "files/",
+    "forms/",
+    "incoming/",
     "kit/",
+    "knowledge/",
+    "notifications/",
+    "tables/",
     "tenants/",
+    "usage/",
     "users/",
+    "webhooks/",
+    "workflows/",
 }
 
 

@@ -19,6 +19,8 @@ from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ROOT, ServerProcess, drop_database, make_database
 
+pytestmark = pytest.mark.every_case
+
 PATIENCE_S = 300
 NEWER = "UPDATE alembic_version SET version_num = '9999'"
 
@@ -58,6 +60,7 @@ async def test_the_migrations_make_exactly_what_the_records_declare(settings: Se
         "ALTER TABLE users DROP COLUMN language",
         "CREATE INDEX ghost ON users (language)",
         "DROP INDEX ix_users_tenant_id_role",
+        "DROP TABLE chunk_words",
     ],
 )
 async def test_any_difference_would_be_seen(settings: Settings, sql: str) -> None:
@@ -86,6 +89,7 @@ async def test_migrating_again_does_nothing(settings: Settings) -> None:
     assert await snapshot(settings) == before
 
 
+@pytest.mark.slow
 async def test_a_database_of_a_newer_version_is_left_alone_and_told_about(
     tmp_path: Path, settings: Settings
 ) -> None:
@@ -153,6 +157,7 @@ async def check_kills(settings: Settings, statements: list[int]) -> None:
         assert ended == {"at": at, "ended": 0}
 
 
+@pytest.mark.slow
 async def test_a_migration_that_was_killed_is_completed_by_the_next_start(settings: Settings) -> None:
     total = await count_statements(settings)
     assert total > 40

@@ -1,29 +1,101 @@
 """B4: only the properties that an operation declares are written, and only those it answers are read."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 import pytest
 
 from retinue.access.models import RolePermissions
+from retinue.agents.models import Agent, AgentTool, AgentVersion, SubAgent
+from retinue.approvals.models import Approval
+from retinue.approvals.models import Response as ApprovalResponse
+from retinue.chat.models import ChatJob, Conversation, Message
 from retinue.credentials.models import AccessRule, Credential
+from retinue.embed.models import EmbedKey
+from retinue.events.models import SigningSecret, Subscription
+from retinue.files.models import File
+from retinue.forms.models import Form, Submission
+from retinue.incoming.models import IncomingWebhook
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import Record
 from retinue.kit.http.routing import Route
+from retinue.knowledge.models import Document
+from retinue.notifications.models import Channel, Preferences, UserNotification
 from retinue.providers.models import ProviderKey
+from retinue.tables.models import DataTable, TableImport
 from retinue.tenants.models import Tenant
 from retinue.tools.models import Tool
+from retinue.usage.models import Budget
 from retinue.users.models import Invitation, User
+from retinue.webhooks.models import Webhook, WebhookDelivery
+from retinue.workflows.models import Workflow, WorkflowExecution, WorkflowSchedule, WorkflowVersion
+from tests.adapters.llm_server import provider_server
 from tests.client import Api
+from tests.contract import (
+    writing_agents,  # noqa: F401  declares how its routes are called
+    writing_approvals,  # noqa: F401  declares how its routes are called
+    writing_chat,  # noqa: F401  declares how its routes are called
+    writing_embed,  # noqa: F401  declares how its routes are called
+    writing_events,  # noqa: F401  declares how its routes are called
+    writing_files,  # noqa: F401  declares how its routes are called
+    writing_forms,  # noqa: F401  declares how its routes are called
+    writing_incoming,  # noqa: F401  declares how its routes are called
+    writing_notifications,  # noqa: F401  declares how its routes are called
+    writing_tables,  # noqa: F401  declares how its routes are called
+    writing_usage,  # noqa: F401  declares how its routes are called
+    writing_webhooks,  # noqa: F401  the same for webhooks
+    writing_workflows,  # noqa: F401  the same for workflows
+)
 from tests.contract.declared import body_keys, undeclared
 from tests.contract.routes import ROUTES, call, label
-from tests.contract.world import known_ids, picture
+from tests.contract.world import TEXTS, an_upload, embed_key_of, known_ids, signed_query
 from tests.contract.writing import WRITES, Scene, Write, invited, register, set_scene
 from tests.factories.people import People
 
+pytestmark = pytest.mark.every_case
+
 WATCHED: dict[str, type[Record]] = {
     record.__table__.name: record
-    for record in (User, Tenant, RolePermissions, Invitation, Tool, Credential, AccessRule, ProviderKey)
+    for record in (
+        User,
+        Tenant,
+        RolePermissions,
+        Invitation,
+        Tool,
+        Credential,
+        AccessRule,
+        ProviderKey,
+        Agent,
+        AgentVersion,
+        AgentTool,
+        SubAgent,
+        Document,
+        EmbedKey,
+        File,
+        Form,
+        Submission,
+        IncomingWebhook,
+        Subscription,
+        SigningSecret,
+        Conversation,
+        Message,
+        ChatJob,
+        Webhook,
+        WebhookDelivery,
+        Channel,
+        Preferences,
+        UserNotification,
+        DataTable,
+        TableImport,
+        Approval,
+        ApprovalResponse,
+        Budget,
+        Workflow,
+        WorkflowVersion,
+        WorkflowExecution,
+        WorkflowSchedule,
+    )
 }
 ELSEWHERE = "Elsewhere"
 LONG_AGO = "1999-01-01T00:00:00.000000Z"
@@ -49,8 +121,9 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture
-async def scene(service, clock, people, admin) -> Scene:
-    return await set_scene(service, clock, people, admin)
+async def scene(service, clock, people, admin) -> AsyncIterator[Scene]:
+    async with provider_server() as provider:
+        yield await set_scene(service, clock, people, admin, provider)
 
 
 async def read_rows(scene: Scene) -> Rows:
@@ -158,9 +231,16 @@ async def test_a_new_tenant_gets_only_what_its_body_declares(scene: Scene) -> No
 
 async def assert_declared(people: People, admin: Api, route: Route) -> None:
     ids = await known_ids(people, admin, route.parameters)
-    more = {}
+    more: dict[str, Any] = {}
     if route.upload is not None:
-        more["files"] = {name: ("a.png", picture(), "image/png") for name in route.upload.fields}
+        more["files"] = an_upload(route)
+        more["fields"] = TEXTS.get(route.name)
+    if route.name == "get_shared_file":
+        more["query"] = await signed_query(admin, ids["file_id"][0])
+    if route.name == "decide_by_link":
+        more["json"] = {"decision": "approve"}
+    if route.name == "get_widget_page":
+        more["query"] = {"api_key": embed_key_of(ids["agent_id"][0])}
     answer = await call(admin, route, {name: found[0] for name, found in ids.items() if found}, **more)
     assert 200 <= answer.status < 300, (label(route), answer)
     assert undeclared(label(route), answer) == [], label(route)
@@ -174,6 +254,10 @@ async def test_what_is_read_has_the_declared_keys_and_no_others(make_service) ->
             await assert_declared(people, admin, route)
 
 
-@pytest.mark.parametrize("route", [route for route in WITHOUT_BODY if route.method != "GET"], ids=label)
+# tests/chat/test_audio.py has a model that listens.
+_DONE = [route for route in WITHOUT_BODY if route.method != "GET" and route.name != "chat_audio"]
+
+
+@pytest.mark.parametrize("route", _DONE, ids=label)
 async def test_what_is_done_is_answered_with_the_declared_keys_and_no_others(people, admin, route) -> None:
     await assert_declared(people, admin, route)

@@ -6,10 +6,18 @@ import pytest
 
 from retinue.access.catalogue import default_permissions
 from retinue.access.models import Role
-from retinue.kit.http.routing import MEMBER, PUBLIC, SIGNED_IN
+from retinue.kit.http.routing import EMBED_KEY, MEMBER, PUBLIC, SIGNED_IN
 from tests.contract.routes import NEEDS_PERMISSION, ROUTES, call, label
 
+pytestmark = pytest.mark.either_database
+
 TABLE = Path(__file__).parent / "who_may_call.txt"
+WORDS = {
+    PUBLIC: "anyone",
+    SIGNED_IN: "one's own account",
+    MEMBER: "every user of the tenant",
+    EMBED_KEY: "an embed key of the agent",
+}
 
 
 def who_may_call() -> str:
@@ -19,9 +27,9 @@ def who_may_call() -> str:
             roles = [role.value for role in Role if route.permission in default_permissions(role)]
             access = f"{route.permission}: {', '.join(roles)}"
         else:
-            access = {PUBLIC: "anyone", SIGNED_IN: "one's own account", MEMBER: "every user of the tenant"}[
-                route.requires
-            ]
+            access = WORDS[route.requires]
+        if route.takes_embed_key and route.requires is not EMBED_KEY:
+            access += f", or {WORDS[EMBED_KEY]}"
         lines.append(f"{label(route):62} {access}")
     return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ from retinue.app import Service
 from retinue.kit.clock import HeldClock
 from retinue.kit.ids import hash_token
 from retinue.users.models import Invitation, User
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.contract.world import FAR, some_tool
 from tests.factories import second_factors
@@ -29,6 +30,7 @@ class Scene:
     admin: Api
     user: User
     me: Api
+    provider: ProviderServer
 
 
 @dataclass
@@ -252,9 +254,11 @@ async def update_api_key(scene: Scene) -> Call:
     return Call(scene.me, {"name": "Renamed", "priority": 3}, {"key_id": key.id})
 
 
-async def set_scene(service: Service, clock: HeldClock, people: People, admin: Api) -> Scene:
+async def set_scene(
+    service: Service, clock: HeldClock, people: People, admin: Api, provider: ProviderServer
+) -> Scene:
     user = await people.user(Role.tenant_admin, await people.tenant("Mine"))
-    return Scene(service, clock, people, people.api, admin, user, await people.sign_in(user))
+    return Scene(service, clock, people, people.api, admin, user, await people.sign_in(user), provider)
 
 
 async def invited(scene: Scene, email: str) -> str:

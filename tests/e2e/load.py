@@ -21,15 +21,21 @@ async def call(
     token: str = "",
     body: Any = None,
     headers: dict[str, str] | None = None,
+    form: bytes = b"",
 ) -> tuple[int, Any]:
-    """One request on a connection of its own; raises one of `Unreachable` when no whole answer came."""
-    content = json.dumps(body).encode() if body is not None else b""
+    """One request on a connection of its own; raises one of `Unreachable` when no whole answer came.
+
+    `form` is a multipart body, whose type the headers say.
+    """
+    content = json.dumps(body).encode() if body is not None else form
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     if token:
         lines.append(f"Authorization: Bearer {token}")
     if content:
-        lines += ["Content-Type: application/json", f"Content-Length: {len(content)}"]
+        lines.append(f"Content-Length: {len(content)}")
+    if body is not None:
+        lines.append("Content-Type: application/json")
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + content)

@@ -6,6 +6,7 @@ python -m tests.e2e.mutants ack_before_commit serve --port 0
 import asyncio
 import sys
 
+from retinue.chat.events import ChatMessage
 from retinue.cli import main
 from retinue.kit.context import Context
 from retinue.users.events import UserInvited
@@ -14,13 +15,13 @@ _commit = Context.commit
 _late: set[asyncio.Task[None]] = set()
 
 
-def is_invitation(ctx: Context) -> bool:
-    return any(isinstance(one.event, UserInvited) for one in ctx._emitted)
+def is_promise(ctx: Context) -> bool:
+    return any(isinstance(one.event, UserInvited | ChatMessage) for one in ctx._emitted)
 
 
 async def ack_before_commit(ctx: Context) -> None:
     """The answer goes out while the commit is still to come."""
-    if not is_invitation(ctx):
+    if not is_promise(ctx):
         await _commit(ctx)
         return
 
@@ -35,7 +36,7 @@ async def ack_before_commit(ctx: Context) -> None:
 
 async def event_in_second_transaction(ctx: Context) -> None:
     """The change is committed, and its events a moment later."""
-    is_one = is_invitation(ctx)
+    is_one = is_promise(ctx)
     emitted = []
     if is_one:
         emitted, ctx._emitted = ctx._emitted, []

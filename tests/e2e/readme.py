@@ -21,6 +21,8 @@ class Curl:
     body: Any
     with_token: bool
     shown_keys: set[str]
+    upload: tuple[str, str] | None = None
+    """The field of a file and its name."""
 
     def body_with(self, **values: str) -> Any:
         assert values.keys() <= self.body.keys()
@@ -57,11 +59,14 @@ def _curl(line: str, shown: str) -> Curl:
     words = shlex.split(command.rstrip(")"))
     (url,) = (word for word in words if word.startswith(_BASE))
     body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
-    method = words[words.index("-X") + 1] if "-X" in words else ("POST" if body is not None else "GET")
+    upload = tuple(words[words.index("-F") + 1].split("=@")) if "-F" in words else None
+    is_post = body is not None or upload is not None
+    method = words[words.index("-X") + 1] if "-X" in words else ("POST" if is_post else "GET")
     return Curl(
         method,
         url.removeprefix(_BASE),
         body,
         "Authorization: Bearer $TOKEN" in words,
         set(_KEY.findall(shown)),
+        upload,
     )

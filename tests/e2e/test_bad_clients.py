@@ -13,6 +13,8 @@ from tests.e2e.load import Inviters, call
 from tests.e2e.processes import ServerProcess
 from tests.kit.served import Client
 
+pytestmark = pytest.mark.either_database
+
 MB = 1024 * 1024
 MOST_GROWTH = 50 * MB
 MOST_EXIT_S = 12
@@ -204,6 +206,7 @@ async def test_slow_bodies_are_given_up_at_the_end(server: ServerProcess) -> Non
         writer.close()
 
 
+@pytest.mark.slow
 async def test_requests_under_way_at_the_end_are_answered(tmp_path: Path, database_url: str) -> None:
     """The hash of a password takes long enough to be caught in the middle of it."""
     server = ServerProcess(tmp_path, database_url, RETINUE_PASSWORD_COST="65536,3,1")
@@ -216,6 +219,7 @@ async def test_requests_under_way_at_the_end_are_answered(tmp_path: Path, databa
     assert {status for status, _ in await asyncio.gather(*logins)} == {401}
 
 
+@pytest.mark.slow
 async def test_no_answer_is_cut_and_nothing_lost_when_the_server_is_restarted_under_load(
     tmp_path: Path, database_url: str
 ) -> None:

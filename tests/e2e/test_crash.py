@@ -9,10 +9,11 @@ from tests.e2e.crashing import crash, problems
 from tests.e2e.mutants import MUTANTS
 from tests.e2e.processes import ServerProcess
 
-KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "20"))
+KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "5"))
 SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 
 
+@pytest.mark.every_case
 async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
     tmp_path: Path, database_url: str
 ) -> None:
@@ -22,6 +23,8 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
         assert await problems(server, ledger) == []
 
 
+@pytest.mark.either_database
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 async def test_a_server_that_breaks_its_promise_is_caught(
     tmp_path: Path, database_url: str, mutant: str

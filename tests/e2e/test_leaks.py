@@ -28,6 +28,7 @@ def back_up(database: Path) -> bytes:
     return copy.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
 async def test_no_planted_secret_is_found_anywhere(tmp_path: Path, database_url: str) -> None:
     async with (

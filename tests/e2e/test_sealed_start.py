@@ -17,6 +17,8 @@ from tests.e2e.commands import Ran, start_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess, free_port
 
+pytestmark = pytest.mark.either_database
+
 BAD_KEYS = {
     "empty": "",
     "a word": "secret",
@@ -40,6 +42,7 @@ async def watch_start(server: ServerProcess, **env: str) -> Ran:
     return Ran(process.returncode, output.decode(), errors.decode())
 
 
+@pytest.mark.slow
 async def test_a_malformed_or_known_master_key_ends_the_start_before_a_port_is_opened(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path)
     starts = [watch_start(server, RETINUE_MASTER_KEY=key) for key in BAD_KEYS.values()]
@@ -51,6 +54,7 @@ async def test_a_malformed_or_known_master_key_ends_the_start_before_a_port_is_o
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 async def test_a_key_file_that_is_malformed_or_that_others_may_read_ends_the_start(tmp_path: Path) -> None:
     folders = [tmp_path / "malformed", tmp_path / "open"]
     texts = ["secret", RootKey.generate().encoded().reveal()]

@@ -8,7 +8,9 @@ from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pyotp
+import pytest
 
 from retinue import __version__
 from retinue.kit.db.engine import database_for
@@ -17,11 +19,14 @@ from retinue.migrations.upgrade import head
 from tests.contract.routes import ROUTES
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
-from tests.e2e.processes import ServerProcess
+from tests.e2e.processes import ROOT, ServerProcess
 from tests.e2e.readme import Curl, first_minute
 from tests.factories.mails import link_token
+from tests.factories.weights import fetched
 
-PATIENCE_S = 20
+pytestmark = pytest.mark.either_database
+
+PATIENCE_S = 60
 
 
 def keys_of(answer: Any) -> Iterator[str]:
@@ -50,8 +55,34 @@ class Reader:
 
     async def make(self, curl: Curl) -> None:
         """Type a command that makes something, and keep its id for the commands to come."""
-        id = (await self.type(curl.about(self.ids)))["data"]["id"]
+        answer = await self.type(curl.about(self.ids))
+        id = answer["id"] if "id" in answer else answer["data"]["id"]
         self.ids[id.partition("_")[0]] = id
+
+    async def send(self, curl: Curl, content: bytes) -> Any:
+        """Type a command that uploads a file."""
+        assert curl.upload is not None
+        field, path = curl.upload
+        answered = await self._ask(curl, files={field: (Path(path).name, content)})
+        answer = answered.json()
+        assert curl.shown_keys <= set(keys_of(answer)), curl
+        return answer
+
+    async def hear(self, curl: Curl) -> bytes:
+        """Type a command that is answered with sound."""
+        return (await self._ask(curl, json=curl.body)).content
+
+    async def _ask(self, curl: Curl, **more: Any) -> httpx.Response:
+        url = f"http://127.0.0.1:{self._server.port}{curl.about(self.ids).path}"
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+            answer = await client.post(url, headers={"Authorization": f"Bearer {self.token}"}, **more)
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    async def until_trained(self, curl: Curl) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while (await self.type(curl.about(self.ids)))["training"]["status"] == "training":
+                await asyncio.sleep(0.1)
 
     async def mail_to(self, address: str) -> Any:
         """The mail that the server put into its outbox."""
@@ -65,8 +96,9 @@ class Reader:
                 await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_the_first_minute_is_as_the_readme_says(tmp_path: Path, database_url: str) -> None:
-    server = ServerProcess(tmp_path, database_url)
+    server = ServerProcess(tmp_path, database_url, RETINUE_MODELS_DIR=str(fetched()))
     del server.env["RETINUE_ADMIN_PASSWORD"]
     await server.start()
     address = f"http://127.0.0.1:{server.port}"
@@ -74,10 +106,22 @@ async def test_the_first_minute_is_as_the_readme_says(tmp_path: Path, database_u
     (email,) = re.findall(r"^First administrator: (\S+)$", server.log, re.MULTILINE)
     (password,) = re.findall(r"^Password \(shown once\): (\S+)$", server.log, re.MULTILINE)
 
-    log_in, make, run, keep, use, run_again, audit, invite, register, set_up, enable = first_minute()
+    log_in, create, chat, train, look, ask, speak, listen, *tools_and_people = first_minute()
+    make, run, keep, use, run_again, audit, invite, register, set_up, enable = tools_and_people
     assert log_in.body["email"] == email
     reader = Reader(server)
     reader.token = (await reader.type(log_in, password=password))["access_token"]
+    await reader.make(create)
+    assert "Paris" in (await reader.type(chat.about(reader.ids)))["message"]["content"]
+    await reader.send(train, (ROOT / train.upload[1]).read_bytes())
+    await reader.until_trained(look)
+    answer = await reader.type(ask.about(reader.ids))
+    assert "45 days" in answer["message"]["content"]
+    assert (answer["sources"][0]["document_name"], answer["sources"][0]["page"]) == ("handbook.pdf", 2)
+    heard = await reader.send(listen, await reader.hear(speak))
+    assert heard["transcription"]["text"] == speak.body["text"]
+    assert "9:30" in heard["message"]["content"]
+
     await reader.make(make)
     done = (await reader.type(run.about(reader.ids)))["data"]
     assert (done["status"], done["output"]) == ("completed", {"total": 30})
@@ -126,6 +170,7 @@ async def test_the_commands_that_need_no_server(tmp_path: Path, database_url: st
     assert again.output == f"already at revision {head()}\n"
 
 
+@pytest.mark.slow
 async def test_an_administrator_made_beside_a_running_server_can_sign_in(
     tmp_path: Path, database_url: str
 ) -> None:
@@ -158,6 +203,7 @@ async def change(server: ServerProcess, sql: str) -> None:
     await database.close()
 
 
+@pytest.mark.slow
 async def test_a_row_of_the_audit_trail_that_was_changed_is_named(tmp_path: Path, database_url: str) -> None:
     server = ServerProcess(tmp_path, database_url)
     made = await run_command(

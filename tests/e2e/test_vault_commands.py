@@ -16,9 +16,12 @@ from tests.e2e.load import call
 from tests.e2e.processes import ServerProcess
 from tests.e2e.test_sealed_start import invite, sign_in, vault_state
 
+pytestmark = pytest.mark.either_database
+
 BASE_URL = "http://127.0.0.1:8080"
 
 
+@pytest.mark.slow
 async def test_the_status_and_the_exchange_of_the_key_file(tmp_path: Path, database_url: str) -> None:
     server = ServerProcess(tmp_path, database_url, RETINUE_WORKER="off")
     ran = await run_command(server, "vault", "status")
@@ -38,6 +41,7 @@ async def test_the_status_and_the_exchange_of_the_key_file(tmp_path: Path, datab
     await server.stop()
 
 
+@pytest.mark.slow
 async def test_a_root_key_of_the_environment_is_shown_and_the_old_one_seals(
     tmp_path: Path, database_url: str
 ) -> None:

@@ -316,6 +316,7 @@ async def test_a_stream_that_says_nothing_is_an_error(admin, ctx, provider) -> N
 
 async def test_a_model_without_a_key_is_not_configured(admin, ctx, provider) -> None:
     await add_key_for(admin, provider, is_active=False)
+    await add_key(admin, provider="groq")
     with pytest.raises(ModelNotConfigured) as caught:
         await said(ctx)
     assert (caught.value.status, caught.value.code) == (422, "model_not_configured")

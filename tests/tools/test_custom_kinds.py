@@ -47,5 +47,5 @@ async def test_what_a_registered_kind_raises_is_the_error(tools):
 
 
 async def test_a_kind_nobody_registered_is_not_configured(tools):
-    done = await tools.run("custom", {"kind": "workflow", "workflow_id": "w1"})
+    done = await tools.run("custom", {"kind": "teleport", "to": "w1"})
     assert (done["status"], done["error"]["code"]) == ("failed", "not_configured")

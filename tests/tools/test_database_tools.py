@@ -5,6 +5,8 @@ import pytest
 from tests.adapters.foreign_databases import ADMIN, PASSWORD, PLAIN
 from tests.adapters.shop import open_sqlite_shop
 
+pytestmark = pytest.mark.either_database
+
 ENGINES = pytest.mark.parametrize("db_type", ["postgresql", "mysql", "sqlite"])
 SERVERS = pytest.mark.parametrize("db_type", ["postgresql", "mysql"])
 LOGIN = {"auth_type": "basic", "auth_config": {"username": PLAIN, "password": PASSWORD}}

@@ -4,6 +4,8 @@ import pytest
 
 from retinue.adapters.sandbox import LocalSandbox, Sandbox
 
+pytestmark = pytest.mark.either_database
+
 RUNTIMES = {
     "python": "def main(input):\n    print('seen', input['n'])\n    return {'double': input['n'] * 2}",
     "javascript": "function main(input) { console.log('seen', input.n); return {double: input.n * 2}; }",

@@ -6,6 +6,8 @@ import pytest
 
 from tests.tools.test_rest_api import ESCAPES
 
+pytestmark = pytest.mark.either_database
+
 
 def template(url, **request):
     return {"kind": "http_template", "request": {"url": url, **request}}

@@ -8,6 +8,8 @@ import yaml
 from retinue.tools.models import Tool
 from tests.factories.tools import run_tool
 
+pytestmark = pytest.mark.either_database
+
 PETS = {
     "openapi": "3.1.0",
     "info": {"title": "Pet Store", "version": "1", "description": "Sells pets."},

@@ -8,6 +8,8 @@ import pytest
 
 from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET
 
+pytestmark = pytest.mark.either_database
+
 SERVER = Path(__file__).parents[1] / "adapters" / "mcp_server.py"
 KEY = "open-sesame-4711"
 

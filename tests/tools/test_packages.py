@@ -9,6 +9,8 @@ from retinue.tools.models import Tool
 from retinue.tools.packages import packages_folder
 from tests.factories.tools import change_tool, make_tool, run_tool, tool_body
 
+pytestmark = pytest.mark.either_database
+
 CODE = {"runtime": "python", "code": "def main(input): return 1"}
 
 
@@ -68,6 +70,7 @@ async def test_packages_are_resolved_and_pinned_after_saving(service, admin, peo
     assert folder.is_relative_to(service.settings.data_dir / "packages" / admin.user.tenant_id / tool["id"])
 
 
+@pytest.mark.slow
 async def test_other_packages_are_resolved_anew_and_the_old_ones_go(service, admin, people, shelf) -> None:
     tool = await make_function(admin, ["greeting==1.0"])
     await service.runner.drain()
@@ -85,6 +88,7 @@ async def test_other_packages_are_resolved_anew_and_the_old_ones_go(service, adm
     assert not after.parent.exists()
 
 
+@pytest.mark.slow
 async def test_packages_that_do_not_exist_fail_with_a_reason_until_saved_again(service, admin, shelf) -> None:
     tool = await make_function(admin, ["absent"])
     await service.runner.drain()

@@ -17,9 +17,11 @@ SUMMARY = {
     "is_enabled",
     "usage_count",
     "last_used_at",
+    "requires_approval",
     "created_at",
 }
 RECORD = SUMMARY | {
+    "approval",
     "input_schema",
     "output_schema",
     "credential_id",

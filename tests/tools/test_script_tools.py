@@ -5,6 +5,8 @@ import pytest
 from retinue.files import service as files
 from retinue.tools.executors.script import PURPOSE
 
+pytestmark = pytest.mark.either_database
+
 PYTHON = """
 import json, sys
 given = json.load(sys.stdin)
@@ -71,9 +73,11 @@ async def upload(people, tenant, filename, text, purpose=PURPOSE):
     return kept.id
 
 
-async def test_an_uploaded_script_runs(tools, people, service):
+async def test_an_uploaded_script_runs(tools, admin, people, service):
     tenant = await people.default_tenant()
-    uploaded = await upload(people, tenant, "sum.py", PYTHON)
+    files = {"file": ("sum.py", PYTHON.encode(), "text/x-python")}
+    answer = await admin.post("/api/v1/files", files=files, fields={"purpose": PURPOSE})
+    uploaded = answer.json()["data"]["file_id"]
     done = await tools.run("script", script(uploaded), {"n": [5, 5]})
     assert done.get("output") == {"sum": 10}, done
     folder = service.settings.data_dir / "files" / tenant.id

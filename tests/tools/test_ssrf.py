@@ -23,6 +23,8 @@ from tests.tools.servers.canary import canary as canary_listening
 from tests.tools.servers.rest_api import rest_api
 from tests.tools.ssrf_corpus import HOSTS, urls
 
+pytestmark = pytest.mark.either_database
+
 PUBLIC = "https://retinue.example"
 REFUSALS = {"ssrf_blocked", "not_configured"}
 ENDPOINTS = {"only": {"path": "/x/{id}"}}

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.either_database
+
 
 @pytest.mark.parametrize("method", [None, "POST", "put", "PATCH", "DELETE"])
 async def test_the_input_is_the_json_body(tools, remote, method):

@@ -47,6 +47,7 @@ CATALOGUE: tuple[Permission, ...] = (
     _permission("embed_keys:read", "See embed keys", _AD),
     _permission("embed_keys:write", "Create and revoke embed keys", _AD),
     _permission("usage:read", "See usage and budgets", _AD),
+    _permission("usage:write", "Create and change budgets"),
     _permission("audit:read", "Read the audit log"),
     _permission("admin:users", "Manage users, see permissions and roles"),
     _permission("admin:roles", "Change what roles may do"),

@@ -23,9 +23,10 @@ from retinue.auth.mfa.events import (
 )
 from retinue.auth.models import MfaChallenge, MfaDevice, OneTimeToken, RecoveryCode, RefreshToken, Session
 from retinue.auth.password_change import prepare_password_reset
+from retinue.auth.principals import authenticate
 from retinue.auth.routes import ROUTES
 from retinue.auth.sign_in import record_failed_login
-from retinue.kit.manifest import Manifest
+from retinue.kit.manifest import Authenticator, Manifest
 
 manifest = Manifest(
     name="auth",
@@ -51,4 +52,5 @@ manifest = Manifest(
         RecoveryCodesLow,
     ),
     jobs=(record_failed_login, prepare_verification, prepare_password_reset, sweep_sign_ins),
+    authenticators=(Authenticator("user", authenticate),),
 )

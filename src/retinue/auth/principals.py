@@ -33,6 +33,7 @@ _WHO: Statement[Any] = Statement(
         _sessions.c.second_factor_at,
         _tenants.c.plan,
         _tenants.c.limits,
+        _tenants.c.is_listened_to,
     )
     .select_from(
         _sessions.join(
@@ -64,7 +65,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
     )
     if row is None:
         raise Unauthorized("session_ended", "The session has ended; sign in again.")
-    user_id, role, permissions, second_factor_at, plan, limits = row
+    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to = row
     principal = Principal(
         kind="user",
         id=user_id,
@@ -74,6 +75,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         session_id=claims.sid,
         second_factor_at=second_factor_at or "",
         limits=_plan_limits(plan, limits),
+        is_listened_to=bool(is_listened_to),
     )
     elsewhere = request.headers.get(b"x-tenant-id")
     if elsewhere is None or not principal.is_super_admin or request.route.requires is SIGNED_IN:
@@ -87,9 +89,15 @@ async def _acting_in(instance: Instance, request: Request, principal: Principal,
         return principal
     unit = Unit(instance.database, reads_freely=True)
     system = SystemDb(unit, instance.clock, instance.ring)
-    if not is_plausible(tenant_id) or await system.get(Tenant, tenant_id) is None:
+    tenant = await system.get(Tenant, tenant_id) if is_plausible(tenant_id) else None
+    if tenant is None:
         raise TenantNotFound
-    acting = msgspec.structs.replace(principal, tenant_id=tenant_id, home_tenant_id=principal.tenant_id)
+    acting = msgspec.structs.replace(
+        principal,
+        tenant_id=tenant_id,
+        home_tenant_id=principal.tenant_id,
+        is_listened_to=tenant.is_listened_to,
+    )
     # An open stream is authenticated again and again; only the first time is a request.
     if request.principal is ANONYMOUS:
         await _audit(instance, request, acting)

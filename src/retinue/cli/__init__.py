@@ -21,9 +21,11 @@ app = typer.Typer(
 admin = typer.Typer(help="Administrators.", no_args_is_help=True)
 audit = typer.Typer(help="The audit trail.", no_args_is_help=True)
 vault = typer.Typer(help="Keys at rest.", no_args_is_help=True)
+models = typer.Typer(help="The embedded models.", no_args_is_help=True)
 app.add_typer(admin, name="admin")
 app.add_typer(audit, name="audit")
 app.add_typer(vault, name="vault")
+app.add_typer(models, name="models")
 
 
 def read_settings() -> Settings:
@@ -73,6 +75,33 @@ def openapi() -> None:
     from retinue.app import openapi_document
 
     sys.stdout.buffer.write(openapi_document())
+
+
+_Tenant = Annotated[str, typer.Option(help="Id or name of the tenant; needed where there are several.")]
+
+
+@app.command("export")
+def export_tenant(
+    tenant: _Tenant = "",
+    output: Annotated[Path | None, typer.Option(help="The file to write; else it is printed.")] = None,
+    format: Annotated[str, typer.Option(help="yaml or json.")] = "yaml",
+) -> None:
+    """Write agents, tools, data tables and workflows as one file, without secrets."""
+    from retinue.cli.tenant_file.commands import run_export
+
+    run_export(read_settings(), tenant, output, format)
+
+
+@app.command("apply")
+def apply_tenant(
+    file: Annotated[Path, typer.Argument(help="What `retinue export` wrote.", exists=True, dir_okay=False)],
+    tenant: _Tenant = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do it; else it is only shown.")] = False,
+) -> None:
+    """Make the tenant what the file says, in one transaction."""
+    from retinue.cli.tenant_file.commands import run_apply
+
+    run_apply(read_settings(), tenant, file, is_agreed=yes)
 
 
 @admin.command("create")
@@ -131,6 +160,22 @@ def vault_status() -> None:
     from retinue.cli.vaulting import run_status
 
     run_status(read_settings())
+
+
+@models.command("pull")
+def pull_models() -> None:
+    """Fetch the weights of the embedded models that are not here yet."""
+    from retinue.cli.modelling import run_pull
+
+    run_pull(read_settings())
+
+
+@models.command("list")
+def list_models() -> None:
+    """Show the embedded models, their licences, and whether their weights are here."""
+    from retinue.cli.modelling import run_list
+
+    run_list(read_settings())
 
 
 def main() -> None:

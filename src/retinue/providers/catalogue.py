@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from retinue.adapters.embedded.models import EmbeddedModels, LocalModel
 from retinue.adapters.llm.catalogue import KNOWN_MODELS, find_known_model, known_models
 from retinue.kit.context import Context
 from retinue.providers.addresses import is_usable
@@ -9,6 +10,18 @@ from retinue.providers.models import ProviderKey, ProviderName
 from retinue.providers.schemas import ModelOut
 
 Offers = list[tuple[ProviderKey, frozenset[str]]]
+
+
+class _EmbeddedModel(Struct, frozen=True):
+    """A model of this machine; it costs nothing but the machine."""
+
+    name: str
+    context_window: int | None
+    supports_tools: bool
+    supports_streaming: bool
+    supports_vision: bool = False
+    input_price_per_mtok: float = 0.0
+    output_price_per_mtok: float = 0.0
 
 
 class _UnknownModel(Struct, frozen=True):
@@ -31,7 +44,7 @@ def offered(key: ProviderKey) -> frozenset[str]:
 
 
 async def models(ctx: Context) -> list[ModelOut]:
-    """Every model of the tenant's keys, and every known one, in the order of their ids."""
+    """Every model of the tenant's keys, every known and every embedded one, in the order of their ids."""
     offers: dict[str, Offers] = {}
     for key in await ctx.db.all(ProviderKey):
         if key.provider is not ProviderName.local:
@@ -39,7 +52,20 @@ async def models(ctx: Context) -> list[ModelOut]:
     names = {(model.provider, model.id) for model in KNOWN_MODELS}
     names |= {(provider, name) for provider in offers for _, found in offers[provider] for name in found}
     shown = [_shown(provider, name, offers.get(provider, [])) for provider, name in names]
+    embedded = ctx.adapter(EmbeddedModels)
+    shown += [_shown_embedded(model, embedded.obstacle(model)) for model in embedded.known()]
     return sorted(shown, key=lambda model: model.id)
+
+
+def _shown_embedded(model: LocalModel, obstacle: str | None) -> ModelOut:
+    is_chat = model.kind == "chat"
+    return ModelOut.of(
+        _EmbeddedModel(model.title, model.context_window, is_chat, is_chat or model.kind == "speech"),
+        id=f"{ProviderName.local}/{model.name}",
+        provider=ProviderName.local,
+        available=obstacle is None,
+        reason=obstacle,
+    )
 
 
 def _shown(provider: str, name: str, offers: Offers) -> ModelOut:

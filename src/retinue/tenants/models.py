@@ -1,7 +1,7 @@
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from retinue.kit.db.models import Record, table
+from retinue.kit.db.models import Added, Record, table
 
 
 class Plan(StrEnum):
@@ -19,3 +19,5 @@ class Tenant(Record, kw_only=True):
     plan: Plan
     limits: dict[str, Any] = {}
     is_default: bool = False
+    is_listened_to: Annotated[bool, Added("false")] = False
+    """Whether it ever had a webhook or a subscription: only then is the worker told of its events."""

@@ -12,9 +12,10 @@ from retinue.kit.jobs.declare import job
 from retinue.kit.principal import Principal
 from retinue.tools.calls import MAX_TIMEOUT_MS
 from retinue.tools.errors import ExecutionFailed
-from retinue.tools.execution import begun, check, end, perform
+from retinue.tools.execution import begun, check, perform
 from retinue.tools.models import ExecutionSource, ExecutionStatus, Tool, ToolExecution
 from retinue.tools.outcomes import INTERRUPTED, fail
+from retinue.tools.recording import record
 
 _executions = ToolExecution.__table__
 _START: Statement[Any] = Statement(
@@ -56,14 +57,14 @@ async def run_accepted_execution(ctx: Context, payload: AcceptedExecution) -> No
         return
     if not is_first:
         fail(execution, INTERRUPTED)
-        await end(ctx, execution, is_new=False)
+        await record(ctx, execution, is_new=False)
         return
     try:
         await perform(_as_caller(ctx, execution, payload), tool, payload.input, execution, is_new=False)
     except Invalid as invalid:
         # Nobody is left who could be told to send other input.
         fail(execution, ExecutionFailed("runtime_error", "The input is not valid.", details=invalid.details))
-        await end(ctx, execution, is_new=False)
+        await record(ctx, execution, is_new=False)
 
 
 def _as_caller(ctx: Context, execution: ToolExecution, payload: AcceptedExecution) -> Context:

@@ -8,6 +8,7 @@ import asyncio
 from typing import Any
 from urllib.parse import quote_plus
 
+import msgspec
 import structlog
 
 from retinue.credentials import destinations
@@ -48,12 +49,25 @@ async def execute(
     agent_id: str | None = None,
     agent_name: str | None = None,
     override: dict[str, Any] | None = None,
+    override_destination: str = "",
 ) -> Finished:
-    """Run a tool now and record it; `override` goes over its configuration for this run."""
+    """Run a tool now and record it; `override` goes over its configuration for this run.
+
+    `override_destination` is where someone entitled lets the tool's secrets go by that override.
+    """
     check(tool, input)
+    if override and override_destination:
+        tool = _led_by(tool, override, override_destination)
     execution = begun(ctx, tool, source)
     execution.agent_id, execution.agent_name = agent_id, agent_name
     return await perform(ctx, tool, input, execution, override=override, is_new=True)
+
+
+def _led_by(tool: Tool, override: dict[str, Any], destination: str) -> Tool:
+    """The tool for this run: its secrets may go where the override leads, if that is where they were let."""
+    if destination_of(tool.tool_type, merged(tool.config, override)) != destination:
+        return tool
+    return msgspec.structs.replace(tool, auth_destination=destination)
 
 
 def check(tool: Tool, input: dict[str, Any]) -> None:
@@ -97,17 +111,12 @@ async def perform(
             output, failure = await _outcome(call, is_overridden=bool(override))
         except asyncio.CancelledError:
             fail(execution, INTERRUPTED)
-            await end(ctx, execution, is_new=is_new)
+            await record(ctx, execution, is_new=is_new)
             raise
         execution.execution_time_ms = round((ctx.clock.monotonic() - started) * 1000)
         finished = finish(call, execution, output, failure)
-        await end(ctx, execution, is_new=is_new)
+        await record(ctx, execution, is_new=is_new)
     return finished
-
-
-async def end(ctx: Context, execution: ToolExecution, *, is_new: bool) -> None:
-    async with ctx.unit() as unit:
-        await record(unit, execution, is_new=is_new)
 
 
 def _call(

@@ -1,10 +1,14 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import msgspec
+from msgspec import Meta
+
+from retinue.access.models import Role
 from retinue.credentials.models import Credential
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
-from retinue.kit.db.models import Ref, TenantRecord, table
+from retinue.kit.db.models import Added, Ref, TenantRecord, table
 
 
 class ToolType(StrEnum):
@@ -49,6 +53,26 @@ class ExecutionSource(StrEnum):
     workflow = "workflow"
 
 
+class ToolApprovers(msgspec.Struct, frozen=True, kw_only=True):
+    user_ids: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    roles: Annotated[tuple[Role, ...], Meta(max_length=10)] = ()
+
+
+class ApprovalRule(msgspec.Struct, frozen=True, kw_only=True):
+    """Who approves the calls that a model makes, and how.
+
+    Without approvers whoever asked the agent approves, or an administrator. `editable_fields` are the fields
+    of the input that an approver may change, `*` for all of them.
+    """
+
+    approvers: ToolApprovers = ToolApprovers()
+    required_approvals: Annotated[int, Meta(ge=1, le=100)] = 1
+    allow_self_approval: bool = False
+    editable_fields: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    on_timeout: Literal["reject", "approve", "fail"] = "reject"
+    expires_in_s: Annotated[int, Meta(ge=60, le=366 * 86_400)] = 72 * 3600
+
+
 @table(
     "tools",
     prefix="tool",
@@ -64,7 +88,8 @@ class Tool(TenantRecord, kw_only=True):
     """Something an agent can do: a call, a query or a piece of code, with what it needs to be let in.
 
     `auth_destination` is where the secrets of `auth_config` or of the credential may go: the destination of
-    the configuration at the moment they were entered.
+    the configuration at the moment they were entered. A model's call of a tool that `requires_approval` waits
+    until people have agreed to it, as `approval` says.
     """
 
     name: str
@@ -86,6 +111,8 @@ class Tool(TenantRecord, kw_only=True):
     packages_error: str | None = None
     pinned_packages: list[str]
     created_by: str
+    requires_approval: Annotated[bool, Added("false")] = False
+    approval: ApprovalRule | None = None
 
 
 @table(

@@ -6,7 +6,7 @@ from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.lists import Listing, escape_like
 from retinue.kit.references import Referrer
-from retinue.tools.models import FINAL, Tool, ToolExecution
+from retinue.tools.models import FINAL, Tool, ToolExecution, ToolType
 
 _tools = Tool.__table__
 
@@ -62,3 +62,26 @@ async def slugs_like(ctx: Context, slug: str) -> set[str]:
 async def find_users_of_credential(ctx: Context, credential_id: str) -> list[Referrer]:
     tools = await ctx.db.all(Tool, credential_id=credential_id)
     return [Referrer(tool.id, tool.name) for tool in tools]
+
+
+async def tools_with_script(ctx: Context, file_id: str) -> list[Tool]:
+    """Those that run this uploaded file."""
+    scripts = await ctx.db.all(Tool, tool_type=ToolType.script)
+    return [tool for tool in scripts if tool.config.get("entrypoint") == file_id]
+
+
+async def find_tools_with_script(ctx: Context, file_id: str) -> list[Referrer]:
+    return [Referrer(tool.id, tool.name) for tool in await tools_with_script(ctx, file_id)]
+
+
+async def find_tools_on_table(ctx: Context, table_id: str) -> list[Referrer]:
+    tools = await ctx.db.all(Tool, tool_type=ToolType.custom)
+    return [
+        Referrer(tool.id, tool.name)
+        for tool in tools
+        if tool.config.get("kind") == "data_table" and tool.config.get("table_id") == table_id
+    ]
+
+
+async def keep_table(_ctx: Context, _table_id: str) -> None:
+    """A table that a tool works on is not deleted, so there is nothing to let go of."""

@@ -1,13 +1,16 @@
 """The record of a run: one row and one count in one short transaction, cut to size."""
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
+from retinue.kit.db.errors import RecordGone, ReferenceViolation
 from retinue.kit.db.statements import Statement
 from retinue.tools.models import Tool, ToolExecution
+from retinue.usage.metering import meter
 
 _LONGEST_JSON = 64 * 1024
 _LONGEST_LOGS = 8 * 1024
@@ -52,9 +55,11 @@ def cut_text(text: str, longest: int) -> str:
 
 async def record(ctx: Context, execution: ToolExecution, *, is_new: bool) -> None:
     """Store how a run ended and count it; of a tool that was deleted meanwhile nothing is left to store."""
-    if not await ctx.db.execute(_COUNT_USE, tool_id=execution.tool_id, now=execution.executed_at):
-        return
-    if is_new:
-        await ctx.db.insert(execution)
-    else:
-        await ctx.db.update(execution, **{name: getattr(execution, name) for name in _OUTCOME})
+    with suppress(ReferenceViolation, RecordGone):
+        async with ctx.unit() as unit:
+            unit.db.execute_at_commit(_COUNT_USE, tool_id=execution.tool_id, now=execution.executed_at)
+            meter(unit, {"tool_executions": 1}, tool_id=execution.tool_id, agent_id=execution.agent_id or "")
+            if is_new:
+                await unit.db.insert_at_commit(execution)
+            else:
+                await unit.db.update(execution, **{name: getattr(execution, name) for name in _OUTCOME})

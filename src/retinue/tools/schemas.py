@@ -8,6 +8,7 @@ from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schemas import Name, Schema
 from retinue.tools.categories import Category
 from retinue.tools.models import (
+    ApprovalRule,
     AuthType,
     ExecutionSource,
     ExecutionStatus,
@@ -34,6 +35,8 @@ class ToolCreate(Schema, kw_only=True):
     input_schema: JsonObject | None = None
     output_schema: JsonObject | None = None
     is_enabled: bool = True
+    requires_approval: bool = False
+    approval: ApprovalRule | None = None
 
 
 class ToolUpdate(Schema, kw_only=True):
@@ -48,6 +51,8 @@ class ToolUpdate(Schema, kw_only=True):
     input_schema: JsonObject | UnsetType | None = UNSET
     output_schema: JsonObject | UnsetType | None = UNSET
     is_enabled: bool | UnsetType = UNSET
+    requires_approval: bool | UnsetType = UNSET
+    approval: ApprovalRule | UnsetType | None = UNSET
 
 
 class ToolSummary(Schema, kw_only=True):
@@ -59,6 +64,7 @@ class ToolSummary(Schema, kw_only=True):
     tool_type: ToolType
     auth_type: AuthType
     is_enabled: bool
+    requires_approval: bool
     usage_count: int
     last_used_at: str | None
     created_at: str
@@ -73,6 +79,7 @@ class ToolMade(ToolSummary, kw_only=True):
     packages_status: PackagesStatus
     packages_error: str | None
     pinned_packages: list[str]
+    approval: ApprovalRule | None
     created_by: str
     updated_at: str
 

@@ -2,24 +2,29 @@
 
 from typing import Any
 
+from retinue.kit import references
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.ids import new_id
 from retinue.kit.json_schemas import compile_schema
 from retinue.kit.schemas import given
-from retinue.tools import auth_configs, configuration, known_keys, packages, slugs
+from retinue.tools import approval_rules, auth_configs, configuration, known_keys, packages, slugs
 from retinue.tools.categories import CATEGORIES
 from retinue.tools.errors import SlugTaken, ToolNotFound
 from retinue.tools.events import ToolCreated, ToolDeleted, ToolUpdated
 from retinue.tools.models import PackagesStatus, Tool
-from retinue.tools.queries import slugs_like, tools_by_category
+from retinue.tools.queries import slugs_like, tools_by_category, tools_with_script
 from retinue.tools.schemas import CategoryOut, ToolCreate, ToolUpdate
+
+REFERENCE = "tool"
+"""What other domains point at with a `kit.references.Reference`: they let go of a tool that is deleted."""
 
 
 async def create(ctx: Context, body: ToolCreate) -> Tool:
     _check_schemas(body.input_schema, body.output_schema)
     config = configuration.changed({}, body.config)
     known_keys.check(body.tool_type, config)
+    await approval_rules.check(ctx, body.approval)
     entered = await auth_configs.read(ctx, body.auth_config)
     tool = Tool(
         id=new_id(Tool.__prefix__),
@@ -33,6 +38,8 @@ async def create(ctx: Context, body: ToolCreate) -> Tool:
         input_schema=body.input_schema,
         output_schema=body.output_schema,
         is_enabled=body.is_enabled,
+        requires_approval=body.requires_approval,
+        approval=body.approval,
         pinned_packages=[],
         created_by=ctx.principal.id,
         **entered.columns(),
@@ -59,6 +66,7 @@ async def update(ctx: Context, tool: Tool, body: ToolUpdate) -> Tool:
         wanted["config"] = configuration.changed(held.config, wanted["config"])
     tool_type, config = wanted.get("tool_type", held.tool_type), wanted.get("config", held.config)
     known_keys.check(tool_type, config)
+    await approval_rules.check(ctx, wanted.get("approval"))
     entered = None
     if "auth_config" in wanted:
         entered = await auth_configs.read(ctx, wanted["auth_config"])
@@ -88,6 +96,7 @@ async def _change(ctx: Context, tool: Tool, changes: dict[str, Any]) -> None:
 
 
 async def delete(ctx: Context, tool: Tool) -> None:
+    await references.detach(ctx, REFERENCE, tool.id)
     await ctx.db.delete(tool)
     packages.forget(ctx, tool)
     ctx.emit(ToolDeleted(tool_id=tool.id, name=tool.name))
@@ -105,6 +114,13 @@ async def detach_credential(ctx: Context, credential_id: str) -> None:
     """Make every tool let go of a credential that is deleted."""
     for tool in await ctx.db.all(Tool, credential_id=credential_id):
         await _change(ctx, tool, {"credential_id": None})
+
+
+async def detach_script(ctx: Context, file_id: str) -> None:
+    """Leave every tool that runs a deleted file without an entrypoint, and so not configured."""
+    for tool in await tools_with_script(ctx, file_id):
+        rest = {name: value for name, value in tool.config.items() if name != "entrypoint"}
+        await _change(ctx, tool, {"config": rest})
 
 
 def _check_schemas(input_schema: dict[str, Any] | None, output_schema: dict[str, Any] | None) -> None:

@@ -1,4 +1,6 @@
+from retinue.files.service import REFERENCE as FILE
 from retinue.kit.manifest import Manifest
+from retinue.kit.references import Reference
 from retinue.users.events import (
     InvitationAccepted,
     InvitationRevoked,
@@ -12,6 +14,7 @@ from retinue.users.events import (
     UserUpdated,
 )
 from retinue.users.models import Invitation, User
+from retinue.users.profiles import detach_picture, find_users_with_picture
 from retinue.users.routes import ROUTES
 
 manifest = Manifest(
@@ -30,4 +33,5 @@ manifest = Manifest(
         InvitationAccepted,
         InvitationRevoked,
     ),
+    references=(Reference(to=FILE, kind="users", find=find_users_with_picture, detach=detach_picture),),
 )

@@ -7,6 +7,7 @@ from retinue.files.queries import AVATAR
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.uploads import UploadedFile
+from retinue.kit.references import Referrer
 from retinue.kit.schemas import given
 from retinue.users.events import UserUpdated
 from retinue.users.locales import is_language, is_timezone
@@ -74,3 +75,15 @@ async def discard_avatar(ctx: Context, user: User) -> bool:
     if file is not None:
         await files.remove(ctx, file)
     return True
+
+
+async def find_users_with_picture(ctx: Context, file_id: str) -> list[Referrer]:
+    users = await ctx.db.all(User, avatar_file_id=file_id)
+    return [Referrer(user.id, user.email) for user in users]
+
+
+async def detach_picture(ctx: Context, file_id: str) -> None:
+    """Leave users whose picture is deleted without one."""
+    for user in await ctx.db.all(User, avatar_file_id=file_id):
+        await ctx.db.update(user, avatar_file_id=None)
+        ctx.emit(UserUpdated(user_id=user.id, changed=["avatar"]))

@@ -1,0 +1,119 @@
+"""CPU that a peer takes for the same chat: the provider and the load are ours, the server is theirs."""
+
+import secrets
+import statistics
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from bench.chat import CHAT, STREAM, Side
+from bench.load import drive, request_bytes
+from bench.peers.installing import python_with
+from bench.servers import Server
+
+GOAL_TIMES = 10
+ROUNDS = 3
+COUNTS = {CHAT: 48, STREAM: 24}
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    requirement: str
+    module: str
+    health: str
+    request: Callable[[str, bool], bytes]
+    """The request for a chat, with the server's key, and whether it is to be streamed."""
+    others: tuple[str, ...] = ()
+
+
+def _litellm(key: str, is_streaming: bool) -> bytes:
+    body = {
+        "model": "words",
+        "stream": is_streaming,
+        "messages": [
+            {"role": "system", "content": "You are a friendly assistant. Answer briefly."},
+            {"role": "user", "content": "Hello, how are you?"},
+        ],
+    }
+    return request_bytes("POST", "/chat/completions", token=key, body=msgspec.json.encode(body))
+
+
+def _agno(_key: str, is_streaming: bool) -> bytes:
+    fields = {"message": "Hello, how are you?", "stream": "true" if is_streaming else "false"}
+    parts = "".join(
+        f'--bench\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    )
+    body = f"{parts}--bench--\r\n".encode()
+    return request_bytes(
+        "POST", "/agents/bench/runs", body=body, content_type="multipart/form-data; boundary=bench"
+    )
+
+
+PEERS = (
+    Peer(
+        name="LiteLLM 1.106.2",
+        requirement="litellm[proxy]==1.106.2",
+        module="bench.peers.litellm_server",
+        health="/health/liveliness",
+        request=_litellm,
+    ),
+    Peer(
+        name="Agno 3.1.10",
+        requirement="agno[os]==3.1.10",
+        others=("openai==3.49.0",),
+        module="bench.peers.agno_server",
+        health="/health",
+        request=_agno,
+    ),
+)
+
+
+class Measured(NamedTuple):
+    """CPU microseconds of a server for one chat."""
+
+    what: str
+    theirs: float
+    ours: float
+
+
+async def measure(peer: Peer, provider: str, ours: Side) -> list[Measured]:
+    """Theirs and ours by turns, so that both are measured on the same machine in the same mood."""
+    key = f"sk-{secrets.token_hex(24)}"
+    env = {
+        "LITELLM_MASTER_KEY": key,
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "LITELLM_LOG": "CRITICAL",
+        "AGNO_TELEMETRY": "false",
+    }
+    python = python_with(peer.requirement, *peer.others)
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(peer.module, provider, folder, env=env, python=python, health=peer.health)
+        try:
+            return [
+                await _by_turns(what, server, peer.request(key, what == STREAM), ours)
+                for what in (CHAT, STREAM)
+            ]
+        finally:
+            server.stop()
+
+
+async def _by_turns(what: str, server: Server, request: bytes, ours: Side) -> Measured:
+    theirs, our_own = [], []
+    await _cpu_us(server, request, COUNTS[what])
+    for _ in range(ROUNDS):
+        our_own.append(await ours.cpu_us(what, share=0.5))
+        theirs.append(await _cpu_us(server, request, COUNTS[what]))
+    return Measured(what, statistics.median(theirs), statistics.median(our_own))
+
+
+async def _cpu_us(server: Server, request: bytes, count: int) -> float:
+    before = server.cpu_seconds()
+    bad = await drive(server.port, request, count)
+    if bad:
+        raise RuntimeError(f"{bad} of {count} requests failed")
+    return (server.cpu_seconds() - before) / count * 1e6

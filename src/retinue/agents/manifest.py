@@ -1,0 +1,21 @@
+from retinue.agents.attachments import detach_tool
+from retinue.agents.events import AgentCreated, AgentDeleted, AgentPublished, AgentUpdated
+from retinue.agents.models import Agent, AgentTool, AgentVersion, SubAgent
+from retinue.agents.provider_keys import find_agents_on_last_key, keep_model
+from retinue.agents.queries import find_agents_with_tool
+from retinue.agents.routes import ROUTES
+from retinue.agents.web_search import detach_credential, find_users_of_credential
+from retinue.kit.manifest import Manifest
+from retinue.kit.references import Reference
+
+manifest = Manifest(
+    name="agents",
+    records=(Agent, AgentVersion, AgentTool, SubAgent),
+    routes=ROUTES,
+    events=(AgentCreated, AgentUpdated, AgentDeleted, AgentPublished),
+    references=(
+        Reference(to="tool", kind="agents", find=find_agents_with_tool, detach=detach_tool),
+        Reference(to="credential", kind="agents", find=find_users_of_credential, detach=detach_credential),
+        Reference(to="provider_key", kind="agents", find=find_agents_on_last_key, detach=keep_model),
+    ),
+)

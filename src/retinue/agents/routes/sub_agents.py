@@ -1,0 +1,57 @@
+from retinue.agents import sub_agents
+from retinue.agents.errors import (
+    AlreadyAttached,
+    NotADirectSubAgent,
+    SubAgentCycle,
+    SubAgentNotFound,
+    SubAgentsTooDeep,
+    TooManyAttached,
+)
+from retinue.agents.loaders import AgentById
+from retinue.agents.queries import sub_agents_of
+from retinue.agents.schemas import DirectCreate, DirectUpdate, SubAgentAttach, SubAgentOut, SubAgentPatch
+from retinue.kit.context import Context
+from retinue.kit.http.routing import Routes
+
+routes = Routes("/api/v1/agents/{agent_id}/sub-agents", tag="agents")
+
+_NO_ROOM = (SubAgentsTooDeep, TooManyAttached)
+
+
+@routes.get("", requires="agents:read", wrap=True)
+async def list_sub_agents(ctx: Context, agent: AgentById) -> list[SubAgentOut]:
+    return [sub_agents.shown(one) for one in await sub_agents_of(ctx, agent)]
+
+
+@routes.post(
+    "/attach", requires="agents:write", status=201, errors=(SubAgentCycle, AlreadyAttached, *_NO_ROOM)
+)
+async def attach_sub_agent(ctx: Context, agent: AgentById, body: SubAgentAttach) -> SubAgentOut:
+    """The id of a sub-agent is the id of its agent."""
+    return sub_agents.shown(await sub_agents.attach(ctx, agent, body))
+
+
+@routes.post("/direct", requires="agents:write", status=201, errors=_NO_ROOM)
+async def create_direct_sub_agent(ctx: Context, agent: AgentById, body: DirectCreate) -> SubAgentOut:
+    """Makes an agent that lives with this one and is listed nowhere else."""
+    return sub_agents.shown(await sub_agents.create_direct(ctx, agent, body))
+
+
+@routes.put("/direct/{sub_agent_id}", requires="agents:write", errors=(SubAgentNotFound, NotADirectSubAgent))
+async def update_direct_sub_agent(
+    ctx: Context, agent: AgentById, sub_agent_id: str, body: DirectUpdate
+) -> SubAgentOut:
+    return sub_agents.shown(await sub_agents.update_direct(ctx, agent, sub_agent_id, body))
+
+
+@routes.patch("/{sub_agent_id}", requires="agents:write", errors=(SubAgentNotFound,))
+async def update_sub_agent(
+    ctx: Context, agent: AgentById, sub_agent_id: str, body: SubAgentPatch
+) -> SubAgentOut:
+    return sub_agents.shown(await sub_agents.patch(ctx, agent, sub_agent_id, body))
+
+
+@routes.delete("/{sub_agent_id}", requires="agents:write", status=204, errors=(SubAgentNotFound,))
+async def remove_sub_agent(ctx: Context, agent: AgentById, sub_agent_id: str) -> None:
+    """Deletes a direct sub-agent, and only detaches a template."""
+    await sub_agents.detach(ctx, agent, sub_agent_id)

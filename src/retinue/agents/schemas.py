@@ -1,0 +1,249 @@
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.agents.models import AgentStatus, LogSettings, RelationshipType
+from retinue.kit.lists import ListQuery
+from retinue.kit.schemas import Name, Schema
+from retinue.tools.models import ToolType
+
+JsonObject = dict[str, Any]
+ModelId = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"[^\s\x1c-\x1f\x85\ufeff]")]
+FallbackModels = Annotated[list[ModelId], Meta(max_length=5)]
+Description = Annotated[str, Meta(max_length=10_000)]
+Prompt = Annotated[str, Meta(max_length=32_000)]
+Temperature = Annotated[float, Meta(ge=0, le=1)]
+MaxTokens = Annotated[int, Meta(ge=1, le=1_000_000)]
+DisplayOrder = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Id = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class AgentFields(Schema, kw_only=True):
+    """What makes an agent, whether it stands alone or lives with a parent."""
+
+    name: Name
+    primary_model: ModelId
+    system_prompt: Prompt
+    description: Description | None = None
+    fallback_models: FallbackModels | None = None
+    temperature: Temperature | None = None
+    max_tokens: MaxTokens | None = None
+
+
+class AgentCreate(AgentFields, kw_only=True):
+    status: Literal["draft", "published"] | None = None
+
+
+class AgentChanges(Schema, kw_only=True):
+    """The same to be changed."""
+
+    name: Name | UnsetType = UNSET
+    primary_model: ModelId | UnsetType = UNSET
+    system_prompt: Prompt | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    fallback_models: FallbackModels | UnsetType | None = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    max_tokens: MaxTokens | UnsetType | None = UNSET
+
+
+class AgentUpdate(AgentChanges, kw_only=True):
+    """null takes what is optional back to its default."""
+
+    status: AgentStatus | UnsetType = UNSET
+
+
+class AgentSummary(Schema, kw_only=True):
+    """Exactly what a list carries."""
+
+    id: str
+    name: str
+    description: str
+    primary_model: str
+    status: AgentStatus
+    temperature: float
+    created_at: str
+    updated_at: str
+
+
+class AgentOut(AgentSummary, kw_only=True):
+    fallback_models: list[str]
+    system_prompt: str
+    max_tokens: int
+    version: int
+    created_by: str
+    published_at: str | None
+
+
+class ToolOfAgent(Schema, kw_only=True):
+    id: str
+    name: str
+    tool_type: ToolType
+    is_enabled: bool
+
+
+class KnowledgeOfAgent(Schema, kw_only=True):
+    enabled: bool
+    document_count: int
+    chunk_count: int
+
+
+class SubAgentOfAgent(Schema, kw_only=True):
+    id: str
+    name: str
+    relationship_type: RelationshipType
+
+
+class AgentDetail(AgentOut, kw_only=True):
+    tools: list[ToolOfAgent]
+    knowledge_base: KnowledgeOfAgent
+    sub_agents: list[SubAgentOfAgent]
+
+
+class AgentList(ListQuery, kw_only=True):
+    status: AgentStatus | None = None
+
+
+class DirectAgent(Schema, kw_only=True):
+    """What a direct sub-agent is made of."""
+
+    name: str
+    description: str
+    primary_model: str
+    fallback_models: list[str]
+    system_prompt: str
+    temperature: float
+    max_tokens: int
+
+
+class ToolSnapshot(Schema, kw_only=True):
+    tool_id: str
+    name: str
+    is_enabled: bool
+    display_order: int
+    config_override: JsonObject | None
+    requires_approval: bool = False
+
+
+class SubAgentSnapshot(Schema, kw_only=True):
+    """`agent` is the whole sub-agent where it lives with its parent."""
+
+    id: str
+    name: str
+    relationship_type: RelationshipType
+    is_enabled: bool
+    delegation_prompt: str
+    agent: DirectAgent | None = None
+
+
+class Snapshot(DirectAgent, kw_only=True):
+    """The whole agent as it was; what is bound to whoever saved it is left out."""
+
+    status: AgentStatus
+    web_search: JsonObject
+    log_settings: LogSettings
+    tools: list[ToolSnapshot]
+    sub_agents: list[SubAgentSnapshot]
+
+
+class VersionSummary(Schema, kw_only=True):
+    version: int
+    created_at: str
+    created_by: str
+    summary: str
+    published: bool
+
+
+class VersionOut(VersionSummary, kw_only=True):
+    snapshot: Snapshot
+
+
+class DiffQuery(msgspec.Struct, kw_only=True):
+    against: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+
+
+class Difference(Schema, kw_only=True):
+    path: str
+    from_: Any = msgspec.field(name="from")
+    to: Any
+
+
+class AgentRestored(AgentDetail, kw_only=True):
+    """`version` is the new one; `warnings` name what could not be restored."""
+
+    restored_version: int
+    warnings: list[str]
+
+
+class Attach(Schema, kw_only=True):
+    tool_id: Id
+    is_enabled: bool | None = True
+    display_order: DisplayOrder | None = None
+    config_override: JsonObject | None = None
+    requires_approval: bool = False
+
+
+class AttachmentUpdate(Schema, kw_only=True):
+    is_enabled: bool | UnsetType = UNSET
+    display_order: DisplayOrder | UnsetType = UNSET
+    config_override: JsonObject | UnsetType | None = UNSET
+    requires_approval: bool | UnsetType = UNSET
+
+
+class Attached(Schema, kw_only=True):
+    agent_id: str
+    tool_id: str
+    is_enabled: bool
+    display_order: int
+    config_override: JsonObject | None
+    requires_approval: bool
+    attached_at: str
+
+
+class AttachmentOut(Schema, kw_only=True):
+    tool_id: str
+    tool_name: str
+    tool_type: ToolType
+    category: str
+    is_enabled: bool
+    display_order: int
+    config_override: JsonObject | None
+    requires_approval: bool
+    attached_at: str
+
+
+class SubAgentAttach(Schema, kw_only=True):
+    agent_id: Id
+    delegation_prompt: Prompt | None = ""
+    is_enabled: bool | None = True
+
+
+class SubAgentPatch(Schema, kw_only=True):
+    delegation_prompt: Prompt | UnsetType | None = UNSET
+    is_enabled: bool | UnsetType = UNSET
+
+
+class DirectCreate(AgentFields, kw_only=True):
+    delegation_prompt: Prompt | None = ""
+    is_enabled: bool | None = True
+
+
+class DirectUpdate(AgentChanges, kw_only=True):
+    delegation_prompt: Prompt | UnsetType | None = UNSET
+    is_enabled: bool | UnsetType = UNSET
+
+
+class SubAgentOut(Schema, kw_only=True):
+    """The fields of the agent itself are there for a direct sub-agent, which is shown nowhere else."""
+
+    id: str
+    name: str
+    relationship_type: RelationshipType
+    is_enabled: bool
+    delegation_prompt: str
+    description: str | UnsetType = UNSET
+    primary_model: str | UnsetType = UNSET
+    fallback_models: list[str] | UnsetType = UNSET
+    system_prompt: str | UnsetType = UNSET
+    temperature: float | UnsetType = UNSET
+    max_tokens: int | UnsetType = UNSET

@@ -1,0 +1,208 @@
+"""The web search of an agent: what is configured, whether it can run, and where its key may go."""
+
+from typing import Annotated, Any
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.adapters.search import Engine, find_engine, read_domain
+from retinue.agents import service
+from retinue.agents.models import Agent, WebSearch
+from retinue.agents.searching import KEY_IN, base_url_of, destination_of, unfit
+from retinue.credentials import destinations
+from retinue.credentials.models import Credential
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement
+from retinue.kit.egress import Egress, EgressRefused
+from retinue.kit.errors import Invalid
+from retinue.kit.lists import escape_like
+from retinue.kit.references import Referrer
+from retinue.kit.schemas import Schema, given
+from retinue.providers.addresses import read_base_url
+
+EngineName = Annotated[str, Meta(min_length=1, max_length=64)]
+MaxResults = Annotated[int, Meta(ge=1, le=20)]
+CredentialId = Annotated[str, Meta(min_length=1, max_length=64)]
+BaseUrl = Annotated[str, Meta(min_length=1, max_length=2048)]
+Domains = Annotated[list[Annotated[str, Meta(min_length=1, max_length=253)]], Meta(max_length=100)]
+
+_agents = Agent.__table__
+# The configuration is one JSON value; asked seldom, and only of one tenant's agents.
+_NAMING: Statement[Any] = Statement(
+    sa.select(_agents.c.id)
+    .where(sa.cast(_agents.c.web_search, sa.Text).like(sa.bindparam("pattern"), escape="\\"))
+    .order_by(_agents.c.id)
+)
+_DOMAIN_LISTS = ("allowed_domains", "blocked_domains")
+
+
+class WebSearchOut(Schema, kw_only=True):
+    """`configured` says whether a search could run; what is in the way, or ignored, stands in `warnings`."""
+
+    enabled: bool
+    search_engine: str
+    max_results: int
+    safe_search: bool
+    credential_id: str | None
+    base_url: str | None
+    allowed_domains: list[str]
+    blocked_domains: list[str]
+    configured: bool
+    warnings: list[str]
+
+
+class WebSearchUpdate(Schema, kw_only=True):
+    enabled: bool | UnsetType = UNSET
+    search_engine: EngineName | UnsetType = UNSET
+    max_results: MaxResults | UnsetType = UNSET
+    safe_search: bool | UnsetType = UNSET
+    credential_id: CredentialId | UnsetType | None = UNSET
+    base_url: BaseUrl | UnsetType | None = UNSET
+    allowed_domains: Domains | UnsetType = UNSET
+    blocked_domains: Domains | UnsetType = UNSET
+
+
+async def show(ctx: Context, agent: Agent) -> WebSearchOut:
+    config = agent.web_search
+    engine = find_engine(config.search_engine)
+    if engine is None:
+        obstacles, notes = [f"The search engine {config.search_engine} is not known here."], []
+    else:
+        obstacles, notes = await _obstacles(ctx, config, engine), _notes(config, engine)
+    return WebSearchOut.of(
+        config,
+        allowed_domains=list(config.allowed_domains),
+        blocked_domains=list(config.blocked_domains),
+        configured=not obstacles,
+        warnings=[*obstacles, *notes],
+    )
+
+
+async def update(ctx: Context, agent: Agent, body: WebSearchUpdate) -> WebSearchOut:
+    # As it is now: two who change different fields must not undo each other.
+    held = await service.hold(ctx, agent.id)
+    wanted = given(body)
+    if wanted.get("base_url"):
+        wanted["base_url"] = read_base_url(wanted["base_url"])
+    for name in _DOMAIN_LISTS:
+        if name in wanted:
+            wanted[name] = _distinct(name, wanted[name])
+    if wanted.get("credential_id"):
+        await _check_credential(ctx, wanted["credential_id"])
+    config = msgspec.structs.replace(held.web_search, **wanted)
+    return await _save(ctx, held, await _bound(ctx, config, wanted.keys()))
+
+
+async def switch(ctx: Context, agent: Agent, *, enabled: bool) -> WebSearchOut:
+    held = await service.hold(ctx, agent.id)
+    return await _save(ctx, held, msgspec.structs.replace(held.web_search, enabled=enabled))
+
+
+async def find_users_of_credential(ctx: Context, credential_id: str) -> list[Referrer]:
+    return [Referrer(agent.id, agent.name) for agent in await _users_of_credential(ctx, credential_id)]
+
+
+async def detach_credential(ctx: Context, credential_id: str) -> None:
+    """Make every agent let go of a credential that is deleted."""
+    for agent in await _users_of_credential(ctx, credential_id):
+        held = await service.hold(ctx, agent.id)
+        config = msgspec.structs.replace(held.web_search, credential_id=None, credential_destination="")
+        await service.change(ctx, held, web_search=config)
+
+
+async def _users_of_credential(ctx: Context, credential_id: str) -> list[Agent]:
+    rows = await ctx.db.rows(_NAMING, pattern=f'%"{escape_like(credential_id)}"%')
+    agents = [await ctx.db.get(Agent, row[0]) for row in rows]
+    return [agent for agent in agents if agent and agent.web_search.credential_id == credential_id]
+
+
+async def _save(ctx: Context, agent: Agent, config: WebSearch) -> WebSearchOut:
+    if config != agent.web_search:
+        agent = await service.change(ctx, agent, web_search=config)
+    return await show(ctx, agent)
+
+
+def _distinct(name: str, written: list[str]) -> tuple[str, ...]:
+    domains: dict[str, Any] = {}
+    for index, domain in enumerate(written):
+        try:
+            domains[read_domain(domain)] = True
+        except EgressRefused as error:
+            raise Invalid({f"{name}.{index}": error.message}) from None
+    return tuple(domains)
+
+
+async def _check_credential(ctx: Context, credential_id: str) -> None:
+    ctx.principal.require("credentials:read")
+    credential = await ctx.db.get(Credential, credential_id)
+    if credential is None:
+        raise Invalid({"credential_id": "there is no such credential"})
+    if credential.type not in KEY_IN:
+        raise Invalid({"credential_id": f"must be of type {', '.join(KEY_IN)}"})
+
+
+async def _bound(ctx: Context, config: WebSearch, named: Any) -> WebSearch:
+    """The configuration with where its key may go, which is decided by who names the key or the place.
+
+    Whoever changes anything else has not agreed to the address that someone else gave.
+    """
+    if config.credential_id is None:
+        return msgspec.structs.replace(config, credential_destination="")
+    if not named & {"credential_id", *_names_the_place(config)}:
+        return config
+    credential = await ctx.db.get(Credential, config.credential_id)
+    destination = destination_of(ctx.settings, config)
+    if credential is None or not await destinations.admit(ctx, credential, destination):
+        return config
+    return msgspec.structs.replace(config, credential_destination=destination)
+
+
+def _names_the_place(config: WebSearch) -> set[str]:
+    """The fields that say where searches go: the engine, unless the address is one's own."""
+    engine = find_engine(config.search_engine)
+    has_own_address = engine is not None and "base_url" in engine.needs and config.base_url is not None
+    return {"base_url"} if has_own_address else {"base_url", "search_engine"}
+
+
+async def _obstacles(ctx: Context, config: WebSearch, engine: Engine) -> list[str]:
+    """Why a search could not run."""
+    base_url = base_url_of(ctx.settings, config)
+    if "base_url" in engine.needs:
+        if base_url is None:
+            return [f"{engine.title} needs a base_url, or RETINUE_SEARXNG_URL."]
+        try:
+            ctx.adapter(Egress).check(base_url, require_https=True)
+        except EgressRefused as error:
+            return [f"{engine.title} cannot be asked: {error.message}"]
+    if config.credential_id is None:
+        return [f"{engine.title} needs a credential_id."] if "key" in engine.needs else []
+    return await _credential_obstacles(ctx, config, engine) if engine.takes_key else []
+
+
+async def _credential_obstacles(ctx: Context, config: WebSearch, engine: Engine) -> list[str]:
+    credential = await ctx.db.find(Credential, id=config.credential_id)
+    if credential is None:
+        return ["The credential does not exist any more."]
+    found = [unfit(engine, credential)]
+    if credential.is_expired(ctx.now):
+        found.append("The credential has expired.")
+    if destination_of(ctx.settings, config) not in credential.destinations:
+        # The operator's address stays his own.
+        place = config.base_url if config.base_url and "base_url" in engine.needs else engine.title
+        found.append(f"The credential may not be sent to {place} until someone who knows it saves this.")
+    return [obstacle for obstacle in found if obstacle]
+
+
+def _notes(config: WebSearch, engine: Engine) -> list[str]:
+    """What is configured and has no effect, or soon has none."""
+    notes = []
+    if config.base_url is not None and "base_url" not in engine.needs:
+        notes.append(f"{engine.title} has an address of its own; base_url is not used.")
+    if config.credential_id is not None and not engine.takes_key:
+        notes.append(f"{engine.title} takes no key; credential_id is not used.")
+    if config.safe_search and not engine.filters:
+        notes.append(f"{engine.title} offers no safe search; safe_search is not used.")
+    if engine.name == "google_pse":
+        notes.append("Google has announced the end of this API for 2027-01-01.")
+    return notes

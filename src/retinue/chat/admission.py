@@ -1,0 +1,68 @@
+"""How many turns a tenant may have answered at once and per minute, by its plan."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from retinue.chat.engine import MAX_SECONDS
+from retinue.chat.errors import TooManyTurns
+from retinue.kit.context import Context
+from retinue.kit.ids import new_id
+from retinue.kit.limits import COST, PlanLimits
+
+LEASE_S = MAX_SECONDS + 30
+_RETRY_AFTER_S = 5
+
+
+class Place:
+    """One of the tenant's places, held until it is given back."""
+
+    def __init__(self, ctx: Context, key: str, lease_id: str) -> None:
+        self._limiter = ctx.instance.limiter
+        self._key = key
+        self._lease_id = lease_id
+
+    async def give_back(self) -> None:
+        await self._limiter.release(self._key, self._lease_id)
+
+
+async def take_place(ctx: Context, limits: PlanLimits | None = None, *, is_counted: bool = True) -> Place:
+    """Refused with 429 when the plan allows no more; whoever takes a place gives it back."""
+    limits = limits or ctx.principal.limits
+    if is_counted:
+        await count_turn(ctx, limits)
+    key, lease_id = f"turns:{ctx.tenant_id}", new_id("lease")
+    limit = limits.concurrent_executions if limits is not None else None
+    if not await ctx.instance.limiter.acquire(key, limit, lease_id, LEASE_S):
+        raise too_many_at_once(ctx, limit or 0)
+    return Place(ctx, key, lease_id)
+
+
+def too_many_at_once(ctx: Context, limit: int) -> TooManyTurns:
+    return TooManyTurns(
+        limit=limit,
+        window="concurrent",
+        retry_after=_RETRY_AFTER_S,
+        reset=int(ctx.clock.time()) + _RETRY_AFTER_S,
+        message="Too many messages are being answered at this moment; try again in a few seconds.",
+    )
+
+
+async def count_turn(ctx: Context, limits: PlanLimits | None) -> None:
+    """The price of a chat request already keeps to most plans; only a tighter number is counted."""
+    if limits is None or limits.chat_per_minute is None:
+        return
+    per_minute = limits.requests_per_minute
+    if per_minute is not None and limits.chat_per_minute * COST["chat"] >= per_minute:
+        return
+    decision = await ctx.instance.limiter.hit_window(f"chat:{ctx.tenant_id}", limits.chat_per_minute, 60)
+    if not decision.allowed:
+        raise decision.refusal()
+
+
+@asynccontextmanager
+async def admitted(ctx: Context) -> AsyncIterator[None]:
+    place = await take_place(ctx)
+    try:
+        yield
+    finally:
+        await place.give_back()

@@ -1,0 +1,351 @@
+"""The turn: model and tools in alternation until the model has answered or the budget is spent.
+
+No HTTP and no records here. The parts come as they happen and `Answered` comes last; what a model cannot be
+made to do (stop, be brief, give usable arguments) the budget does. Nothing is awaited inside a transaction.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from retinue.adapters.llm import (
+    ChatReply,
+    ChatRequest,
+    Done,
+    Message,
+    TextDelta,
+    ToolCall,
+)
+from retinue.agents.capabilities import capabilities
+from retinue.agents.models import Agent
+from retinue.chat.engine import prompts
+from retinue.chat.engine.asking_models import Models
+from retinue.chat.engine.budget import (
+    MAX_CALLS,
+    MAX_DEPTH,
+    MAX_REPLY_CHARACTERS,
+    MAX_ROUNDS,
+    Budget,
+    OutOfTokens,
+    Reservation,
+    estimated_tokens,
+)
+from retinue.chat.engine.calls import Calls
+from retinue.chat.engine.pausing import Paused, PendingCall, Resumption
+from retinue.chat.engine.storable import storable_call, storable_text
+from retinue.chat.engine.toolbox import Toolbox
+from retinue.chat.words import (
+    Answered,
+    CalledTool,
+    FinishReason,
+    Part,
+    ReplyDetails,
+    Said,
+    Source,
+    ToolBegan,
+    ToolDone,
+)
+from retinue.kit.context import Context
+from retinue.kit.errors import RetinueError
+from retinue.knowledge import retrieval
+from retinue.knowledge.retrieval import Passage
+
+_PREVIEW_CHARACTERS = 300
+_FALLBACK = "model_fallback"
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is to answer; `depth` counts how many agents have handed it on.
+
+    `resumed` is a turn that has waited for approvals, to be gone on with.
+    """
+
+    agent: Agent
+    message: str
+    history: tuple[Message, ...] = ()
+    context: dict[str, Any] | None = None
+    max_tokens: int
+    temperature: float
+    stop: tuple[str, ...] = ()
+    depth: int = 0
+    is_streaming: bool = False
+    resumed: Resumption | None = None
+
+
+class Turn:
+    __slots__ = (
+        "_budget",
+        "_called",
+        "_ctx",
+        "_fence",
+        "_finish",
+        "_is_new_paragraph",
+        "_length",
+        "_model",
+        "_models",
+        "_pending",
+        "_said",
+        "_sources",
+        "_task",
+        "_toolbox",
+        "_warnings",
+        "paused",
+    )
+
+    def __init__(self, ctx: Context, task: Task, budget: Budget, fence: prompts.Fence | None = None) -> None:
+        self._ctx = ctx
+        self._task = task
+        self._budget = budget
+        self._fence = fence or prompts.Fence(task.resumed.paused.mark if task.resumed else "")
+        self._models = Models(ctx, task.agent)
+        self._toolbox = Toolbox()
+        self._said: list[str] = []
+        self._length = 0
+        self._is_new_paragraph = False
+        self._called: list[CalledTool] = []
+        self._sources: list[Source] = []
+        self._warnings: list[str] = []
+        self._model = task.agent.primary_model
+        self._finish = FinishReason.stop
+        self._pending: list[PendingCall] = []
+        self.paused: Paused | None = None
+        if task.resumed is not None:
+            self._take_up(task.resumed)
+
+    def _take_up(self, resumed: Resumption) -> None:
+        """Stand where the turn was left."""
+        paused, details = resumed.paused, resumed.details
+        self._budget.go_on(details.usage, paused.tokens_left, paused.calls_left, paused.seen)
+        self._said, self._length = [resumed.text] if resumed.text else [], len(resumed.text)
+        waited = {one.approval_id for one in paused.pending}
+        self._called = [call for call in details.tool_calls if call.approval_id not in waited]
+        self._sources, self._warnings = list(details.sources), list(details.warnings)
+        self._model = details.model
+
+    async def parts(self) -> AsyncGenerator[Part, None]:
+        resumed, first_round = self._task.resumed, 0
+        if resumed is None:
+            conversation = await self._opening()
+        else:
+            conversation, first_round = list(resumed.paused.conversation), resumed.paused.round_number + 1
+            async with aclosing(self._settle(resumed, conversation)) as settled:
+                async for part in settled:
+                    yield part
+        for round_number in range(first_round, MAX_ROUNDS + 1):
+            is_last = round_number == MAX_ROUNDS or self._budget.is_spent
+            reply: ChatReply | None = None
+            async with aclosing(self._ask(conversation, may_use_tools=not is_last)) as steps:
+                async for step in steps:
+                    if isinstance(step, Said):
+                        yield step
+                    else:
+                        reply = step
+            if is_last:
+                self._finish = FinishReason.tool_limit
+            if is_last or reply is None or not reply.tool_calls or not self._toolbox.by_name:
+                break
+            wanted = tuple(storable_call(call) for call in reply.tool_calls[:MAX_CALLS])
+            conversation.append(msgspec.structs.replace(reply.message(), tool_calls=wanted))
+            async with aclosing(self._use(wanted, conversation)) as uses:
+                async for part in uses:
+                    yield part
+            if self._pending:
+                self._pause(conversation, round_number)
+                break
+        yield self.so_far()
+
+    def _pause(self, conversation: list[Message], round_number: int) -> None:
+        self._finish = FinishReason.awaiting_approval
+        self.paused = Paused(
+            conversation=tuple(conversation),
+            mark=self._fence.mark,
+            pending=tuple(self._pending),
+            round_number=round_number,
+            **self._budget.left(),
+        )
+
+    async def _settle(self, resumed: Resumption, conversation: list[Message]) -> AsyncGenerator[Part, None]:
+        """Make the calls that were approved, and tell the model of all that were decided."""
+        await self._open_toolbox()
+        calls = Calls(self._ctx, self._task, self._toolbox, self._budget, self._fence)
+        async with aclosing(calls.settle(resumed.paused.pending, resumed.decisions)) as outcomes:
+            async for outcome in outcomes:
+                self._called.append(outcome.called)
+                if outcome.message is not None:
+                    conversation.append(outcome.message)
+                yield ToolDone(outcome.called)
+
+    async def _ask(  # noqa: C901  each generator between model and client costs time for every piece
+        self, conversation: list[Message], *, may_use_tools: bool
+    ) -> AsyncGenerator[Said | ChatReply, None]:
+        """What the model says, and then its whole reply; no reply when tokens or room are spent."""
+        reserved = self._reserved(conversation)
+        if reserved is None:
+            return
+        request = self._request(conversation, reserved, may_use_tools=may_use_tools)
+        length_before = self._length
+        self._is_new_paragraph = bool(self._said)
+        try:
+            if not self._task.is_streaming:
+                reply = await self._models.reply(request)
+                if said := self._say(reply.text):
+                    yield said
+                if self._heard_out(reply, reserved):
+                    yield reply
+                return
+            async with aclosing(self._models.stream(request)) as deltas:
+                async for delta in deltas:
+                    if isinstance(delta, TextDelta) and (said := self._say(delta.text)):
+                        yield said
+                    elif isinstance(delta, Done) and self._heard_out(delta.reply, reserved):
+                        yield delta.reply
+                    if self._is_full():
+                        return
+        except RetinueError:
+            if self._length == length_before:
+                reserved.took = (0, 0)
+            raise
+        finally:
+            self._budget.settle(reserved, self._length - length_before)
+
+    def _reserved(self, conversation: list[Message]) -> Reservation | None:
+        """Tokens for the next question; where there are none left, what was said so far is the reply."""
+        characters = sum(len(message.text()) for message in conversation)
+        try:
+            return self._budget.reserve(estimated_tokens(characters), self._task.max_tokens)
+        except OutOfTokens:
+            if not self._said and not self._called:
+                raise
+        self._finish = FinishReason.length
+        return None
+
+    def _heard_out(self, reply: ChatReply, reserved: Reservation) -> bool:
+        """Whether the turn may go on from a reply; one that filled all the room is its end."""
+        self._note(reply, reserved)
+        return not self._is_full()
+
+    def _is_full(self) -> bool:
+        if self._length < MAX_REPLY_CHARACTERS:
+            return False
+        self._finish = FinishReason.length
+        return True
+
+    async def _opening(self) -> list[Message]:
+        task, agent = self._task, self._task.agent
+        passages: list[Passage] = []
+        if agent.knowledge_base_id is not None:
+            passages = await retrieval.search(self._ctx, agent.knowledge_base_id, task.message)
+            self._sources = [_source(number, passage) for number, passage in enumerate(passages, 1)]
+        await self._open_toolbox()
+        # What another agent hands on may have been anyone's words.
+        has_material = bool(passages or self._toolbox.by_name or task.depth)
+        return [
+            prompts.instructions(agent.system_prompt, self._fence, task.context, has_material=has_material),
+            *prompts.recent(task.history),
+            prompts.question(task.message, passages, self._fence),
+        ]
+
+    async def _open_toolbox(self) -> None:
+        agent = self._task.agent
+        if agent.tool_count or agent.sub_agent_count or agent.web_search.enabled:
+            able = await capabilities(self._ctx, agent)
+            self._toolbox = Toolbox.of(agent, able, may_delegate=self._task.depth < MAX_DEPTH)
+
+    def _request(
+        self, conversation: list[Message], reserved: Reservation, *, may_use_tools: bool
+    ) -> ChatRequest:
+        return ChatRequest(
+            model=self._models.wanted,
+            messages=tuple(conversation),
+            tools=self._toolbox.specs if may_use_tools else (),
+            temperature=self._task.temperature,
+            max_tokens=reserved.reply_tokens,
+            stop=self._task.stop,
+        )
+
+    def _say(self, text: str) -> Said | None:
+        """What comes after a tool was used is a paragraph of its own."""
+        text = storable_text(text)
+        if not text:
+            return None
+        if self._is_new_paragraph:
+            self._is_new_paragraph = False
+            text = f"\n\n{text}"
+        text = text[: MAX_REPLY_CHARACTERS - self._length]
+        self._length += len(text)
+        self._said.append(text)
+        return Said(text)
+
+    def _note(self, reply: ChatReply, reserved: Reservation) -> None:
+        """Who replied, and what it took; where the provider does not say, an estimate."""
+        if reply.usage is not None:
+            reserved.took = reply.usage.prompt_tokens, reply.usage.completion_tokens
+        else:
+            reserved.took = reserved.prompt_tokens, estimated_tokens(len(reply.text))
+        self._model = reply.model
+        if reply.finish_reason in {"length", "content_filter"}:
+            self._finish = FinishReason(reply.finish_reason)
+        if not _is_same(reply.model, self._task.agent.primary_model) and _FALLBACK not in self._warnings:
+            self._warnings.append(_FALLBACK)
+
+    async def _use(
+        self, wanted: tuple[ToolCall, ...], conversation: list[Message]
+    ) -> AsyncGenerator[Part, None]:
+        """Run what the model asked for, several at once, and tell it what came of each in order."""
+        calls = Calls(self._ctx, self._task, self._toolbox, self._budget, self._fence)
+        waiting: list[CalledTool] = []
+        for call in wanted:
+            yield ToolBegan(call.id, call.name, call.arguments or {})
+        async with aclosing(calls.run(wanted, len(self._sources))) as outcomes:
+            async for outcome in outcomes:
+                for inner in outcome.inner:
+                    self._called.append(inner)
+                    yield ToolBegan(inner.id, inner.tool, inner.input, is_inner=True)
+                    yield ToolDone(inner, is_inner=True)
+                if outcome.pending is not None:
+                    waiting.append(outcome.called)
+                    self._pending.append(outcome.pending)
+                    continue
+                self._called.append(outcome.called)
+                self._sources += outcome.sources
+                if outcome.message is not None:
+                    conversation.append(outcome.message)
+                yield ToolDone(outcome.called)
+        # Last, because the others are done in the order in which they stand.
+        self._called += waiting
+
+    def so_far(self) -> Answered:
+        """What the turn has come to, also when it ends early."""
+        agent = self._task.agent
+        return Answered(
+            text="".join(self._said),
+            details=ReplyDetails(
+                model=self._model,
+                finish_reason=self._finish,
+                usage=self._budget.usage,
+                sources=tuple(self._sources),
+                tool_calls=tuple(self._called),
+                warnings=tuple(self._warnings),
+                agent_version=agent.version,
+                correlation_id=self._ctx.caller.correlation_id,
+            ),
+        )
+
+
+def _source(number: int, passage: Passage) -> Source:
+    return Source(
+        document_name=passage.document_name,
+        chunk_preview=passage.text[:_PREVIEW_CHARACTERS],
+        relevance_score=passage.score,
+        document_id=passage.document_id,
+        chunk_id=passage.chunk_id,
+        page=passage.page,
+        index=number,
+    )
+
+
+def _is_same(answered: str, wanted: str) -> bool:
+    """Whether the model that answered is the one that was named, with its provider or without."""
+    return answered == wanted or answered.partition("/")[2] == wanted

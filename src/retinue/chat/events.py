@@ -1,0 +1,73 @@
+from typing import Any
+
+from retinue.kit.events.declare import Event, event
+
+_IDS = {"conversation_id": "conv_…", "agent_id": "agt_…"}
+_USAGE = {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150}
+
+
+class ChatEvent(Event, kw_only=True):
+    conversation_id: str
+    agent_id: str
+
+
+@event(
+    "agent.chat.started",
+    subject="conversation_id",
+    example={**_IDS, "channel": "console", "user_id": "usr_…", "session_id": None},
+)
+class ChatStarted(ChatEvent, kw_only=True):
+    """A conversation began."""
+
+    channel: str
+    user_id: str | None = None
+    session_id: str | None = None
+
+
+@event(
+    "agent.chat.message",
+    subject="conversation_id",
+    example={
+        **_IDS,
+        "message_id": "msg_…",
+        "role": "assistant",
+        "content": "Hello!",
+        "job_id": None,
+        "tool_call_count": 0,
+        "usage": _USAGE,
+    },
+)
+class ChatMessage(ChatEvent, kw_only=True):
+    """A message was said; `content` and `usage` are null when the agent's log does not keep them."""
+
+    message_id: str
+    role: str
+    content: str | None
+    job_id: str | None = None
+    tool_call_count: int = 0
+    usage: dict[str, Any] | None = None
+
+
+@event(
+    "agent.chat.completed",
+    subject="conversation_id",
+    example={
+        **_IDS,
+        "job_id": None,
+        "reason": "idle_timeout",
+        "message_count": 4,
+        "usage": _USAGE,
+        "duration_ms": 95_000,
+    },
+)
+class ChatCompleted(ChatEvent, kw_only=True):
+    """A conversation ended, or a job in it: `job_completed`, `job_failed`, `closed`, `idle_timeout`.
+
+    The numbers are of the whole conversation, from its first message to its last.
+    """
+
+    job_id: str | None = None
+    reason: str
+    message_count: int = 0
+    usage: dict[str, Any] | None = None
+    duration_ms: int = 0

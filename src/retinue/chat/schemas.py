@@ -1,0 +1,294 @@
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.adapters.llm import Transcription
+from retinue.chat.models import (
+    Channel,
+    ChatJob,
+    ChatLog,
+    ConversationStatus,
+    JobStatus,
+    Message,
+    MessageStatus,
+    Speaker,
+    TurnStatus,
+)
+from retinue.chat.words import CalledTool, FinishReason, ReplyDetails, Source, TokenUsage
+from retinue.kit.lists import ListQuery, PageQuery
+from retinue.kit.schemas import Schema
+
+MAX_MESSAGE = 32_000
+Text = Annotated[str, Meta(min_length=1, max_length=MAX_MESSAGE)]
+
+
+class ChatAsk(Schema, kw_only=True):
+    message: Text
+    conversation_id: Annotated[str, Meta(max_length=64)] | None = None
+    context: dict[str, Any] | None = None
+
+
+class BackgroundAsk(ChatAsk, kw_only=True):
+    """When the job has ended, what its status says is posted to `callback_url`, signed like a webhook."""
+
+    callback_url: Annotated[str, Meta(min_length=1, max_length=2_000)] | None = None
+
+
+class StreamQuery(msgspec.Struct, kw_only=True):
+    """`include=sub_agents` also streams what sub-agents do."""
+
+    include: Literal["sub_agents"] | None = None
+
+
+class ReplyMessage(Schema, kw_only=True):
+    id: str
+    role: Speaker = Speaker.assistant
+    content: str
+    created_at: str
+
+
+class ChatReply(Schema, kw_only=True):
+    conversation_id: str
+    message: ReplyMessage
+    usage: TokenUsage
+    sources: tuple[Source, ...]
+    tool_calls: tuple[CalledTool, ...]
+    model: str
+    finish_reason: FinishReason
+    warnings: tuple[str, ...]
+    correlation_id: str
+    version: int
+
+    @classmethod
+    def shown(cls, message: Message) -> "ChatReply":
+        details = message.details
+        assert details is not None
+        return cls(
+            conversation_id=message.conversation_id,
+            message=ReplyMessage.of(message),
+            usage=details.usage,
+            sources=details.sources,
+            tool_calls=details.tool_calls,
+            model=details.model,
+            finish_reason=details.finish_reason,
+            warnings=details.warnings,
+            correlation_id=details.correlation_id,
+            version=details.agent_version,
+        )
+
+
+class TranscriptionOut(Schema, kw_only=True):
+    """`text` is empty where nobody speaks."""
+
+    text: str
+    language: str | None
+    duration_seconds: float | None
+
+
+class AudioReply(ChatReply, kw_only=True):
+    transcription: TranscriptionOut
+
+    @classmethod
+    def heard(cls, message: Message, heard: Transcription) -> "AudioReply":
+        return cls.of(ChatReply.shown(message), transcription=TranscriptionOut.of(heard))
+
+
+class SpeechAsk(Schema, kw_only=True):
+    """Without `voice` the model's usual one."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=4_096)]
+    voice: Annotated[str, Meta(max_length=64)] | None = None
+    speed: Annotated[float, Meta(ge=0.5, le=2)] | None = None
+    format: Literal["mp3", "wav", "opus"] | None = "mp3"
+
+
+class Stopped(Schema, kw_only=True):
+    message_id: str
+    status: Literal["cancelled"] = "cancelled"
+
+
+class JobAccepted(Schema, kw_only=True):
+    job_id: str
+    status: JobStatus
+    agent_id: str
+    conversation_id: str
+    status_url: str
+    created_at: str
+
+
+class JobOut(Schema, kw_only=True):
+    job_id: str
+    agent_id: str
+    type: Literal["chat"] = "chat"
+    status: JobStatus
+    conversation_id: str
+    progress: dict[str, Any] | None
+    result: ChatReply | None
+    error: dict[str, Any] | None
+    attempt: int
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+
+    @classmethod
+    def shown(cls, job: ChatJob, reply: Message | None = None) -> "JobOut":
+        return cls.of(job, job_id=job.id, type="chat", result=ChatReply.shown(reply) if reply else None)
+
+
+class JobList(PageQuery, kw_only=True):
+    status: JobStatus | None = None
+
+
+class JobQuery(msgspec.Struct, kw_only=True):
+    """`wait` holds the answer back for so many seconds while the job has not ended."""
+
+    wait: Annotated[int, Meta(ge=0, le=60)] = 0
+
+
+class ResumeQuery(StreamQuery, kw_only=True):
+    after: Annotated[int, Meta(ge=0)] | None = None
+
+
+class ConversationOut(Schema, kw_only=True):
+    id: str
+    agent_id: str
+    title: str
+    channel: Channel
+    user_id: str | None
+    session_id: str | None
+    message_count: int
+    created_at: str
+    last_message_at: str
+    status: ConversationStatus
+
+
+class ConversationList(ListQuery, kw_only=True):
+    agent_id: str | None = None
+    user_id: str | None = None
+    channel: Channel | None = None
+    status: ConversationStatus | None = None
+
+
+class ConversationUpdate(Schema, kw_only=True):
+    title: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Feedback(Schema, kw_only=True):
+    rating: Literal["positive", "negative", "none"]
+    comment: Annotated[str, Meta(max_length=2_000)] | None = None
+
+
+class MessageOut(Schema, kw_only=True):
+    """Of a user's message only the text is told; `status` is `incomplete` for a reply that was cut off."""
+
+    id: str
+    role: Speaker
+    content: str
+    status: MessageStatus
+    created_at: str
+    details: ReplyDetails | None
+    feedback: Feedback | None
+
+    @classmethod
+    def shown(cls, message: Message) -> "MessageOut":
+        rating: Literal["positive", "negative", "none"] = "positive" if message.rating > 0 else "negative"
+        feedback = Feedback(rating=rating, comment=message.comment) if message.rating else None
+        return cls.of(message, feedback=feedback)
+
+
+class FeedbackGiven(Schema, kw_only=True):
+    message_id: str
+    rating: str
+    comment: str | None
+
+
+class ExportQuery(msgspec.Struct, kw_only=True):
+    format: Literal["json", "md"] = "json"
+
+
+class LogList(ListQuery, kw_only=True):
+    conversation_id: str | None = None
+    channel: Channel | None = None
+    status: TurnStatus | None = None
+    from_: str | None = msgspec.field(name="from", default=None)
+    to: str | None = None
+
+
+class LogOut(Schema, kw_only=True):
+    id: str
+    agent_id: str
+    conversation_id: str
+    message_id: str
+    channel: Channel
+    user_id: str | None
+    session_id: str | None
+    user_message: str | None
+    assistant_message: str | None
+    tool_calls: list[dict[str, Any]]
+    usage: TokenUsage | None
+    model: str
+    response_time_ms: int
+    status: TurnStatus
+    error: dict[str, Any] | None
+    correlation_id: str
+    created_at: str
+
+    @classmethod
+    def shown(cls, log: ChatLog) -> "LogOut":
+        usage = TokenUsage().plus(log.prompt_tokens, log.completion_tokens) if log.has_usage else None
+        return cls.of(log, usage=usage)
+
+
+class LogSettingsOut(Schema, kw_only=True):
+    log_messages: bool
+    log_tool_calls: bool
+    log_token_usage: bool
+    retention_days: int
+
+
+class LogSettingsUpdate(Schema, kw_only=True):
+    log_messages: bool | UnsetType = UNSET
+    log_tool_calls: bool | UnsetType = UNSET
+    log_token_usage: bool | UnsetType = UNSET
+    retention_days: Annotated[int, Meta(ge=0, le=3650)] | UnsetType = UNSET
+
+
+Period = Literal["24h", "7d", "30d", "90d", "all_time"]
+
+
+class StatsQuery(msgspec.Struct, kw_only=True):
+    period: Period = "all_time"
+
+
+class AgentStats(Schema, kw_only=True):
+    agent_id: str
+    total_conversations: int
+    total_messages: int
+    total_tokens_used: int
+    avg_response_time_ms: int
+    period: Period
+    successful_messages: int
+    failed_messages: int
+    tool_calls: int
+    positive_feedback: int
+    negative_feedback: int
+    estimated_cost_usd: float
+
+
+class TrainingOut(Schema, kw_only=True):
+    status: str
+    documents_total: int
+    documents_done: int
+    documents_failed: int
+    started_at: str | None
+    finished_at: str | None
+    error: Any
+
+
+class StatusOut(Schema, kw_only=True):
+    agent_id: str
+    status: str
+    is_online: bool
+    active_conversations: int
+    training: TrainingOut

@@ -1,0 +1,104 @@
+/** Why a message got no answer, in words for whoever wrote it. */
+class ChatError extends Error {
+  constructor(message, { mayRetry = true } = {}) {
+    super(message);
+    this.mayRetry = mayRetry;
+  }
+}
+
+/** One visitor's conversation with one agent, over the public chat endpoint. */
+class Conversation {
+  constructor({ baseUrl, agentId, apiKey, user }) {
+    this.url = `${baseUrl}/api/v1/public/agents/${encodeURIComponent(agentId)}/chat`;
+    this.apiKey = apiKey;
+    this.user = user;
+    this.storageName = `retinue-chat:${agentId}:${user?.id ?? ""}`;
+    this.sessionId = readStored(this.storageName) ?? this.startAnew();
+  }
+
+  startAnew() {
+    this.sessionId = randomId();
+    writeStored(this.storageName, this.sessionId);
+    return this.sessionId;
+  }
+
+  /** Say something; `hear` is called with each piece of the reply. */
+  async say(message, hear, signal) {
+    const response = await this.send(message, signal);
+    if (!response.ok) throw await refusal(response);
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    const events = new EventStreamReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) throw new ChatError("The answer was cut off.");
+        for (const event of events.push(decoder.decode(value, { stream: true }))) {
+          const data = JSON.parse(event.data);
+          if (event.name === "content_delta") hear(data.delta);
+          if (event.name === "error") throw new ChatError(data.message);
+          if (event.name === "message_stop") return;
+        }
+      }
+    } finally {
+      reader.cancel().catch(() => {});
+    }
+  }
+
+  async send(message, signal) {
+    const body = { session_id: this.sessionId, message, stream: true };
+    if (this.user) body.user = this.user;
+    try {
+      return await fetch(this.url, {
+        method: "POST",
+        headers: {
+          Accept: "text/event-stream",
+          Authorization: `Bearer ${this.apiKey}`,
+          "Content-Type": "application/json",
+        },
+        body: JSON.stringify(body),
+        credentials: "omit",
+        signal,
+      });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      // The browser says no more: no network, or an origin or a key that the server refused.
+      throw new ChatError("The chat cannot be reached from here.");
+    }
+  }
+}
+
+async function refusal(response) {
+  if (response.status === 429) {
+    const seconds = Number(response.headers.get("Retry-After"));
+    const when = seconds > 0 && seconds < 120 ? `in ${seconds} s` : "later";
+    return new ChatError(`Too many messages. Try again ${when}.`);
+  }
+  if (response.status < 500 && response.status !== 422) {
+    return new ChatError("The chat is not available here.", { mayRetry: false });
+  }
+  const envelope = await response.json().catch(() => null);
+  return new ChatError(envelope?.error?.message ?? "Something went wrong.");
+}
+
+function randomId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// A page may have no storage: then the conversation lives as long as the page.
+function readStored(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function writeStored(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // See above.
+  }
+}

@@ -1,0 +1,40 @@
+from retinue.kit.events.declare import Event, event
+
+_EXAMPLE = {"embed_key_id": "ek_…", "agent_id": "agt_…", "name": "Website"}
+
+
+class EmbedKeyEvent(Event, kw_only=True):
+    """The name is stored with the event: it is shown after the key is gone."""
+
+    embed_key_id: str
+    agent_id: str
+    name: str
+
+
+@event(
+    "system.embed_key.created",
+    subject="embed_key_id",
+    audited=True,
+    example={**_EXAMPLE, "allowed_domains": ["example.com"]},
+)
+class EmbedKeyCreated(EmbedKeyEvent, kw_only=True):
+    """A key for talking to an agent was made."""
+
+    allowed_domains: list[str]
+
+
+@event("system.embed_key.revoked", subject="embed_key_id", audited=True, example=_EXAMPLE)
+class EmbedKeyRevoked(EmbedKeyEvent, kw_only=True):
+    """A key for talking to an agent is no longer good."""
+
+
+@event(
+    "system.embed_key.rotated",
+    subject="embed_key_id",
+    audited=True,
+    example={**_EXAMPLE, "previous_until": "2026-11-15T08:30:00.000000Z"},
+)
+class EmbedKeyRotated(EmbedKeyEvent, kw_only=True):
+    """A key for talking to an agent was replaced by another; the one before stays good until then."""
+
+    previous_until: str

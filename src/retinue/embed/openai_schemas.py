@@ -1,0 +1,114 @@
+"""The words of OpenAI's chat completions, as far as an agent has a use for them."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.chat.words import TokenUsage
+from retinue.kit.schemas import Schema
+
+Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
+Stop = Annotated[str, Meta(min_length=1, max_length=100)]
+Stops = Annotated[list[Stop], Meta(max_length=4)]
+
+
+class ContentPart(Schema, kw_only=True):
+    """Agents read text; parts of any other type are refused."""
+
+    type: str
+    text: str | None = None
+
+
+class CompletionMessage(Schema, kw_only=True):
+    """What `system` and `developer` say is told to the agent as information, below its own prompt."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[ContentPart] | None = None
+
+
+class StreamOptions(Schema, kw_only=True):
+    include_usage: bool = False
+
+
+class ResponseFormat(Schema, kw_only=True):
+    type: str = "text"
+
+
+class CompletionAsk(Schema, kw_only=True):
+    """`model` is the id of an agent, or its name where only one agent has it."""
+
+    model: Annotated[str, Meta(min_length=1, max_length=200)]
+    messages: Annotated[list[CompletionMessage], Meta(min_length=1, max_length=1_000)]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    temperature: Annotated[float, Meta(ge=0, le=1)] | None = None
+    max_tokens: Tokens | None = None
+    max_completion_tokens: Tokens | None = None
+    stop: Stop | Stops | None = None
+    n: Annotated[int, Meta(ge=1, le=1)] | None = None
+    tools: list[Any] | None = None
+    functions: list[Any] | None = None
+    response_format: ResponseFormat | None = None
+
+
+FinishWord = Literal["stop", "length", "content_filter"]
+
+
+class CompletionReply(Schema, kw_only=True):
+    role: Literal["assistant"] = "assistant"
+    content: str
+    refusal: None = None
+
+
+class Choice(Schema, kw_only=True):
+    index: int = 0
+    message: CompletionReply
+    finish_reason: FinishWord
+    logprobs: None = None
+
+
+class Completion(Schema, kw_only=True):
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: TokenUsage
+
+
+class Delta(Schema, kw_only=True, omit_defaults=True):
+    role: str | UnsetType = UNSET
+    content: str | UnsetType = UNSET
+
+
+class ChunkChoice(Schema, kw_only=True):
+    index: int = 0
+    delta: Delta
+    finish_reason: FinishWord | None = None
+    logprobs: None = None
+
+
+class CompletionChunk(Schema, kw_only=True):
+    """One piece of a streamed answer; with `include_usage` the last one has no choices but the usage."""
+
+    id: str
+    object: Literal["chat.completion.chunk"] = "chat.completion.chunk"
+    created: int
+    model: str
+    choices: list[ChunkChoice]
+    usage: TokenUsage | UnsetType | None = UNSET
+
+
+class Model(Schema, kw_only=True):
+    """An agent as a model; `name` will do as well as `id` where only one agent has it."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int
+    owned_by: str = "retinue"
+    name: str
+
+
+class Models(Schema, kw_only=True):
+    object: Literal["list"] = "list"
+    data: list[Model]

@@ -1,0 +1,35 @@
+from retinue.agents.errors import AgentNotFound
+from retinue.embed import agents_as_models, completions
+from retinue.embed.failures import FAILURES
+from retinue.embed.openai_schemas import Completion, CompletionAsk, Models
+from retinue.kit.context import Context
+from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
+from retinue.kit.http.replies import EventStream
+from retinue.kit.http.request import Request
+from retinue.kit.http.routing import Routes
+
+routes = Routes("/v1", tag="openai")
+
+
+@routes.post(
+    "/chat/completions",
+    requires="agents:chat",
+    or_embed_key=True,
+    cost="chat",
+    calls_out=True,
+    errors=(AgentNotFound, *FAILURES, NotRepeatable),
+)
+async def create_chat_completion(
+    ctx: Context, body: CompletionAsk, request: Request
+) -> Completion | EventStream:
+    """OpenAI's chat completions with an agent as the model; with `stream`, chunks and then `[DONE]`."""
+    agent = await agents_as_models.fetch(ctx, body.model)
+    if body.stream:
+        refuse_for_stream(request)
+        return await completions.stream(ctx, agent, body)
+    return await completions.complete(ctx, agent, body)
+
+
+@routes.get("/models", requires="agents:read", or_embed_key=True)
+async def list_agents_as_models(ctx: Context) -> Models:
+    return await agents_as_models.models(ctx)

@@ -1,0 +1,57 @@
+from retinue.agents.models import Agent
+from retinue.embed import widget
+from retinue.embed.principals import find_key
+from retinue.kit.context import Context
+from retinue.kit.errors import NotFound
+from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http.request import Request
+from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.schemas import Schema
+
+routes = Routes("/embed", tag="public chat")
+
+_FOR_A_WHILE = "public, max-age=3600"
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+class WidgetQuery(Schema, kw_only=True):
+    """With its `v`, the script may be kept for ever."""
+
+    v: str | None = None
+
+
+class FrameQuery(Schema, kw_only=True):
+    api_key: str | None = None
+
+
+@routes.get("/widget.js", requires=PUBLIC, cost="free", other_status=304)
+async def get_widget_script(
+    ctx: Context,  # noqa: ARG001  every handler takes it
+    query: WidgetQuery,
+    request: Request,
+) -> Reply[Document | None]:
+    script = widget.script()
+    headers = (
+        ("Cache-Control", _FOR_EVER if query.v == script.version else _FOR_A_WHILE),
+        ("ETag", script.tag),
+        ("Access-Control-Allow-Origin", "*"),
+        ("Cross-Origin-Resource-Policy", "cross-origin"),
+    )
+    if script.tag in request.header(b"if-none-match"):
+        return Reply(None, status=304, headers=headers)
+    return Reply(Document(script.content, "text/javascript; charset=utf-8"), headers=headers)
+
+
+@routes.get("/{agent_id}", requires=PUBLIC, errors=(NotFound,))
+async def get_widget_page(ctx: Context, agent_id: str, query: FrameQuery) -> Reply[Document]:
+    """The widget as a page of its own, for the frame of `iframe_code`."""
+    key = await find_key(ctx.instance, query.api_key or "")
+    if key is None or key.agent_id != agent_id:
+        raise NotFound
+    ctx.act_in(key.tenant_id)
+    agent = await ctx.db.get(Agent, agent_id)
+    if agent is None:
+        raise NotFound
+    policy = widget.page_policy(key.allowed_domains)
+    content = widget.page(agent, query.api_key or "")
+    return Reply(Document(content, policy=policy), headers=(("Cache-Control", "no-store"),))

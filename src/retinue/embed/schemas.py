@@ -1,0 +1,151 @@
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from retinue.chat.schemas import Text
+from retinue.chat.words import TokenUsage
+from retinue.embed.models import EmbedKeyStatus
+from retinue.kit.lists import ListQuery
+from retinue.kit.schemas import Name, Schema
+
+_WEEK_S = 7 * 24 * 3600
+
+Id = Annotated[str, Meta(min_length=1, max_length=64)]
+Domain = Annotated[str, Meta(min_length=1, max_length=300)]
+Domains = Annotated[list[Domain], Meta(max_length=100)]
+PerMinute = Annotated[int, Meta(ge=1, le=1_000_000)]
+Tokens = Annotated[int, Meta(ge=1, le=1_000_000_000_000)]
+SessionId = Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+class EmbedKeyCreate(Schema, kw_only=True):
+    """Without `allowed_domains`, or with none in it, pages of every origin may use the key."""
+
+    agent_id: Id
+    name: Name
+    allowed_domains: Domains | None = None
+    expires_at: str | None = None
+    rate_limit_per_minute: PerMinute | None = None
+    monthly_token_budget: Tokens | None = None
+
+
+class EmbedKeyOut(Schema, kw_only=True):
+    """`tokens_used` are those of this month."""
+
+    id: str
+    agent_id: str
+    agent_name: str
+    name: str
+    key_prefix: str
+    allowed_domains: list[str]
+    status: EmbedKeyStatus
+    expires_at: str | None
+    rate_limit_per_minute: int | None
+    monthly_token_budget: int | None
+    tokens_used: int
+    last_used_at: str | None
+    request_count: int
+    created_at: str
+    revoked_at: str | None
+
+
+class EmbedKeyCreated(EmbedKeyOut, kw_only=True):
+    """`api_key` and `identity_secret` are shown this once."""
+
+    api_key: str
+    identity_secret: str
+
+
+class EmbedKeyRotate(Schema, kw_only=True):
+    """For so many seconds the key before stays good as well."""
+
+    grace_seconds: Annotated[int, Meta(ge=0, le=_WEEK_S)] = 0
+
+
+class EmbedKeyRotated(EmbedKeyOut, kw_only=True):
+    """`api_key` is shown this once; the key before ends at `previous_until`."""
+
+    api_key: str
+    previous_until: str
+
+
+class EmbedKeyList(ListQuery, kw_only=True):
+    agent_id: Id | None = None
+    status: EmbedKeyStatus | None = None
+
+
+class WhichKey(Schema, kw_only=True):
+    id: Id | None = None
+    key_id: Id | None = None
+
+
+class WhichKeyBody(WhichKey, kw_only=True):
+    """`api_key` is the key itself, as it was shown when it was made."""
+
+    api_key: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class Revoked(Schema, kw_only=True):
+    id: str
+    message: str
+
+
+class Snippet(Schema, kw_only=True):
+    """What goes into a page; `YOUR_EMBED_KEY` stands for the key."""
+
+    embed_code: str
+    agent_id: str
+    agent_name: str
+    iframe_code: str
+    widget_url: str
+
+
+class Visitor(Schema, kw_only=True):
+    """Who the page says is writing; `hash` proves the id: hex HMAC-SHA256 of it with `identity_secret`."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    name: Annotated[str, Meta(max_length=200)] | None = None
+    email: Annotated[str, Meta(max_length=254)] | None = None
+    hash: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class PublicAsk(Schema, kw_only=True):
+    """The same `session_id` goes on with the same conversation."""
+
+    session_id: SessionId
+    message: Text
+    context: dict[str, Any] | None = None
+    user: Visitor | None = None
+    stream: bool | None = False
+
+
+class PublicSource(Schema, kw_only=True):
+    """A source without the ids of the objects behind it."""
+
+    document_name: str
+    chunk_preview: str
+    relevance_score: float
+    page: int | None
+    url: str | None
+    index: int
+
+
+class AssistantReply(Schema, kw_only=True):
+    id: str
+    role: Literal["assistant"] = "assistant"
+    content: str
+    created_at: str
+
+
+class AgentName(Schema, kw_only=True):
+    id: str
+    name: str
+
+
+class PublicReply(Schema, kw_only=True):
+    session_id: str
+    conversation_id: str
+    assistant_reply: AssistantReply
+    sources: list[PublicSource]
+    usage: TokenUsage
+    agent: AgentName

@@ -1,0 +1,66 @@
+"""The chat widget as it is served: the files of `assets`, one after another, in a scope of their own."""
+
+import hashlib
+import re
+from functools import cache
+from html import escape
+from importlib import resources
+
+import msgspec
+
+from retinue.agents.models import Agent
+from retinue.embed.origins import ANY
+
+_PARTS = ("event_stream.js", "markdown.js", "talking.js", "element.js", "start.js")
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<body>
+<script src="widget.js" data-agent-id="{agent_id}" data-api-key="{key}" data-title="{title}"
+  data-inline></script>
+"""
+
+
+class Script(msgspec.Struct, frozen=True):
+    content: bytes
+    version: str
+
+    @property
+    def tag(self) -> str:
+        return f'"{self.version}"'
+
+
+@cache
+def script() -> Script:
+    style = re.sub(r"\s*([{};])\s*|(:) ", r"\1\2", _source("style.css"))
+    parts = [f"const STYLE = {msgspec.json.encode(style).decode()};", *map(_source, _PARTS)]
+    content = '(() => {{\n"use strict";\n{}}})();\n'.format("\n".join(parts)).encode()
+    return Script(content, hashlib.sha256(content).hexdigest()[:16])
+
+
+def _source(name: str) -> str:
+    return resources.files("retinue.embed").joinpath("assets", name).read_text("utf-8")
+
+
+def page(agent: Agent, key: str) -> bytes:
+    """The widget alone, for a frame in another page."""
+    filled = _PAGE.format(agent_id=escape(agent.id), key=escape(key), title=escape(agent.name))
+    return filled.encode()
+
+
+def page_policy(allowed_domains: list[str]) -> str:
+    """Nothing but the widget and its calls, framed by the pages of the key's own list."""
+    return (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        f"frame-ancestors {' '.join(_ancestors(allowed_domains))}"
+    )
+
+
+def _ancestors(allowed_domains: list[str]) -> list[str]:
+    if not allowed_domains or ANY in allowed_domains:
+        return [ANY]
+    # A policy has no words for an IPv6 address.
+    named = [entry for entry in allowed_domains if "[" not in entry]
+    return [entry if "://" in entry or ":" in entry else f"{entry}:*" for entry in named] or ["'none'"]

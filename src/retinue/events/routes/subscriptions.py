@@ -1,0 +1,75 @@
+from retinue.events import service as subscriptions
+from retinue.events import signing
+from retinue.events.errors import SubscriptionNotFound, TooManySubscriptions
+from retinue.events.loaders import SubscriptionById
+from retinue.events.queries import page_of_subscriptions
+from retinue.events.schemas import (
+    SigningSecretOut,
+    SigningSecretRotate,
+    SigningSecretRotated,
+    SubscriptionCreate,
+    SubscriptionList,
+    SubscriptionOut,
+    SubscriptionUpdate,
+    Switched,
+)
+from retinue.kit.context import Context
+from retinue.kit.errors import VaultSealed
+from retinue.kit.http.routing import Routes
+from retinue.kit.lists import FlatPage
+
+routes = Routes("/api/v1/event-subscriptions", tag="events")
+of_workflows = Routes("/api/v1/workflows/{workflow_id}/subscriptions", tag="events")
+
+
+@routes.get("", requires="events:read")
+async def list_subscriptions(ctx: Context, query: SubscriptionList) -> FlatPage[SubscriptionOut]:
+    return (await page_of_subscriptions(ctx, query)).shown_flat(SubscriptionOut.of)
+
+
+@routes.post("", requires="events:write", status=201, errors=(TooManySubscriptions, VaultSealed))
+async def create_subscription(ctx: Context, body: SubscriptionCreate) -> SubscriptionOut:
+    return SubscriptionOut.of(await subscriptions.create(ctx, body))
+
+
+@routes.get("/signing-secret", requires="events:write", errors=(VaultSealed,))
+async def get_signing_secret(ctx: Context) -> SigningSecretOut:
+    """What messages to a subscription's `url` and to a `callback_url` are signed with."""
+    return await signing.reveal(ctx)
+
+
+@routes.post("/signing-secret/rotate", requires="events:write", idempotent=False, errors=(VaultSealed,))
+async def rotate_signing_secret(ctx: Context, body: SigningSecretRotate) -> SigningSecretRotated:
+    return await signing.rotate(ctx, body.grace_seconds)
+
+
+@routes.get("/{subscription_id}", requires="events:read")
+async def get_subscription(
+    ctx: Context,  # noqa: ARG001  every handler takes it
+    subscription: SubscriptionById,
+) -> SubscriptionOut:
+    return SubscriptionOut.of(subscription)
+
+
+@routes.put("/{subscription_id}", requires="events:write", errors=(SubscriptionNotFound,))
+async def update_subscription(
+    ctx: Context, subscription: SubscriptionById, body: SubscriptionUpdate
+) -> SubscriptionOut:
+    return SubscriptionOut.of(await subscriptions.update(ctx, subscription, body))
+
+
+@routes.delete("/{subscription_id}", requires="events:write", status=204)
+async def delete_subscription(ctx: Context, subscription: SubscriptionById) -> None:
+    await subscriptions.delete(ctx, subscription)
+
+
+@of_workflows.post("/activate", requires="events:write")
+async def activate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
+    """All subscriptions that start the workflow."""
+    return await subscriptions.switch(ctx, workflow_id, active=True)
+
+
+@of_workflows.post("/deactivate", requires="events:write")
+async def deactivate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
+    """All subscriptions that start the workflow."""
+    return await subscriptions.switch(ctx, workflow_id, active=False)

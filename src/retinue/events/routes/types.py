@@ -1,0 +1,25 @@
+from retinue.events import catalogue
+from retinue.events.errors import EventTypeNotFound
+from retinue.events.schemas import Categories, EventTypeOut, EventTypes
+from retinue.kit.context import Context
+from retinue.kit.events.declare import CATEGORIES
+from retinue.kit.http.routing import Routes
+
+routes = Routes("/api/v1/event-types", tag="events")
+
+
+@routes.get("", requires="events:read")
+async def list_event_types(ctx: Context) -> EventTypes:
+    return EventTypes(event_types=catalogue.event_types(ctx.instance))
+
+
+@routes.get("/categories", requires="events:read")
+async def list_event_categories(
+    ctx: Context,  # noqa: ARG001  every handler takes it
+) -> Categories:
+    return Categories(categories=list(CATEGORIES))
+
+
+@routes.get("/{event_type}", requires="events:read", errors=(EventTypeNotFound,))
+async def get_event_type(ctx: Context, event_type: str) -> EventTypeOut:
+    return catalogue.fetch(ctx.instance, event_type)

@@ -1,0 +1,89 @@
+from enum import StrEnum
+
+from retinue.kit.clock import Instant
+from retinue.kit.crypto import Sealed
+from retinue.kit.db.models import TenantRecord, index_where, table
+
+
+class VerificationType(StrEnum):
+    none = "none"
+    hmac_sha256 = "hmac_sha256"
+    github = "github"
+    stripe = "stripe"
+    slack = "slack"
+    standard_webhooks = "standard_webhooks"
+    token = "token"  # noqa: S105  the name of a scheme
+
+
+class ReceivedStatus(StrEnum):
+    received = "received"
+    triggered = "triggered"
+    failed = "failed"
+    duplicate = "duplicate"
+
+
+@table("incoming_webhooks", prefix="iwh", unique=[("slug",)], indexes=[("tenant_id", "created_at")])
+class IncomingWebhook(TenantRecord, kw_only=True):
+    """A public address that takes what others send; the slug is one of a kind in the whole instance.
+
+    `event_count` and `last_received_at` are of what was taken, without duplicates and replays.
+    """
+
+    name: str
+    slug: str
+    description: str | None = None
+    workflow_id: str | None = None
+    active: bool = True
+    verification_type: VerificationType = VerificationType.none
+    verification_header: str | None = None
+    secret: Sealed | None = None
+    dedupe_header: str | None = None
+    event_count: int = 0
+    last_received_at: Instant | None = None
+    created_by: str
+
+
+@table(
+    "incoming_events",
+    prefix="iwe",
+    unique=[("tenant_id", "incoming_webhook_id", "delivery_key")],
+    indexes=[("tenant_id", "incoming_webhook_id", "created_at"), ("created_at",)],
+    extra=index_where("is_waiting", "tenant_id", "incoming_webhook_id"),
+)
+class ReceivedPayload(TenantRecord, kw_only=True):
+    """What arrived once; it outlives its webhook by the moments that erasing it takes.
+
+    `payload` is JSON as text, or None where it is large and lies in a row of its own, or is another's
+    duplicate. `delivery_key` is the hash of what the sender calls the delivery. `is_waiting` until the
+    workflow was started, or could not be.
+    """
+
+    incoming_webhook_id: str
+    payload: str | None
+    payload_bytes: int
+    headers: dict[str, str]
+    query: dict[str, str]
+    content_type: str | None = None
+    source_ip: str = ""
+    status: ReceivedStatus = ReceivedStatus.received
+    is_waiting: bool = False
+    delivery_key: str | None = None
+    duplicate_of: str | None = None
+    replay_of: str | None = None
+    workflow_id: str | None = None
+    workflow_execution_id: str | None = None
+    event_id: str
+    correlation_id: str
+    error: str | None = None
+
+
+@table(
+    "incoming_large_payloads",
+    prefix="iwe",
+    indexes=[("tenant_id", "incoming_webhook_id"), ("created_at",)],
+)
+class LargePayload(TenantRecord, kw_only=True):
+    """A payload that a page of the log would be too long with; it has the id of what was received."""
+
+    incoming_webhook_id: str
+    payload: str

@@ -1,0 +1,129 @@
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement
+from retinue.kit.db.word_index import has_word
+from retinue.kit.lists import Listing
+from retinue.knowledge.models import Chunk, ChunkVectors, Document, KnowledgeBase, chunk_words
+
+DOCUMENTS = Listing(
+    Document,
+    searches=("name",),
+    sorts=("created_at", "updated_at", "name", "status", "size_bytes", "chunk_count", "indexed_at"),
+    filters=("status",),
+)
+
+_bases, _documents = KnowledgeBase.__table__, Document.__table__
+_chunks, _vectors = Chunk.__table__, ChunkVectors.__table__
+_base = sa.bindparam("base_id", type_=_documents.c.base_id.type)
+
+COUNTS: Statement[Any] = Statement(
+    sa.select(sa.func.count(), sa.func.sum(_documents.c.chunk_count)).where(_documents.c.base_id == _base)
+)
+GENERATION: Statement[Any] = Statement(sa.select(_bases.c.generation).where(_bases.c.id == _base))
+# The generation comes with every row: it is that of exactly these rows.
+SEARCHED: Statement[Any] = Statement(
+    sa.select(
+        _bases.c.generation,
+        _documents.c.id,
+        _documents.c.revision,
+        _documents.c.name,
+        _documents.c.is_enabled,
+        _documents.c.metadata,
+        _documents.c.chunk_count,
+    )
+    .select_from(
+        _bases.join(
+            _documents,
+            sa.and_(_documents.c.tenant_id == _bases.c.tenant_id, _documents.c.base_id == _bases.c.id),
+        )
+    )
+    .where(_bases.c.id == _base, _documents.c.revision.is_not(None)),
+    heavy=True,
+)
+
+
+def one_of(column: sa.Column[Any], name: str, size: int) -> Any:
+    """A condition with a fixed number of parameters, so that it is compiled once."""
+    return column.in_([sa.bindparam(f"{name}_{place}", type_=column.type) for place in range(size)])
+
+
+def filled(name: str, values: Sequence[Any], size: int) -> dict[str, Any]:
+    """The parameters of `one_of`; the last value fills the places that are left."""
+    padded = [*values, *[values[-1]] * (size - len(values))]
+    return {f"{name}_{place}": value for place, value in enumerate(padded)}
+
+
+@functools.cache
+def vectors_statement(documents: int) -> Statement[Any]:
+    """Vectors of these documents, of the chunks with numbers within bounds."""
+    return Statement(
+        sa.select(
+            _vectors.c.document_id, _vectors.c.first_number, _vectors.c.count, _vectors.c.vectors
+        ).where(
+            one_of(_vectors.c.document_id, "document", documents),
+            _vectors.c.first_number >= sa.bindparam("first", type_=sa.BigInteger()),
+            _vectors.c.first_number <= sa.bindparam("last", type_=sa.BigInteger()),
+        ),
+        heavy=True,
+    )
+
+
+@functools.cache
+def _words_statement(words: int) -> Statement[Any]:
+    arms = []
+    for place in range(words):
+        found = (
+            sa.select(chunk_words.c.rowid)
+            .where(has_word(chunk_words, sa.bindparam(f"word_{place}", type_=sa.Text())))
+            .limit(sa.bindparam("most", type_=sa.BigInteger()))
+            .subquery(f"found_{place}")
+        )
+        arms.append(sa.select(sa.literal(place, sa.Integer()).label("place"), found.c.rowid))
+    return Statement(sa.union_all(*arms) if words > 1 else arms[0])
+
+
+async def rows_with_words(ctx: Context, words: Sequence[str], *, most: int) -> list[list[int]]:
+    """For each word the numbers of the rows that have it, up to `most`."""
+    found: list[list[int]] = [[] for _ in words]
+    if words:
+        given = {f"word_{place}": word for place, word in enumerate(words)}
+        for place, number in await ctx.db.rows(_words_statement(len(words)), most=most, **given):
+            found[place].append(number)
+    return found
+
+
+@functools.cache
+def passages_statement(numbers: int) -> Statement[Any]:
+    """Chunks by their numbers, as far as their document is still searched and they are its present ones."""
+    return Statement(
+        sa.select(
+            _chunks.c.number,
+            _chunks.c.tenant_id,
+            _documents.c.base_id,
+            _documents.c.id,
+            _documents.c.name,
+            _documents.c.revision,
+            _chunks.c.id,
+            _chunks.c.text,
+            _chunks.c.page,
+            _chunks.c.heading,
+        )
+        .select_from(
+            _chunks.join(
+                _documents,
+                sa.and_(
+                    _documents.c.tenant_id == _chunks.c.tenant_id, _documents.c.id == _chunks.c.document_id
+                ),
+            )
+        )
+        .where(
+            one_of(_chunks.c.number, "number", numbers),
+            _documents.c.base_id == _base,
+            _documents.c.is_enabled == sa.true(),
+        )
+    )

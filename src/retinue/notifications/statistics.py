@@ -1,0 +1,106 @@
+"""What the channels delivered, from the totals that are kept of each hour."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement
+from retinue.notifications.counting import bucket_of
+from retinue.notifications.models import Channel, ChannelTotals, ChannelType
+from retinue.notifications.queries import count_channels
+from retinue.notifications.schemas import (
+    AllChannelStats,
+    ChannelBreakdown,
+    ChannelStats,
+    DeliveriesOfDay,
+    DeliveriesOfProvider,
+    DeliveriesOfType,
+    Period,
+)
+
+_HOURS: dict[Period, int] = {"24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24}
+_DAY = len("2026-11-15")
+
+_totals = ChannelTotals.__table__
+_SUMS = tuple(
+    sa.func.coalesce(sa.func.sum(_totals.c[name]), 0)
+    for name in ("accepted", "delivered", "failed", "time_ms")
+)
+_recent = _totals.c.bucket >= sa.bindparam("since")
+_day = sa.func.substr(_totals.c.bucket, 1, _DAY)
+_OF_ONE: Statement[Any] = Statement(
+    sa.select(*_SUMS, sa.func.max(_totals.c.last_delivery_at)).where(
+        _totals.c.channel_id == sa.bindparam("channel_id"), _recent
+    )
+)
+_OF_ALL: Statement[Any] = Statement(sa.select(*_SUMS).where(_recent), heavy=True)
+_BY: dict[str, Statement[Any]] = {
+    name: Statement(sa.select(column, *_SUMS).where(_recent).group_by(column).order_by(column), heavy=True)
+    for name, column in {"type": _totals.c.type, "provider": _totals.c.provider, "day": _day}.items()
+}
+
+
+async def of_channel(ctx: Context, channel: Channel, period: Period) -> ChannelStats:
+    row = await ctx.db.first(_OF_ONE, channel_id=channel.id, since=_since(ctx, period))
+    assert row is not None
+    *sums, last_delivery_at = row
+    return ChannelStats(
+        channel_id=channel.id,
+        period=period,
+        pending=_pending(sums),
+        last_delivery_at=last_delivery_at,
+        **_counts(sums),
+    )
+
+
+async def of_all(ctx: Context, period: Period) -> AllChannelStats:
+    row = await ctx.db.first(_OF_ALL, since=_since(ctx, period))
+    assert row is not None
+    total, active = await count_channels(ctx)
+    sums = list(row)
+    return AllChannelStats(
+        period=period,
+        total_channels=total,
+        active_channels=active,
+        pending=_pending(sums),
+        **_counts(sums),
+    )
+
+
+async def breakdown(ctx: Context, period: Period) -> ChannelBreakdown:
+    since = _since(ctx, period)
+    found = {name: await ctx.db.rows(statement, since=since) for name, statement in _BY.items()}
+    return ChannelBreakdown(
+        period=period,
+        by_type=[DeliveriesOfType(type=ChannelType(row[0]), **_counts(row[1:])) for row in found["type"]],
+        by_provider=[DeliveriesOfProvider(provider=row[0], **_counts(row[1:])) for row in found["provider"]],
+        by_period=[
+            DeliveriesOfDay(date=row[0], total_sent=int(row[1]), delivered=int(row[2]), failed=int(row[3]))
+            for row in found["day"]
+        ],
+    )
+
+
+def _since(ctx: Context, period: Period) -> str:
+    """The hour from which on is counted; of periods of days, the first one counts whole."""
+    start = ctx.clock.ahead(-_HOURS[period] * 3600)
+    return bucket_of(start) if period == "24h" else start[:_DAY]
+
+
+def _counts(sums: Any) -> dict[str, Any]:
+    """PostgreSQL adds whole numbers up to a decimal."""
+    accepted, delivered, failed, time_ms = (int(one) for one in sums)
+    ended = delivered + failed
+    return {
+        "total_sent": accepted,
+        "delivered": delivered,
+        "failed": failed,
+        "success_rate": round(100 * delivered / ended, 1) if ended else 0.0,
+        "avg_delivery_time_ms": round(time_ms / delivered) if delivered else 0,
+    }
+
+
+def _pending(sums: Any) -> int:
+    accepted, delivered, failed, _ = (int(one) for one in sums)
+    return max(0, accepted - delivered - failed)

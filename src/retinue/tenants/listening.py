@@ -1,0 +1,19 @@
+"""Whether anyone of a tenant listens to its events."""
+
+import sqlalchemy as sa
+
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement
+from retinue.tenants.models import Tenant
+
+_tenants = Tenant.__table__
+_LISTEN: Statement[object] = Statement(
+    sa.update(_tenants)
+    .where(_tenants.c.id == sa.bindparam("listening"), _tenants.c.is_listened_to == sa.false())
+    .values(is_listened_to=sa.true())
+)
+
+
+async def start_listening(ctx: Context) -> None:
+    """In the transaction that stores a webhook or a subscription: from its commit on, events are routed."""
+    await ctx.system("a tenant's own row").execute(_LISTEN, listening=ctx.tenant_id)

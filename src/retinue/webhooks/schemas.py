@@ -1,0 +1,203 @@
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from retinue.kit.lists import PageQuery, Pagination
+from retinue.kit.schemas import Schema
+from retinue.webhooks.models import DeliveryStatus
+
+_WEEK_S = 7 * 24 * 3600
+
+Url = Annotated[str, Meta(min_length=1, max_length=2048)]
+EventName = Annotated[str, Meta(min_length=1, max_length=200)]
+Events = Annotated[list[EventName], Meta(min_length=1, max_length=100)]
+Description = Annotated[str, Meta(max_length=500)]
+HeaderValue = Annotated[str, Meta(max_length=4096)]
+Headers = Annotated[dict[str, HeaderValue], Meta(max_length=50)]
+Filters = dict[str, Any]
+
+
+class WebhookCreate(Schema, kw_only=True):
+    """`events` are names, wildcards such as `form.*`, or `*`; `filters` narrow them by their data."""
+
+    url: Url
+    events: Events
+    active: bool = True
+    description: Description | None = None
+    headers: Headers | None = None
+    filters: Filters | None = None
+
+
+class WebhookUpdate(Schema, kw_only=True):
+    """What is left out stays; null empties what is optional."""
+
+    url: Url | UnsetType = UNSET
+    events: Events | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    headers: Headers | UnsetType | None = UNSET
+    filters: Filters | UnsetType | None = UNSET
+
+
+class WebhookOut(Schema, kw_only=True):
+    """`success_rate` is the percentage of ended deliveries that were delivered; 0 while none has ended."""
+
+    id: str
+    url: str
+    events: list[str]
+    active: bool
+    description: str | None
+    headers: dict[str, str]
+    filters: dict[str, Any]
+    secret_prefix: str
+    disabled_reason: str | None
+    last_delivery_at: str | None
+    success_rate: float
+    created_at: str
+    updated_at: str
+
+
+class WebhookMade(WebhookOut, kw_only=True):
+    """`secret` is shown this once."""
+
+    secret: str
+
+
+class WebhookPage(Schema, kw_only=True):
+    data: list[WebhookOut]
+    pagination: Pagination
+    total: int
+    page: int
+    per_page: int
+
+
+class WebhookList(PageQuery, kw_only=True):
+    active: bool | None = None
+    sort: str | None = None
+
+
+class WebhookSecretRotate(Schema, kw_only=True):
+    """For so many seconds deliveries are signed with the secret before as well."""
+
+    grace_seconds: Annotated[int, Meta(ge=0, le=_WEEK_S)] = 24 * 3600
+
+
+class WebhookSecretRotated(Schema, kw_only=True):
+    """`secret` is shown this once."""
+
+    id: str
+    secret: str
+    previous_secret_expires_at: str
+
+
+class WebhookTest(Schema, kw_only=True):
+    event_type: EventName = "system.test"
+
+
+class WebhookTested(Schema, kw_only=True):
+    success: bool
+    delivery_id: str
+    event_id: str
+    event_type: str
+    response_code: int | None
+    response_time_ms: int | None
+    message: str
+
+
+class DeliveryList(PageQuery, kw_only=True):
+    status: DeliveryStatus | None = None
+    event_id: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class DeliveryOut(Schema, kw_only=True):
+    """`attempt` counts the attempts made; `error` is a code, `error_message` explains it."""
+
+    id: str
+    event_id: str
+    event_type: str
+    status: DeliveryStatus
+    response_code: int | None
+    response_time_ms: int | None
+    attempt: int
+    created_at: str
+    next_attempt_at: str | None
+    completed_at: str | None
+    error: str | None
+    error_message: str | None
+    test: bool
+
+
+class DeliveryPage(Schema, kw_only=True):
+    data: list[DeliveryOut]
+    total: int
+    page: int
+    per_page: int
+
+
+class DeliveryAttempt(Schema, kw_only=True):
+    attempt: int
+    started_at: str
+    response_code: int | None
+    response_time_ms: int | None
+    response_body: str | None
+    error: str | None
+    error_message: str | None
+
+
+class DeliveryRequest(Schema, kw_only=True):
+    """What is posted; a signature and its time differ from attempt to attempt and are not kept."""
+
+    headers: dict[str, str]
+    body: msgspec.Raw
+
+
+class DeliveryDetail(DeliveryOut, kw_only=True):
+    request: DeliveryRequest
+    attempts: list[DeliveryAttempt]
+
+
+class DeliveryRetried(Schema, kw_only=True):
+    id: str
+    status: DeliveryStatus
+    attempt: int
+
+
+class DeliveryReplay(Schema, kw_only=True):
+    """Which failed deliveries are sent once more: those made from then until then, of these types."""
+
+    from_: str | None = msgspec.field(name="from", default=None)
+    to: str | None = None
+    event_types: Annotated[list[EventName], Meta(max_length=100)] | None = None
+    status: Literal["failed"] = "failed"
+
+
+class DeliveriesReplayed(Schema, kw_only=True):
+    job_id: str
+    queued: int
+
+
+class DeliveryPeriod(StrEnum):
+    day = "24h"
+    week = "7d"
+    month = "30d"
+    quarter = "90d"
+
+
+class WebhookStatsQuery(msgspec.Struct, kw_only=True):
+    period: DeliveryPeriod = DeliveryPeriod.week
+
+
+class WebhookStats(Schema, kw_only=True):
+    """`pending` are on their way now; times are of the attempts that were answered, p95 to within 10 %."""
+
+    webhook_id: str
+    period: DeliveryPeriod
+    total: int
+    delivered: int
+    failed: int
+    pending: int
+    success_rate: float
+    avg_response_time_ms: int
+    p95_response_time_ms: int

@@ -1,0 +1,28 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from retinue.access.models import Role
+from tests.client import Api
+from tests.factories.people import People
+from tests.tools.servers.rest_api import RestApi, rest_api
+
+
+@pytest.fixture
+async def developer(people: People) -> Api:
+    """Who makes agents and tools, and may not read secrets."""
+    return await people.signed_in(Role.agent_developer)
+
+
+@pytest.fixture
+async def remote() -> AsyncIterator[RestApi]:
+    """An API somewhere else."""
+    async with rest_api() as api:
+        yield api
+
+
+@pytest.fixture
+async def elsewhere() -> AsyncIterator[RestApi]:
+    """Another API, where secrets arrive only if someone entitled said so."""
+    async with rest_api() as api:
+        yield api

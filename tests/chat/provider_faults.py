@@ -1,0 +1,141 @@
+"""How a provider can misbehave, each in one piece and as a stream, and what a client is then told."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from tests.adapters.llm_server import Fault, hanging, refusing, resetting, sending, streaming
+
+MB = 1024 * 1024
+HTML = b"<!doctype html><html><body>502 Bad Gateway</body></html>"
+
+
+def whole(content: bytes, *, length: int | None = None, kind: str = "application/json") -> bytes:
+    """An answer in one piece; `length` lies about how much of it there is."""
+    size = len(content) if length is None else length
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
+    return head.encode() + content
+
+
+def spoken(text: str, **more: object) -> bytes:
+    """A completion with this text."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return msgspec.json.encode({"model": "test-model", "choices": [choice], **more})
+
+
+def delta(text: str, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return b"data: " + msgspec.json.encode({"choices": [choice]}) + b"\n\n"
+
+
+def begun(*pieces: bytes) -> bytes:
+    """A stream up to here, without its end."""
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class Case:
+    """`code` is None where the reply is as good as any; `heard` is what a stream's client got before."""
+
+    whole: Fault
+    streamed: Fault
+    code: str | None = "model_error"
+    status: int = 502
+    requests: int = 1
+    stream_requests: int = 1
+    heard: str = ""
+    text: str = ""
+
+    @property
+    def is_silent(self) -> bool:
+        return self.code == "model_timeout"
+
+
+def refused(status: int, requests: int = 3, **headers: str) -> Case:
+    fault = refusing(status, {"error": {"message": "no"}}, **headers)
+    return Case(fault, fault, requests=requests, stream_requests=requests)
+
+
+def garbled(content: bytes, stream: bytes | None = None) -> Case:
+    """An answer that is not what the protocol says; asking again would not help."""
+    return Case(
+        sending(whole(content)), streaming(*([content] if stream is None else [stream] if stream else []))
+    )
+
+
+FAULTS = {
+    "429": refused(429),
+    "429 with a pause": refused(429, Retry_After="0"),
+    "429 with a pause of 30 years": refused(429, requests=1, Retry_After="1000000000"),
+    "500": refused(500),
+    "502": refused(502),
+    "503": refused(503),
+    "504": refused(504),
+    "a reset before anything": Case(resetting(), resetting(), requests=3, stream_requests=3),
+    "a reset after a token": Case(
+        resetting(whole(spoken("One "), length=5000)),
+        resetting(begun(delta("One "))),
+        requests=3,
+        heard="One ",
+    ),
+    "silence": Case(hanging(), hanging(), code="model_timeout", status=504),
+    "silence after a token": Case(
+        hanging(whole(spoken("One "), length=5000)),
+        hanging(begun(delta("One "))),
+        code="model_timeout",
+        status=504,
+        heard="One ",
+    ),
+    "HTML": Case(sending(whole(HTML, kind="text/html")), sending(whole(HTML, kind="text/html"))),
+    "HTML as JSON": Case(sending(whole(HTML)), sending(whole(HTML))),
+    "no JSON": garbled(b'{"choices": [', b'data: {"choices": [}\n\n'),
+    "JSON of another shape": garbled(b'{"choices": {"a": 1}}', b'data: {"choices": {"a": 1}}\n\n'),
+    "levels without end": garbled(b"[" * 100_000, b"data: " + b"[" * 100_000 + b"\n\n"),
+    "no choices": garbled(b'{"choices": []}', b'data: {"choices": []}\n\ndata: [DONE]\n\n'),
+    "null": garbled(b"null", b"data: null\n\ndata: [DONE]\n\n"),
+    "nothing": garbled(b"", b""),
+    "half a surrogate": garbled(
+        b'{"choices": [{"message": {"content": "\\ud800"}}]}',
+        b'data: {"choices": [{"delta": {"content": "\\ud800"}}]}\n\ndata: [DONE]\n\n',
+    ),
+    "bytes that are no text": garbled(
+        b'{"choices": [{"message": {"content": "\xff\xfe"}}]}',
+        b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\ndata: [DONE]\n\n',
+    ),
+    "a stream cut in an event": Case(
+        sending(whole(spoken("One ")[:-5])), streaming(delta("One "), delta("two")[:-9]), heard="One "
+    ),
+    "a stream that never ends": Case(
+        sending(whole(spoken("One ")[:-1])), streaming(delta("One ")), heard="One "
+    ),
+    "a line of 10 MB": Case(
+        sending(whole(b" " * 40 * MB)), streaming(delta("One "), delta("x" * 10 * MB)), heard="One "
+    ),
+    "an error in the middle": Case(
+        sending(whole(b'{"error": {"message": "no", "type": "invalid_request_error"}}')),
+        streaming(delta("One "), b'data: {"error": {"message": "no", "type": "invalid_request_error"}}\n\n'),
+        heard="One ",
+    ),
+    "no [DONE]": Case(
+        sending(whole(spoken("All."))), streaming(delta("Al"), delta("l.", "stop")), code=None, text="All."
+    ),
+    "negative usage": Case(
+        sending(whole(spoken("All.", usage={"prompt_tokens": -5, "completion_tokens": -(10**30)}))),
+        streaming(
+            delta("All.", "stop"),
+            b'data: {"choices": [], "usage": {"prompt_tokens": -5, "completion_tokens": "x"}}\n\n',
+            b"data: [DONE]\n\n",
+        ),
+        code=None,
+        text="All.",
+    ),
+    "NUL in the text": Case(
+        sending(whole(spoken("A\0l\0l."))),
+        streaming(delta("A\0"), delta("\0"), delta("l\0l."), b"data: [DONE]\n\n"),
+        code=None,
+        text="All.",
+    ),
+    "no text at all": Case(
+        sending(whole(spoken(""))), streaming(delta("", "stop"), b"data: [DONE]\n\n"), code=None
+    ),
+}

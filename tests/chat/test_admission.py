@@ -1,0 +1,92 @@
+"""How much a tenant may have answered at once: what its plan says, whichever way the messages come in."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from retinue.access.models import Role
+from retinue.app import Service
+from retinue.chat import live
+from retinue.chat.live import LiveTurns
+from retinue.tenants.models import Tenant
+from tests.adapters.llm_server import ProviderServer, hanging
+from tests.chat.listening import Listener
+from tests.chat.speaking import path_of, say
+from tests.client import Api
+from tests.embed.keys import Holder, make_key
+from tests.factories.agents import make_agent
+from tests.factories.people import People
+from tests.factories.providers import add_key_for
+
+PLACES = 2
+MESSAGES = [{"role": "user", "content": "Hello"}]
+
+
+@pytest.fixture
+async def service(make_service: Any) -> Service:
+    return await make_service(tts_model="openai_compatible/tts-1")
+
+
+@pytest.fixture
+async def owner(people: People) -> Api:
+    async with people.context() as ctx:
+        limits = {"concurrent_executions": PLACES}
+        tenant = await ctx.system("test").insert(Tenant(name="Small", plan="enterprise", limits=limits))
+    return await people.signed_in(Role.tenant_admin, tenant)
+
+
+@pytest.fixture
+async def agent(owner: Api, provider: ProviderServer) -> dict[str, Any]:
+    await add_key_for(owner, provider, models=["test-model", "tts-1"])
+    return await make_agent(owner, primary_model="openai_compatible/test-model")
+
+
+async def test_no_more_is_answered_at_once_than_the_plan_allows(
+    owner: Api, agent: dict[str, Any], provider: ProviderServer
+) -> None:
+    provider.fails(*[hanging()] * 40)
+    holder = Holder(owner, agent, await make_key(owner, agent))
+    ways = (
+        lambda: say(owner, agent),
+        lambda: owner.post(path_of(agent, "/stream"), {"message": "Hello"}),
+        lambda: owner.post(path_of(agent, "/tts"), {"text": "Hello"}),
+        lambda: owner.post("/v1/chat/completions", {"model": agent["id"], "messages": MESSAGES}),
+        holder.say,
+        lambda: holder.say(stream=True),
+    )
+    asked = [asyncio.create_task(way()) for _ in range(6) for way in ways]
+    async with asyncio.timeout(10):
+        while len(provider.requests) < PLACES or sum(one.done() for one in asked) < len(asked) - PLACES:
+            await asyncio.sleep(0.01)
+    refused = [one.result() for one in asked if one.done()]
+    assert len(refused) == len(asked) - PLACES
+    assert {(one.status, one.code) for one in refused} == {(429, "rate_limited")}
+    assert {one.details["window"] for one in refused} == {"concurrent"}
+    assert all(int(one.headers["retry-after"]) > 0 for one in refused)
+    assert len(provider.requests) == PLACES
+    for one in asked:
+        one.cancel()
+    await asyncio.gather(*asked, return_exceptions=True)
+
+
+@pytest.mark.parametrize("way", ["/stream", "/tts"])
+async def test_whoever_leaves_gives_the_place_back(
+    service: Service,
+    owner: Api,
+    agent: dict[str, Any],
+    provider: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+) -> None:
+    monkeypatch.setattr(live, "GRACE_S", 0.0)
+    turns = service.instance.adapters[LiveTurns]
+    for number in range(PLACES + 1):
+        provider.fails(hanging())
+        listener = Listener(owner, path_of(agent, way), {"message": "Hello", "text": "Hello"})
+        async with asyncio.timeout(10):
+            while len(provider.requests) <= number:
+                await asyncio.sleep(0.01)
+            await listener.leave()
+            while len(turns):
+                await asyncio.sleep(0.01)

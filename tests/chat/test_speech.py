@@ -1,0 +1,75 @@
+"""Speech in and out through the embedded models, without any key for it."""
+
+import re
+from typing import Any
+
+import pytest
+
+from retinue.adapters.embedded.pulling import pull
+from retinue.adapters.embedded.weights import TRANSCRIPTION
+from retinue.app import Service
+from retinue.chat.audio import NOTHING_HEARD
+from tests.adapters.recordings import MODELS, SENTENCE, noise, plain_wav, silence
+from tests.chat.listening import Listener
+from tests.chat.speaking import path_of
+from tests.client import Api, Response
+
+pytestmark = [pytest.mark.either_database, pytest.mark.slow]
+
+
+@pytest.fixture
+async def service(make_service: Any) -> Service:
+    pull(MODELS, (TRANSCRIPTION,))
+    return await make_service(models_dir=MODELS)
+
+
+async def speak(api: Api, agent: dict[str, Any], content: bytes) -> Response:
+    return await api.post(path_of(agent, "/audio"), files={"audio": ("a.mp3", content, "audio/mpeg")})
+
+
+async def test_what_the_embedded_voice_says_the_embedded_listener_understands(
+    admin: Api, agent: dict[str, Any], provider: Any
+) -> None:
+    spoken = await admin.post(path_of(agent, "/tts"), {"text": SENTENCE})
+    assert (spoken.status, spoken.headers["content-type"]) == (200, "audio/mpeg")
+    provider.says("Noted.")
+    answer = await speak(admin, agent, spoken.body)
+    assert answer.status == 200, answer
+    reply = answer.json()
+    heard = reply["transcription"]
+    words = re.findall(r"[a-z0-9]+", heard["text"].lower().replace("9", "nine"))
+    assert words == re.findall(r"[a-z]+", SENTENCE.lower())
+    assert heard["language"] == "en"
+    assert 4 < heard["duration_seconds"] < 7
+    assert provider.last.json["messages"][-1]["content"] == heard["text"]
+    assert reply["message"]["content"] == "Noted."
+
+    for sound in (silence(2), noise(2)):
+        nothing = (await speak(admin, agent, plain_wav(sound))).json()
+        assert nothing["transcription"] == {"text": "", "language": None, "duration_seconds": 2.0}
+        assert nothing["message"]["content"] == NOTHING_HEARD
+        assert (nothing["finish_reason"], nothing["model"]) == ("no_speech", "local/whisper-base")
+
+    too_long = await speak(admin, agent, plain_wav(silence(601)))
+    assert (too_long.status, too_long.details) == (422, {"audio": "must not be longer than 10 minutes"})
+    broken = await speak(admin, agent, b"ID3\x04\0\0\0\0\0\0" + bytes(1000))
+    assert (broken.status, broken.details) == (422, {"audio": "is not a readable recording"})
+
+
+async def test_the_embedded_voice_refuses_what_it_cannot_say(admin: Api, agent: dict[str, Any]) -> None:
+    refused = {
+        "text": {"text": "你好世界"},
+        "voice": {"text": "Hello.", "voice": "alloy"},
+    }
+    for field, body in refused.items():
+        answer = await admin.post(path_of(agent, "/tts"), body)
+        assert (answer.status, set(answer.details)) == (422, {field})
+        assert answer.headers["content-type"] == "application/json"
+
+
+async def test_who_stops_listening_to_the_embedded_voice_leaves_the_place_to_others(
+    admin: Api, agent: dict[str, Any]
+) -> None:
+    for _ in range(3):
+        await Listener(admin, path_of(agent, "/tts"), {"text": f"{SENTENCE} " * 50}).leave()
+    assert (await admin.post(path_of(agent, "/tts"), {"text": "Hello."})).status == 200

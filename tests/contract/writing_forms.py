@@ -1,0 +1,53 @@
+"""How the routes of forms are called so that they succeed, and what that may change."""
+
+from tests.contract.writing import Call, Scene, writes
+from tests.factories.forms import SomeForm, some_form
+from tests.factories.providers import add_key_for
+
+
+async def _form(scene: Scene) -> SomeForm:
+    async with scene.people.context(scene.user.tenant_id) as ctx:
+        return await some_form(ctx, scene.user.id)
+
+
+def _path(form: SomeForm) -> dict[str, str]:
+    return {**form._asdict(), "progress_id": "a-session-of-one-visitor"}
+
+
+@writes(forms=1)
+async def create_form(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "New", "fields": [{"type": "text", "label": "Name"}]})
+
+
+@writes("forms.name forms.updated_at")
+async def update_form(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "Renamed"}, _path(await _form(scene)))
+
+
+@writes(form_submissions=1)
+async def submit_form(scene: Scene) -> Call:
+    return Call(scene.me, {"data": {"name": "Ada"}}, _path(await _form(scene)))
+
+
+@writes(
+    "form_submissions.status form_submissions.notes form_submissions.processed_at form_submissions.updated_at"
+)
+async def update_submission(scene: Scene) -> Call:
+    return Call(scene.me, {"status": "archived", "notes": "Done."}, _path(await _form(scene)))
+
+
+@writes(form_submissions=1)
+async def submit_public_form(scene: Scene) -> Call:
+    return Call(scene.api, {"data": {"name": "Ada"}}, _path(await _form(scene)))
+
+
+@writes()
+async def save_progress(scene: Scene) -> Call:
+    return Call(scene.api, {"data": {"name": "Ada"}}, _path(await _form(scene)))
+
+
+@writes("provider_keys.last_used_at", forms=1)
+async def generate_form(scene: Scene) -> Call:
+    await add_key_for(scene.me, scene.provider, models=["test-model"])
+    scene.provider.says('{"name": "Trip", "fields": [{"id": "to", "type": "text", "label": "Where to?"}]}')
+    return Call(scene.me, {"prompt": "A form for trips", "model": "test-model"})

@@ -1,0 +1,205 @@
+"""OpenAI's own Python client against the real server, with an agent as its model; and our widget."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import openai
+import pytest
+
+from tests.adapters.llm_server import KEY, ProviderServer, provider_server
+from tests.e2e.load import call
+from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
+from tests.embed.javascript import NODE, evaluate
+
+pytestmark = [pytest.mark.either_database, pytest.mark.slow]
+
+T = TypeVar("T")
+
+
+@dataclass
+class Shop:
+    """A server with one agent, its owner's token and a key that opens it."""
+
+    server: ServerProcess
+    provider: ProviderServer
+    token: str
+    agent: dict[str, Any]
+    key: str
+
+    def client(self, secret: str) -> openai.OpenAI:
+        return openai.OpenAI(
+            api_key=secret, base_url=f"http://127.0.0.1:{self.server.port}/v1", max_retries=0
+        )
+
+    async def asked(self, ask: Callable[[openai.OpenAI], T], secret: str = "") -> T:
+        """What the client makes of the server's answer; it waits, so it has a thread of its own."""
+
+        def run() -> T:
+            with self.client(secret or self.key) as client:
+                return ask(client)
+
+        return await asyncio.to_thread(run)
+
+
+async def made(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    status, answer = await call(port, "POST", path, body=body, token=token)
+    assert status == 201, answer
+    return answer
+
+
+@pytest.fixture
+async def shop(tmp_path: Path, database_url: str) -> AsyncIterator[Shop]:
+    async with ServerProcess(tmp_path, database_url) as server, provider_server() as provider:
+        await server.start()
+        port = server.port
+        me = {"email": "admin@example.com", "password": ADMIN_PASSWORD}
+        status, signed_in = await call(port, "POST", "/auth/login", body=me)
+        assert status == 200, signed_in
+        token = signed_in["access_token"]
+        base_url = f"{provider.url}/v1"
+        await made(
+            port,
+            token,
+            "/api/v1/api-keys",
+            {"provider": "openai_compatible", "api_key": KEY, "base_url": base_url, "models": ["m"]},
+        )
+        model = "openai_compatible/m"
+        body = {"name": "Support", "primary_model": model, "system_prompt": "You are the shop."}
+        agent = await made(port, token, "/api/v1/agents", body)
+        key = await made(port, token, "/api/v1/embed/api-keys", {"agent_id": agent["id"], "name": "Client"})
+        yield Shop(server, provider, token, agent, key["api_key"])
+
+
+def say(*contents: str, **more: Any) -> Callable[[openai.OpenAI], Any]:
+    roles = ("user", "assistant")
+    messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(contents)]
+    chosen = {"model": "Support", "messages": messages, **more}
+    return lambda client: client.chat.completions.create(**chosen)
+
+
+async def test_the_client_does_what_it_does_with_any_model(shop: Shop) -> None:
+    """One server for them all: its start costs more than any of them."""
+    await _completes(shop)
+    await _streams(shop)
+    await _lists(shop)
+    await _understands_refusals(shop)
+    await _understands_a_stream_that_breaks(shop)
+    if NODE is not None:
+        await _the_widget_talks_too(shop)
+
+
+async def _completes(shop: Shop) -> None:
+    for secret, model in ((shop.key, "Support"), (shop.token, shop.agent["id"])):
+        shop.provider.says("Hello from the shop.")
+        made = await shop.asked(say("Hi", "Hello!", "Who are you?", model=model, temperature=0.5), secret)
+        assert made.object == "chat.completion"
+        assert made.model == model
+        assert made.choices[0].finish_reason == "stop"
+        assert made.choices[0].message.role == "assistant"
+        assert made.usage.total_tokens == made.usage.prompt_tokens + made.usage.completion_tokens > 0
+    assert made.choices[0].message.content == "Hello from the shop."
+    told = [(one["role"], one["content"]) for one in shop.provider.last.json["messages"]]
+    assert told == [
+        ("system", "You are the shop."),
+        ("user", "Hi"),
+        ("assistant", "Hello!"),
+        ("user", "Who are you?"),
+    ]
+    assert shop.provider.last.json["temperature"] == 0.5
+
+
+async def _streams(shop: Shop) -> None:
+    shop.provider.says("One two three")
+    ask = say("Count", stream=True, stream_options={"include_usage": True})
+    chunks = await shop.asked(lambda client: list(ask(client)))
+    assert {chunk.object for chunk in chunks} == {"chat.completion.chunk"}
+    assert len({chunk.id for chunk in chunks}) == 1
+    *spoken, last = chunks
+    assert spoken[0].choices[0].delta.role == "assistant"
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in spoken) == "One two three"
+    assert spoken[-1].choices[0].finish_reason == "stop"
+    assert (last.choices, last.usage.total_tokens > 0) == ([], True)
+    shop.provider.says("One two three")
+    plain = await shop.asked(lambda client: list(say("Count", stream=True)(client)))
+    assert {chunk.usage for chunk in plain} == {None}
+    assert plain[-1].choices[0].finish_reason == "stop"
+
+
+async def _lists(shop: Shop) -> None:
+    for secret in (shop.key, shop.token):
+        models = await shop.asked(lambda client: list(client.models.list()), secret)
+        assert [(model.id, model.object) for model in models] == [(shop.agent["id"], "model")]
+
+
+async def _understands_refusals(shop: Shop) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    for ask, secret, kind, code in (
+        (say("Hi"), "emb_nobody", openai.AuthenticationError, "unauthorized"),
+        (say("Hi"), "sk-x", openai.AuthenticationError, "unauthorized"),
+        (say("Hi", model="nobody"), "", openai.NotFoundError, "agent_not_found"),
+        (say("Hi", model="nobody", stream=True), "", openai.NotFoundError, "agent_not_found"),
+        (say("Hi", tools=[tool]), "", openai.UnprocessableEntityError, "validation_error"),
+        (say("Hi", "Hello"), "", openai.UnprocessableEntityError, "validation_error"),
+    ):
+        with pytest.raises(kind) as refused:
+            await shop.asked(ask, secret)
+        assert refused.value.code == code
+        assert refused.value.body["message"] in str(refused.value)
+
+
+async def _understands_a_stream_that_breaks(shop: Shop) -> None:
+    """What goes wrong after the first word reaches the client as an error, not as an end."""
+
+    async def break_off(_reader: Any, writer: Any) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        chunk = b'data: {"choices":[{"index":0,"delta":{"content":"One "}}]}\n\n'
+        writer.write(head + b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        await writer.drain()
+        writer.close()
+
+    shop.provider.fails(break_off)
+    heard: list[str] = []
+
+    def listen(client: openai.OpenAI) -> None:
+        for chunk in say("Count", stream=True)(client):
+            heard.extend(choice.delta.content or "" for choice in chunk.choices)
+
+    with pytest.raises(openai.APIError) as broken:
+        await shop.asked(listen)
+    assert "".join(heard) == "One "
+    assert broken.value.code == "model_error"
+
+
+TALK = """(async () => {
+  const say = async (changed) => {
+    const heard = [];
+    await new Conversation({ ...given, ...changed }).say("Hello", (piece) => heard.push(piece));
+    return heard.join("");
+  };
+  const failure = (changed) => say(changed).catch((error) => [error.message, error.mayRetry]);
+  return {
+    text: await say({}),
+    refusals: [await failure({ apiKey: "emb_nobody" }), await failure({ baseUrl: "http://127.0.0.1:9" })],
+  };
+})()"""
+
+
+async def _the_widget_talks_too(shop: Shop) -> None:
+    shop.provider.says("One two three")
+    given = {
+        "baseUrl": f"http://127.0.0.1:{shop.server.port}",
+        "agentId": shop.agent["id"],
+        "apiKey": shop.key,
+        "user": None,
+    }
+    said = await asyncio.to_thread(evaluate, ("event_stream.js", "talking.js"), TALK, given)
+    assert said == {
+        "text": "One two three",
+        "refusals": [
+            ["The chat is not available here.", False],
+            ["The chat cannot be reached from here.", True],
+        ],
+    }

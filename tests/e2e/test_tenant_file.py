@@ -1,0 +1,143 @@
+"""A tenant as a file: the whole command on a database of its own, once as a process and else in this one."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from retinue.cli import app
+from retinue.kit.logging import configure
+from retinue.kit.settings import Settings
+from tests.e2e.commands import run_command
+from tests.e2e.processes import ServerProcess
+
+pytestmark = pytest.mark.either_database
+
+Run = Callable[..., str]
+
+FILE = """
+retinue: 1
+data_tables:
+  orders:
+    name: Orders
+    columns:
+    - {name: number, type: integer, required: true, unique: true}
+    - {name: customer, type: reference, table: "@data_tables/customers"}
+  customers:
+    name: Customers
+    columns:
+    - {name: email, type: email, indexed: true}
+tools:
+  weather:
+    name: Weather
+    category: custom
+    tool_type: rest_api
+    config: {base_url: "https://weather.example", endpoints: {get: {method: GET, path: /now}}}
+agents:
+  Support:
+    primary_model: local/any
+    system_prompt: |
+      You help.
+      Be brief.
+    status: published
+    tools:
+    - {tool: "@tools/weather", config_override: {base_url: "https://other.example"}}
+    sub_agents:
+    - agent: "@agents/Expert"
+      delegation_prompt: Whatever is hard.
+    - name: Translator
+      direct: {primary_model: local/any, system_prompt: You translate.}
+  Expert:
+    primary_model: local/any
+    system_prompt: You know.
+    log_settings: {retention_days: 7}
+workflows:
+  Greeting:
+    nodes:
+    - {id: ask, type: agent, config: {agent_id: "@agents/Support", message: Hello}}
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """`run("export")` is what the command prints, or with `fails` what it says of its failure."""
+    for name, value in ServerProcess(tmp_path).env.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str, fails: bool = False) -> str:
+        ran = CliRunner().invoke(app, arguments)
+        assert ran.exit_code == int(fails), ran.output
+        return ran.stderr if fails else ran.stdout
+
+    run("admin", "create", "someone@example.com", "--password", "Correct-Horse-9")
+    yield run
+    configure(Settings(log_format="json"))
+
+
+def test_what_is_exported_is_what_was_applied(tmp_path: Path, run: Run) -> None:
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text(FILE)
+    planned = run("apply", str(first))
+    assert "+ agents/Support" in planned
+    assert "6 to create, 0 to change, 0 to delete" in planned
+    assert "Nothing was changed yet" in planned
+    assert "agents: {}" in run("export")
+    assert "Done." in run("apply", str(first), "--yes")
+
+    exported = run("export")
+    second.write_text(exported)
+    assert "You help.\n      Be brief.\n" in exported
+    assert "'@agents/Support'" in exported
+    assert "agt_" not in exported
+    assert "0 to create, 0 to change, 0 to delete" in run("apply", str(second), "--yes")
+    assert run("export") == exported
+    second.write_text(run("export", "--format", "json"))
+    assert "0 to create, 0 to change, 0 to delete" in run("apply", str(second))
+
+    changed = exported.replace("Be brief.", "Be kind.").replace("name: Weather", "name: The weather")
+    changed = changed.replace("  Expert:\n", "  Master:\n").replace("@agents/Expert", "@agents/Master")
+    second.write_text(changed)
+    done = run("apply", str(second), "--yes")
+    assert "+ agents/Master" in done
+    assert "- agents/Expert" in done
+    assert '    name: "Weather" -> "The weather"' in done
+    assert _sorted(run("export")) == _sorted(changed)
+
+
+def _sorted(text: str) -> list[str]:
+    """Its lines in any order: what got another name stands elsewhere now."""
+    return sorted(text.splitlines())
+
+
+def test_a_file_that_cannot_be_applied_changes_nothing(tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "file.yaml"
+    for text, problem in (
+        ("retinue: 2", "retinue: must be 1"),
+        ("retinue: 1\nrobots: {}", "robots"),
+        ("retinue: 1\nagents:\n  A: {primary_model: m}", "agents"),
+        (
+            FILE.replace("@tools/weather", "@tools/none"),
+            "agents/Support: tools.0.tool: there is no @tools/none",
+        ),
+        (FILE.replace("type: email", "type: moon"), "data_tables/customers: columns.email"),
+        (FILE.replace('agent: "@agents/Expert"', 'agent: "@agents/Support"'), "agents/Support"),
+    ):
+        file.write_text(text)
+        said = run("apply", str(file), "--yes", fails=True)
+        assert problem in said
+        assert "nothing was changed" in said
+    assert run("export").splitlines()[1:] == [
+        "data_tables: {}",
+        "tools: {}",
+        "agents: {}",
+        "workflows: {}",
+    ]
+
+
+@pytest.mark.slow
+async def test_the_command_as_a_process(tmp_path: Path, run: Run) -> None:
+    """The same from outside, where nothing of this process helps it."""
+    ran = await run_command(ServerProcess(tmp_path), "export", "--tenant", "nobody")
+    assert (ran.code, ran.output) == (2, "")
+    assert "say with --tenant which one is meant" in ran.errors

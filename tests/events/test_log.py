@@ -1,0 +1,191 @@
+"""The event log: filtered, followed along a chain of causes, and bounded however long it is."""
+
+import time
+from typing import Any
+
+import pytest
+
+from retinue.access.models import Role
+from retinue.app import Service
+from retinue.events import queries
+from retinue.events.jobs import KEPT_DAYS
+from retinue.kit.clock import HeldClock, instant_at
+from retinue.kit.events.models import EventEntry
+from tests.client import Api
+from tests.events.conftest import emit
+from tests.factories.agents import make_agent
+from tests.factories.people import People
+
+LOG = "/api/v1/event-log"
+
+
+async def logged(api: Api, **query: Any) -> dict[str, Any]:
+    answer = await api.get(LOG, query={"per_page": 100, **query})
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def entry_at(second: float, **more: Any) -> EventEntry:
+    given = {
+        "type": "order.placed",
+        "category": "system",
+        "correlation_id": f"cor_{second:.0f}",
+        "data": {"n": second},
+        "actor": {"type": "system", "id": ""},
+        "is_dispatched": True,
+        "created_at": instant_at(second),
+        **more,
+    }
+    return EventEntry(**given)
+
+
+async def test_the_log_is_filtered_and_its_entries_are_whole(
+    admin: Api, people: People, clock: HeldClock
+) -> None:
+    agent = await make_agent(admin)
+    clock.advance(60)
+    between = instant_at(clock.time())
+    clock.advance(60)
+    headers = {"X-Correlation-ID": "chain-1"}
+    await admin.put(
+        f"/api/v1/agents/{agent['id']}", {"name": "Other", "status": "published"}, headers=headers
+    )
+    await emit(admin, "order.placed", total=7)
+
+    updated = (await logged(admin, event_type="agent.updated"))["data"]
+    assert len(updated) == 1
+    actor = {"type": "user", "id": admin.user.id}
+    tenant_id = admin.user.tenant_id
+    assert updated[0] == {
+        "id": updated[0]["id"],
+        "type": "agent.updated",
+        "category": "agent",
+        "correlation_id": "chain-1",
+        "data": {
+            "tenant_id": tenant_id,
+            "actor": actor,
+            "agent_id": agent["id"],
+            "name": "Other",
+            "status": "published",
+            "version": 2,
+            "changes": ["name", "status"],
+        },
+        "source": {"type": "agent", "id": agent["id"]},
+        "actor": actor,
+        "test": False,
+        "created_at": updated[0]["created_at"],
+    }
+    assert (await admin.get(f"{LOG}/{updated[0]['id']}")).json() == updated[0]
+
+    def types(found: dict[str, Any]) -> list[str]:
+        return [one["type"] for one in found["data"]]
+
+    assert types(await logged(admin, category="agent")) == [
+        "agent.published",
+        "agent.updated",
+        "agent.created",
+    ]
+    assert types(await logged(admin, category="agent", to=between)) == ["agent.created"]
+    assert types(await logged(admin, **{"category": "agent", "from": between})) == [
+        "agent.published",
+        "agent.updated",
+    ]
+    assert types(await logged(admin, correlation_id="chain-1")) == ["agent.published", "agent.updated"]
+    assert types(await logged(admin, event_type="nobody.knows")) == []
+    refused = await admin.get(LOG, query={"category": "nobody"})
+    assert (refused.status, set(refused.details)) == (422, {"category"})
+    second = await logged(admin, category="agent", page=2, per_page=2)
+    assert (types(second), second["total"], second["page"], second["per_page"]) == (
+        ["agent.created"],
+        3,
+        2,
+        2,
+    )
+    assert second["total_is_exact"] is True
+    (order,) = (await logged(admin, event_type="order.placed"))["data"]
+    assert (order["test"], order["category"], order["source"]) == (
+        True,
+        "system",
+        {"type": "custom", "id": ""},
+    )
+
+    traced = (await admin.get(f"{LOG}/trace/chain-1")).json()
+    assert (traced["correlation_id"], types(traced), traced["total"]) == (
+        "chain-1",
+        ["agent.updated", "agent.published"],
+        2,
+    )
+    unknown = (await admin.get(f"{LOG}/trace/nobody")).json()
+    assert unknown == {"correlation_id": "nobody", "data": [], "total": 0}
+
+    for query in ({"from": "yesterday"}, {"to": "2026-13-01"}, {"page": 0}, {"per_page": "many"}):
+        assert (await admin.get(LOG, query=query)).status == 422, query
+    missing = await admin.get(f"{LOG}/evt_nobody")
+    assert (missing.status, missing.code) == (404, "event_not_found")
+
+    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
+    assert (await stranger.get(f"{LOG}/{order['id']}")).status == 404
+    assert (await logged(stranger, correlation_id="chain-1"))["data"] == []
+    assert (await stranger.get(f"{LOG}/trace/chain-1")).json()["data"] == []
+
+
+async def test_a_long_log_is_counted_and_followed_within_bounds(
+    admin: Api, people: People, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_COUNTED", 20)
+    queries._counting.cache_clear()
+    monkeypatch.setattr("retinue.events.log.MOST_COUNTED", 20)
+    async with people.context(admin.user.tenant_id) as ctx:
+        start = clock.time() - 1000
+        await ctx.db.insert_many([entry_at(start + n, correlation_id="long") for n in range(30)])
+    found = await logged(admin, event_type="order.placed", per_page=5, page=6)
+    assert (found["total"], found["total_is_exact"]) == (20, False)
+    assert [one["data"]["n"] - start for one in found["data"]] == [4, 3, 2, 1, 0]
+    queries._counting.cache_clear()
+    exact = await logged(admin, correlation_id="long", **{"from": instant_at(start + 20)})
+    assert (exact["total"], exact["total_is_exact"]) == (10, True)
+    queries._counting.cache_clear()
+
+
+async def test_entries_older_than_the_retention_go_and_younger_ones_stay(
+    service: Service, admin: Api, people: People, clock: HeldClock
+) -> None:
+    day_s = 86_400
+    async with people.context(admin.user.tenant_id) as ctx:
+        old = clock.time() - (KEPT_DAYS + 1) * day_s
+        await ctx.db.insert_many([entry_at(old + n) for n in range(1200)])
+        await ctx.db.insert(entry_at(clock.time() - (KEPT_DAYS - 1) * day_s))
+    await service.runner.drain()
+    clock.advance(3601)
+    await service.runner.drain()
+    assert (await logged(await people.super_admin(), event_type="order.placed"))["total"] == 1
+
+
+@pytest.mark.slow
+async def test_reading_costs_the_same_in_a_long_log(admin: Api, people: People, clock: HeldClock) -> None:
+    """A hundred thousand entries here; what a million take is in the guide."""
+
+    async def fill(count: int) -> None:
+        async with people.context(admin.user.tenant_id) as ctx:
+            start = clock.time() - 10_000_000 - count
+            await ctx.db.insert_many(
+                [
+                    entry_at(start + n, category=("form", "system")[n % 2], type=f"order.type{n % 50}")
+                    for n in range(count)
+                ]
+            )
+
+    async def measured() -> float:
+        queries_ = ({}, {"category": "form"}, {"event_type": "order.type7"}, {"correlation_id": "cor_x"})
+        best = 10.0
+        for _ in range(5):
+            begin = time.process_time()
+            for query in queries_:
+                await logged(admin, **query, per_page=20)
+            best = min(best, time.process_time() - begin)
+        return best
+
+    await fill(10_001)
+    short = await measured()
+    await fill(100_000)
+    assert await measured() < short * 3 + 0.02

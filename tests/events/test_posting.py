@@ -1,0 +1,288 @@
+"""Messages to addresses that callers gave: signed with the tenant's secret and tried seven times."""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from typing import Any, NoReturn
+
+import msgspec
+import pytest
+
+from retinue.access.models import Role
+from retinue.app import Service
+from retinue.events import signing
+from retinue.events.configs import MASK
+from retinue.events.models import SignedMessage, Subscription
+from retinue.events.posting import post_signed
+from retinue.kit.clock import HeldClock
+from retinue.kit.context import Context
+from retinue.kit.errors import VaultSealed
+from retinue.kit.webhook_signing import ATTEMPT_DELAYS
+from tests.adapters.llm_server import ProviderServer, provider_server, refusing
+from tests.client import Api
+from tests.events.conftest import SUBSCRIPTIONS, emit, read, subscribe
+from tests.factories.agents import make_agent
+from tests.factories.happenings import audits, events
+from tests.factories.people import People
+from tests.factories.providers import add_key_for
+from tests.tools.servers.rest_api import RestApi, Seen
+
+SECRET = "/api/v1/event-subscriptions/signing-secret"
+DONE: tuple[int, dict[str, str], bytes] = (200, {}, b"ok")
+
+
+def is_signed(seen: Seen, secret: str, now: float, *, header: str = "X-Service-Signature") -> bool:
+    """As a receiver would find out, from nothing but the request and the secret it was given."""
+    timestamp = seen.headers["X-Service-Timestamp"]
+    if abs(int(timestamp) - now) > 300:
+        return False
+    signed = hmac.new(secret.encode(), f"{timestamp}.".encode() + seen.body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(f"sha256={signed}", seen.headers.get(header, ""))
+
+
+def is_standard(seen: Seen, secret: str) -> bool:
+    """The same by the rules of Standard Webhooks."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    said = f"{seen.headers['webhook-id']}.{seen.headers['webhook-timestamp']}.".encode() + seen.body
+    signed = "v1," + base64.b64encode(hmac.new(key, said, hashlib.sha256).digest()).decode()
+    return signed in seen.headers["webhook-signature"].split(" ")
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[ProviderServer]:
+    async with provider_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def agent(admin: Api, provider: ProviderServer) -> dict[str, Any]:
+    await add_key_for(admin, provider, models=["test-model"])
+    return await make_agent(admin, primary_model="openai_compatible/test-model", status="published")
+
+
+async def secret_of(api: Api) -> str:
+    return str((await api.get(SECRET)).json()["secret"])
+
+
+async def test_the_end_of_a_job_is_posted_to_its_callback_url(
+    service: Service,
+    admin: Api,
+    people: People,
+    agent: dict[str, Any],
+    provider: ProviderServer,
+    receiver: RestApi,
+    clock: HeldClock,
+) -> None:
+    path = f"/api/v1/agents/{agent['id']}/chat/async"
+    receiver.answers = [DONE] * 3
+    ask = {"message": "Hello", "callback_url": f"{receiver.url}/scripted?key=1"}
+    provider.says("Done.")
+    job = (await admin.post(path, ask)).json()
+    await service.runner.drain()
+    (seen,) = receiver.seen
+    assert (seen.method, seen.target) == ("POST", "/scripted?key=1")
+    status = await admin.get(f"/api/v1/jobs/{job['job_id']}")
+    assert msgspec.json.decode(seen.body) == status.json()
+    assert status.json()["result"]["message"]["content"] == "Done."
+    secret = await secret_of(admin)
+    assert secret.startswith("whsec_")
+    assert is_signed(seen, secret, clock.time())
+    assert is_standard(seen, secret)
+    assert not is_signed(seen, secret + "x", clock.time())
+    (completed,) = await events(people, "agent.chat.completed")
+    assert completed.data["job_id"] == job["job_id"]
+    assert seen.headers["X-Service-Event"] == "agent.chat.completed"
+    assert seen.headers["X-Service-Event-Id"] == seen.headers["webhook-id"] == completed.id
+    assert seen.headers["X-Correlation-ID"] == completed.correlation_id
+    assert seen.headers["Content-Type"] == "application/json"
+    assert "X-Service-Retry-Count" not in seen.headers
+
+    provider.fails(refusing(400, {"error": {"message": "no"}}))
+    await admin.post(path, ask)
+    await service.runner.drain()
+    told = msgspec.json.decode(receiver.last.body)
+    assert (told["status"], told["error"]["code"], told["result"]) == ("failed", "model_error", None)
+
+    third = (await admin.post(path, ask)).json()
+    await admin.post(f"/api/v1/agents/{agent['id']}/chat/jobs/{third['job_id']}/cancel")
+    await service.runner.drain()
+    assert msgspec.json.decode(receiver.last.body)["status"] == "cancelled"
+    assert len(receiver.seen) == 3
+    async with people.context() as ctx:
+        assert await ctx.system("test").count(SignedMessage) == 0
+    for url in ("http://example.com/x", "ftp://example.com", "https://10.0.0.1/x", "nonsense", "", 7):
+        refused = await admin.post(path, {"message": "Hello", "callback_url": url})
+        assert (refused.status, list(refused.details)) == (422, ["callback_url"]), url
+
+
+async def test_a_message_is_tried_seven_times_with_the_same_bytes_and_a_new_signature(
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: HeldClock
+) -> None:
+    receiver.answers = [
+        (500, {}, b""),
+        (410, {}, b""),
+        (302, {"Location": f"{receiver.url}/elsewhere"}, b""),
+        (503, {"Retry-After": "20000"}, b""),
+        (429, {"Retry-After": "soon"}, b""),
+        (404, {}, b""),
+        (500, {}, b""),
+        DONE,
+    ]
+    async with people.context(admin.user.tenant_id) as ctx:
+        await post_signed(
+            ctx,
+            url=f"{receiver.url}/scripted",
+            headers={"X-Own": "yes", "x-correlation-id": "forged"},
+            body=b'{"a": "\xc3\xa4"}',
+            event_id="evt_1",
+            event_type="order.placed",
+        )
+    await service.runner.drain()
+    secret = await secret_of(admin)
+    waits = [*ATTEMPT_DELAYS[1:4], 2 * ATTEMPT_DELAYS[4], *ATTEMPT_DELAYS[5:]]
+    assert len(receiver.seen) == 1
+    for number, wait in enumerate(waits, start=1):
+        clock.advance(wait * 0.99)
+        await service.runner.drain()
+        assert len(receiver.seen) == number, "never earlier than the schedule says"
+        clock.advance(wait * 0.12)
+        await service.runner.drain()
+        assert len(receiver.seen) == number + 1
+        assert receiver.last.headers["X-Service-Retry-Count"] == str(number)
+        assert is_signed(receiver.last, secret, clock.time())
+    assert {seen.body for seen in receiver.seen} == {b'{"a": "\xc3\xa4"}'}
+    assert {seen.headers["webhook-id"] for seen in receiver.seen} == {"evt_1"}
+    assert len({seen.headers["X-Service-Signature"] for seen in receiver.seen}) == 7
+    assert receiver.last.headers["X-Own"] == "yes"
+    assert receiver.last.headers["X-Correlation-ID"] == "cor_test"
+    clock.advance(10 * 86_400)
+    await service.runner.drain()
+    assert len(receiver.seen) == 7
+    async with people.context() as ctx:
+        assert await ctx.system("test").count(SignedMessage) == 0
+
+
+async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_headers(
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: HeldClock
+) -> None:
+    receiver.answers = [DONE] * 2
+    config = {"url": f"{receiver.url}/scripted", "headers": {"Authorization": "Bearer CANARY"}}
+    made = await subscribe(admin, action_type="webhook", action_config=config)
+    assert made["action_config"]["headers"] == {"Authorization": MASK}
+    told = await emit(admin, total=7)
+    await service.runner.drain()
+    seen = receiver.last
+    assert seen.headers["Authorization"] == "Bearer CANARY"
+    assert is_signed(seen, await secret_of(admin), clock.time())
+    body = msgspec.json.decode(seen.body)
+    assert (body["id"], body["type"], body["test"]) == (told["event"]["id"], "order.placed", True)
+    assert body["data"] == told["event"]["data"]
+
+    path = f"{SUBSCRIPTIONS}/{made['id']}"
+    changed = {**made["action_config"], "headers": {"Authorization": MASK, "X-More": "1"}}
+    shown = (await admin.put(path, {"action_config": changed})).json()
+    assert shown["action_config"]["headers"] == {"Authorization": MASK, "X-More": MASK}
+    await emit(admin)
+    await service.runner.drain()
+    assert (receiver.last.headers["Authorization"], receiver.last.headers["X-More"]) == ("Bearer CANARY", "1")
+    assert (await read(admin, made))["trigger_count"] == 2
+    for wrong in (
+        {"url": "http://example.com"},
+        {"url": receiver.url, "headers": {"X-Service-Signature": "x"}},
+        {"url": receiver.url, "headers": {"Host": "x"}},
+        {"url": receiver.url, "headers": ["x"]},
+        {"webhook_id": "wh_nobody"},
+        {},
+        # A value that nobody is shown does not go where somebody else could see it.
+        {"url": "https://elsewhere.example/", "headers": {"Authorization": MASK}},
+        {"url": receiver.url.replace("http:", "https:"), "headers": {"Authorization": MASK}},
+    ):
+        assert (await admin.put(path, {"action_config": wrong})).status == 422, wrong
+    away = {"url": "https://elsewhere.example/", "headers": {"Authorization": "another"}}
+    assert (await admin.put(path, {"action_config": away})).status == 200
+    async with people.context() as ctx:
+        (row,) = await ctx.system("test").all(Subscription)
+        assert "CANARY" not in str(row.action_config)
+
+
+async def test_a_notification_reaches_whoever_subscribed(service: Service, admin: Api) -> None:
+    config = {"title": "Order {{data.id}}", "message": "{{type}}"}
+    made = await subscribe(admin, action_type="notification", action_config=config)
+    await emit(admin, id="o1")
+    await service.runner.drain()
+    after = await read(admin, made)
+    assert (after["trigger_count"], after["last_error"]) == (1, None)
+    listed = (await admin.get("/api/v1/notifications")).json()
+    assert [(one["title"], one["message"]) for one in listed["data"]] == [("Order o1", "order.placed")]
+
+
+async def test_the_secret_is_the_tenants_own_and_is_replaced_with_grace(
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: HeldClock
+) -> None:
+    answer = await admin.get(SECRET)
+    assert answer.headers["cache-control"] == "no-store"
+    first = answer.json()["secret"]
+    assert answer.json()["previous_secret_expires_at"] is None
+    assert await secret_of(admin) == first
+    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
+    assert await secret_of(stranger) != first
+    viewer = await people.signed_in(Role.viewer)
+    assert (await viewer.get(SECRET)).status == 403
+    revealed = await audits(people, "system.signing_secret.revealed")
+    assert len(revealed) == 3
+    assert all(first not in str(row.metadata) for row in revealed)
+
+    rotated = (await admin.post(f"{SECRET}/rotate", {"grace_seconds": 600})).json()
+    second = rotated["secret"]
+    assert second != first
+    assert await secret_of(admin) == second
+    for wrong in (-1, 7 * 86_400 + 1, "long"):
+        assert (await admin.post(f"{SECRET}/rotate", {"grace_seconds": wrong})).status == 422
+
+    async def posted() -> Seen:
+        receiver.answers = [DONE]
+        async with people.context(admin.user.tenant_id) as ctx:
+            url = f"{receiver.url}/scripted"
+            await post_signed(ctx, url=url, body=b"{}", event_id="evt_1", event_type="order.placed")
+        await service.runner.drain()
+        return receiver.last
+
+    both = await posted()
+    assert is_signed(both, second, clock.time())
+    assert is_signed(both, first, clock.time(), header="X-Service-Signature-Previous")
+    assert is_standard(both, first)
+    assert is_standard(both, second)
+    clock.advance(601)
+    alone = await posted()
+    assert is_signed(alone, second, clock.time())
+    assert "X-Service-Signature-Previous" not in alone.headers
+    assert not is_standard(alone, first)
+
+
+async def test_while_the_vault_is_sealed_a_message_waits_however_long_that_is(
+    service: Service,
+    admin: Api,
+    people: People,
+    receiver: RestApi,
+    clock: HeldClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with people.context(admin.user.tenant_id) as ctx:
+        await post_signed(
+            ctx, url=f"{receiver.url}/scripted", body=b"{}", event_id="evt_1", event_type="order.placed"
+        )
+    with monkeypatch.context() as sealed:
+        sealed.setattr(signing, "keys", _sealed)
+        for _ in range(10):
+            clock.advance(86_400)
+            await service.runner.drain()
+    assert receiver.seen == []
+    receiver.answers = [DONE]
+    clock.advance(86_400)
+    await service.runner.drain()
+    assert "X-Service-Retry-Count" not in receiver.last.headers
+
+
+async def _sealed(_ctx: Context) -> NoReturn:
+    raise VaultSealed

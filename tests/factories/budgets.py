@@ -1,0 +1,14 @@
+"""Budgets, straight into the database."""
+
+from retinue.usage.models import Budget, BudgetAction, ScopeType
+
+
+def some_budget(created_by: str) -> Budget:
+    """One that stops nobody."""
+    return Budget(
+        scope_type=ScopeType.tenant,
+        scope_id="",
+        limit_usd=1_000.0,
+        action=BudgetAction.notify,
+        created_by=created_by,
+    )

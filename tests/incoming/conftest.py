@@ -1,0 +1,60 @@
+"""A service on which a workflow can be started, by a starter that keeps what it was told."""
+
+from typing import Any
+
+import pytest
+
+from retinue.app import Service
+from retinue.domains import DOMAINS
+from retinue.files.models import File
+from retinue.kit.actions import WorkflowStart, WorkflowStarter
+from retinue.kit.context import Context
+from retinue.kit.errors import Conflict
+from retinue.kit.manifest import Manifest
+
+WORKFLOW = "wf_known"
+REFUSING = "wf_draft"
+BROKEN = "wf_broken"
+STARTED = "started workflow"
+
+
+class Starts:
+    """What was asked for; that a start happened is a row of the transaction, like a workflow's would be."""
+
+    def __init__(self) -> None:
+        self.asked: list[WorkflowStart] = []
+
+    async def start(self, ctx: Context, start: WorkflowStart) -> str:
+        self.asked.append(start)
+        made = await ctx.db.insert(
+            File(
+                filename=start.source_id,
+                mime_type=start.trigger,
+                size_bytes=0,
+                sha256=start.workflow_id,
+                purpose=STARTED,
+            )
+        )
+        if start.workflow_id == REFUSING:
+            raise Conflict("The workflow is not published.")
+        if start.workflow_id == BROKEN:
+            raise RuntimeError("a bug")
+        return made.id
+
+    async def exists(self, _ctx: Context, workflow_id: str) -> bool:
+        return workflow_id in {WORKFLOW, REFUSING, BROKEN}
+
+
+@pytest.fixture
+def starts() -> Starts:
+    return Starts()
+
+
+def with_workflows(starts: Starts) -> tuple[Manifest, ...]:
+    starter = WorkflowStarter(start=starts.start, exists=starts.exists)
+    return (*DOMAINS, Manifest(name="starter", workflow_starters=(starter,)))
+
+
+@pytest.fixture
+async def service(make_service: Any, starts: Starts) -> Service:
+    return await make_service(manifests=with_workflows(starts))

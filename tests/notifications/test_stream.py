@@ -1,0 +1,88 @@
+"""Notifications as they come: over server-sent events, from this process and from others."""
+
+import asyncio
+
+from retinue.access.models import Role
+from retinue.app import Service
+from retinue.kit.clock import HeldClock
+from retinue.notifications import live
+from tests.chat.listening import Listener
+from tests.client import Api
+from tests.conftest import ServiceMaker
+from tests.factories.notifications import NOTIFICATIONS, notifications_of, send
+from tests.factories.people import People
+
+STREAM = f"{NOTIFICATIONS}/stream"
+
+
+def heard(listener: Listener) -> list[tuple[str, int, str | int]]:
+    return [(one.event, one.id, one.data.get("title", one.data.get("count"))) for one in listener.events]
+
+
+async def test_a_stream_tells_what_is_new_and_what_was_missed(
+    people: People, admin: Api, clock: HeldClock, service: Service
+) -> None:
+    ada, bob = await people.signed_in(Role.viewer), await people.signed_in(Role.viewer)
+    await send(admin, title="Before", roles=["viewer"])
+    listening = Listener(ada, STREAM, method="GET")
+    await listening.until("unread")
+    assert heard(listening) == [("unread", 1, 1)], "who comes without an id hears what is new"
+    await send(admin, title="One", user_ids=[ada.user.id, bob.user.id])
+    await listening.until("notification")
+    await listening.until("unread", 2)
+    first = (await notifications_of(ada))["data"][0]
+    assert listening.events[1].data == first
+    await ada.post(f"{NOTIFICATIONS}/{first['id']}/read")
+    await listening.until("unread", 3)
+    await send(admin, title="Not hers", user_ids=[bob.user.id])
+    await listening.leave()
+    assert heard(listening) == [
+        ("unread", 1, 1),
+        ("notification", 2, "One"),
+        ("unread", 2, 2),
+        ("unread", 2, 1),
+    ]
+
+    for number in range(3):
+        await send(admin, title=f"Missed {number}", user_ids=[ada.user.id])
+    for last_id, missed in (("2", 3), ("4", 1), ("999", 0)):
+        back = Listener(ada, STREAM, method="GET", headers={"Last-Event-ID": last_id})
+        await back.until("unread")
+        await back.leave()
+        assert heard(back) == [
+            *(("notification", 5 - left, f"Missed {2 - left}") for left in reversed(range(missed))),
+            ("unread", 5, 4),
+        ]
+    for wrong in ("x", "-1", "1" * 30):
+        assert (await ada.get(STREAM, headers={"Last-Event-ID": wrong})).status == 422
+
+    open_streams = [Listener(ada, STREAM, method="GET") for _ in range(live.MOST_STREAMS)]
+    for one in open_streams:
+        await one.until("unread")
+    refused = await ada.get(STREAM)
+    assert (refused.status, refused.code, refused.details["window"]) == (429, "rate_limited", "concurrent")
+    await asyncio.gather(*(one.leave() for one in open_streams))
+    assert service.instance.adapters[live.LiveInboxes]._listeners == {}
+
+
+async def test_a_stream_hears_of_what_another_process_stores(
+    make_service: ServiceMaker, clock: HeldClock, monkeypatch
+) -> None:
+    monkeypatch.setattr(live, "LOOK_EVERY_S", 0.02)
+    here = await make_service()
+    elsewhere = Service(here.settings, clock)
+    await elsewhere.start()
+    try:
+        people = People(here)
+        viewer = await people.signed_in(Role.viewer)
+        listening = Listener(viewer, STREAM, method="GET")
+        await listening.until("unread")
+        await send(await People(elsewhere).super_admin(), title="From afar", all=True)
+        await listening.until("notification")
+        await listening.until("unread", 2)
+        assert heard(listening)[1:] == [("notification", 1, "From afar"), ("unread", 1, 1)]
+        here.instance.shutting_down.set()
+        await listening.end()
+        assert listening.events[-1].data["code"] == "server_shutdown"
+    finally:
+        await elsewhere.stop()

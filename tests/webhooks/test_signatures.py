@@ -1,0 +1,125 @@
+"""What arrives is what was signed, in both schemes and over its bytes, also while a secret is rotated."""
+
+import base64
+import hashlib
+import hmac
+import re
+
+import pytest
+
+from retinue import __version__
+from retinue.kit.webhook_signing import signature_headers
+from tests.factories.happenings import only_event
+
+DATA = {"note": 'Zoë ☃ "quoted" <&> \\', "large": 2**53 + 1, "nested": {"b": [1, 2.5, None], "a": True}}
+
+
+def own(secret: str, timestamp: str, body: bytes) -> str:
+    """As the specification says it: the whole secret as text over `<timestamp>.<raw body>`."""
+    signed = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
+    return "sha256=" + signed.hexdigest()
+
+
+def standard(secret: str, id: str, timestamp: str, body: bytes) -> str:
+    """As Standard Webhooks says it: the decoded key over `<id>.<timestamp>.<raw body>`."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
+    return "v1," + base64.b64encode(signed.digest()).decode()
+
+
+@pytest.mark.either_database
+def test_signatures_are_the_golden_ones() -> None:
+    """Made with OpenSSL, so that the program does not prove itself."""
+    secret = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+    own = "sha256=467a838e982c471bde0f076393edd3b8bbc426a60548b273b7a889f9a2a87d06"
+    standard = "v1,yINweRHMQ5/NPbS0FOvjT2rPpDSGtQwbWkwpRjP8VWg="
+    headers = signature_headers(
+        secret, event_id="evt_1", timestamp=1_800_000_000, body='{"é":1}'.encode(), previous=secret
+    )
+    assert headers == {
+        "X-Service-Timestamp": "1800000000",
+        "X-Service-Signature": own,
+        "X-Service-Signature-Previous": own,
+        "webhook-id": "evt_1",
+        "webhook-timestamp": "1800000000",
+        "webhook-signature": f"{standard} {standard}",
+    }
+
+
+async def test_a_delivery_carries_the_event_and_both_signatures_of_its_very_bytes(hooks, receiver):
+    made = await hooks.make(headers={"X-Team": "blue", "Authorization": "Bearer of-the-customer"})
+    event_id = await hooks.happen(data=DATA)
+    await hooks.work()
+    (got,) = receiver.received
+    headers = got.headers
+    assert got.json == {
+        "id": event_id,
+        "type": "order.placed",
+        "created_at": got.json["created_at"],
+        "timestamp": got.json["created_at"],
+        "correlation_id": "cor_test",
+        "tenant_id": hooks.admin.user.tenant_id,
+        "test": False,
+        "data": {**DATA, "tenant_id": hooks.admin.user.tenant_id, "actor": got.json["data"]["actor"]},
+    }
+    assert abs(int(headers["x-service-timestamp"]) - hooks.clock.time()) < 5
+    assert headers["webhook-timestamp"] == headers["x-service-timestamp"]
+    assert headers["x-service-signature"] == own(made["secret"], headers["x-service-timestamp"], got.body)
+    assert headers["webhook-signature"] == standard(
+        made["secret"], event_id, headers["webhook-timestamp"], got.body
+    )
+    assert "x-service-signature-previous" not in headers
+    assert "x-service-retry-count" not in headers
+    delivery = await hooks.only_delivery(made)
+    assert {name: headers[name] for name in ("x-service-event", "x-service-event-id", "webhook-id")} == {
+        "x-service-event": "order.placed",
+        "x-service-event-id": event_id,
+        "webhook-id": event_id,
+    }
+    assert headers["x-service-delivery-id"] == delivery["id"]
+    assert (headers["content-type"], headers["user-agent"]) == ("application/json", f"Retinue/{__version__}")
+    assert (headers["x-team"], headers["authorization"]) == ("blue", "Bearer of-the-customer")
+    assert (headers["x-correlation-id"], headers["x-service-hops"]) == ("cor_test", "1")
+    assert delivery["request"]["body"] == got.json
+    assert delivery["request"]["headers"]["X-Service-Signature"] == "***"
+
+
+async def test_a_rotated_secret_signs_at_once_and_the_one_before_beside_it_for_its_grace(
+    hooks, receiver, people
+):
+    made = await hooks.make()
+    answer = await hooks.call(made, "POST", "/rotate-secret", json={"grace_seconds": 100})
+    rotated = answer.json()
+    assert (answer.status, set(rotated)) == (200, {"id", "secret", "previous_secret_expires_at"})
+    assert rotated["secret"] != made["secret"]
+    assert (await hooks.read(made))["secret_prefix"] == rotated["secret"][:10]
+    told = await only_event(people, "system.webhook.rotated")
+    assert told["previous_secret_expires_at"] == rotated["previous_secret_expires_at"]
+
+    await hooks.happen()
+    await hooks.work()
+    got, headers = receiver.last, receiver.last.headers
+    at = headers["x-service-timestamp"]
+    assert headers["x-service-signature"] == own(rotated["secret"], at, got.body)
+    assert headers["x-service-signature-previous"] == own(made["secret"], at, got.body)
+    assert headers["webhook-signature"].split() == [
+        standard(secret, got.json["id"], at, got.body) for secret in (rotated["secret"], made["secret"])
+    ]
+
+    hooks.clock.advance(101)
+    await hooks.happen()
+    await hooks.work()
+    assert "x-service-signature-previous" not in receiver.last.headers
+    assert len(receiver.last.headers["webhook-signature"].split()) == 1
+
+    once_more = (await hooks.call(made, "POST", "/rotate-secret", json={"grace_seconds": 0})).json()
+    await hooks.happen()
+    await hooks.work()
+    got = receiver.last
+    assert got.headers["x-service-signature"] == own(
+        once_more["secret"], got.headers["x-service-timestamp"], got.body
+    )
+    assert "x-service-signature-previous" not in got.headers
+    assert re.fullmatch(r"whsec_.{44}", once_more["secret"])
+    refused = await hooks.call(made, "POST", "/rotate-secret", json={"grace_seconds": -1})
+    assert (refused.status, list(refused.details)) == (422, ["grace_seconds"])
