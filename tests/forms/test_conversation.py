@@ -1,0 +1,256 @@
+"""A form that is filled in by talking, without any model."""
+
+import pytest
+
+from tests.factories.form_talks import Talk
+from tests.factories.forms import EMAIL, NAME, address, make_form, submission, submissions
+from tests.factories.happenings import events
+from tests.forms.test_files import upload
+from tests.forms.test_processing import TABLES, make_table
+
+TOPIC = {
+    "id": "topic",
+    "type": "select",
+    "label": "Topic",
+    "required": True,
+    "options": [{"value": "s1", "label": "Sales"}, {"value": "s2", "label": "Support"}],
+}
+TEAM = {
+    "id": "team",
+    "type": "number",
+    "label": "Team size",
+    "required": True,
+    "validation": {"min": 1},
+    "conditional": {"field": "topic", "operator": "equals", "value": "s1"},
+}
+
+
+async def test_a_conversation_asks_the_labels_in_order_and_submits(person, api, people) -> None:
+    form = await make_form(person, NAME, EMAIL, TOPIC, TEAM, settings={"success_message": "Bye."})
+    answer = await api.post(address(form, "conversations"), {"metadata": {"campaign": "x"}})
+    assert answer.status == 201
+    assert answer.headers["cache-control"] == "no-store"
+    started = answer.json()["data"]
+    assert (
+        started.items()
+        >= {
+            "form_slug": form["slug"],
+            "status": "active",
+            "fields_completed": 0,
+            "fields_total": 3,
+            "collected_data": {},
+            "input": {"field_id": "name", "type": "text", "options": [], "required": True},
+            "errors": [],
+        }.items()
+    )
+    first = started["assistant_message"]
+    assert first.keys() == {"id", "role", "content", "field_id", "created_at"}
+    assert (first["role"], first["field_id"]) == ("assistant", "name")
+    assert "Contact" in first["content"]
+    assert first["content"].endswith("Name?")
+    talk = Talk(api, form, started)
+    await talk.say("Ada Lovelace")
+    assert (talk.captured, talk.asked) == ({"name": "Ada Lovelace"}, "email")
+    assert (talk.last["fields_completed"], talk.last["form_completed"]) == (1, False)
+    assert "submission_id" not in talk.last
+    assert talk.last["user_message"].items() >= {"role": "user", "content": "Ada Lovelace"}.items()
+    await talk.say("you know it")
+    assert (talk.captured, talk.errors) == ({}, {"email": "must be an e-mail address"})
+    assert "must be an e-mail address" in talk.said
+    await talk.say("skip")
+    assert (talk.asked, talk.last["fields_completed"]) == ("topic", 2)
+    assert talk.last["input"]["options"] == TOPIC["options"]
+    assert "1. Sales\n2. Support" in talk.said
+    await talk.say("the first? no, sales please")
+    assert (talk.captured, talk.asked, talk.last["fields_total"]) == ({"topic": "s1"}, "team", 4)
+    await talk.say("my name is Countess Ada")
+    assert (talk.captured, talk.asked) == ({"name": "Countess Ada"}, "team"), "a correction on the way"
+    await talk.say("0")
+    assert talk.errors == {"team": "must be at least 1"}
+    await talk.say("we are 12 people")
+    last = talk.last
+    assert (last["form_completed"], last["status"], last["input"]) == (True, "completed", None)
+    assert talk.said.endswith("Bye.")
+    assert "- Topic: Sales" in talk.said
+    kept = await submission(person, form, last["submission_id"])
+    assert kept["data"] == {"name": "Countess Ada", "topic": "s1", "team": 12}
+    assert kept["metadata"].items() >= {"source": "conversation", "campaign": "x"}.items()
+    (told,) = await events(people, "form.submission.created")
+    assert told.data["submission_id"] == kept["id"]
+    shown = await talk.look()
+    assert (shown["status"], shown["submission_id"]) == ("completed", kept["id"])
+    assert shown["collected_data"] == kept["data"]
+    messages = await talk.history()
+    assert [one["role"] for one in messages] == ["assistant", *(["user", "assistant"] * 7)]
+    assert [one.get("field_id") for one in messages[::2]] == [
+        "name",
+        "email",
+        "email",
+        "topic",
+        "team",
+        "team",
+        "team",
+        None,
+    ]
+    refused = await talk.post("more")
+    assert (refused.status, refused.code) == (409, "conversation_closed")
+    assert (await submissions(person, form))["pagination"]["total"] == 1
+
+
+@pytest.mark.either_database
+async def test_several_answers_corrections_and_the_way_back(person, api) -> None:
+    form = await make_form(
+        person, NAME, {**EMAIL, "required": True}, TOPIC, TEAM, {"id": "x", "type": "text"}
+    )
+    talk = await Talk.begin(api, form)
+    await talk.say("Name: Ada\nE-mail: ada@example\nTopic: sales\nteam: 3")
+    assert talk.captured == {"name": "Ada", "topic": "s1", "team": 3}
+    assert talk.errors == {"email": "must be an e-mail address"}
+    assert talk.asked == "email"
+    await talk.say("change topic to Support")
+    assert (talk.captured, talk.asked) == ({"topic": "s2"}, "email")
+    assert (await talk.look())["collected_data"] == {"name": "Ada", "topic": "s2"}, "team is hidden now"
+    await talk.say("write to ada@example.com, please")
+    assert (talk.captured, talk.asked) == ({"email": "ada@example.com"}, "x")
+    await talk.say("back")
+    assert talk.asked == "topic"
+    await talk.say("back")
+    assert (talk.asked, talk.last["fields_completed"]) == ("email", 1)
+    await talk.say("bob@example.com")
+    await talk.say("2")
+    await talk.say("change name")
+    assert (talk.captured, talk.asked) == ({}, "name")
+    await talk.say("skip")
+    assert (talk.errors, talk.asked) == ({"name": "is required"}, "name")
+    await talk.say("Bob")
+    await talk.say("none")
+    assert talk.last["form_completed"]
+    kept = await submission(person, form, talk.last["submission_id"])
+    assert kept["data"] == {"name": "Bob", "email": "bob@example.com", "topic": "s2"}
+
+
+async def test_with_confirm_nothing_is_sent_before_a_yes(person, api) -> None:
+    form = await make_form(
+        person, NAME, EMAIL, settings={"conversational": {"confirm": True, "greeting": "Hi!"}}
+    )
+    talk = await Talk.begin(api, form, prefill={"name": "Ada"})
+    assert talk.said == "Hi!\n\nE-mail? (optional, or say “skip”)"
+    await talk.say("ada@example.com")
+    assert (talk.last["form_completed"], talk.last["input"]["type"]) == (False, "confirm")
+    assert [one["value"] for one in talk.last["input"]["options"]] == ["yes", "no"]
+    assert "- E-mail: ada@example.com" in talk.said
+    for text, shown in (("hm", "not understand"), ("no", "What should be changed?")):
+        await talk.say(text)
+        assert not talk.last["form_completed"]
+        assert shown in talk.said
+    await talk.say("change e-mail to nowhere")
+    assert (talk.errors, talk.last["form_completed"]) == ({"email": "must be an e-mail address"}, False)
+    await talk.say("E-mail: a@b.de")
+    assert (talk.captured, talk.last["form_completed"]) == ({"email": "a@b.de"}, False)
+    assert (await submissions(person, form))["pagination"]["total"] == 0
+    await talk.say("Yes, please!")
+    kept = await submission(person, form, talk.last["submission_id"])
+    assert kept["data"] == {"name": "Ada", "email": "a@b.de"}
+
+
+@pytest.mark.either_database
+async def test_prefill_follows_the_rules_of_a_submission(person, api) -> None:
+    form = await make_form(
+        person,
+        NAME,
+        EMAIL,
+        {"id": "ref", "type": "hidden", "required": True},
+        {"id": "plan", "type": "hidden", "default_value": "basic"},
+        TOPIC,
+        TEAM,
+    )
+    refused = await api.post(address(form, "conversations"), {"prefill": {"name": "Ada"}})
+    assert (refused.status, refused.details["errors"]) == (400, [{"field": "ref", "message": "is required"}])
+    talk = await Talk.begin(
+        api, form, prefill={"ref": "r1", "email": "x", "team": 4, "topic": "s1", "nobody": 1, "name": ""}
+    )
+    assert talk.errors == {"email": "must be an e-mail address"}
+    assert "must be an e-mail address" in talk.said
+    assert talk.started["collected_data"] == {"ref": "r1", "plan": "basic", "topic": "s1", "team": 4}
+    assert (talk.started["fields_completed"], talk.started["fields_total"]) == (2, 4)
+    for text in ("ref: evil", "change plan to gold", "plan is gold"):
+        await talk.say(text)
+        assert talk.captured.keys() <= {"name", "email"}
+        assert (await talk.look())["collected_data"].items() >= {"ref": "r1", "plan": "basic"}.items()
+    for field_id in ("ref", "plan", "nobody"):
+        await talk.say("evil", field_id=field_id)
+        assert (talk.captured, talk.errors) == ({}, {field_id: "is not asked for"})
+    await talk.say("Ada", field_id="name")
+    await talk.say("skip")
+    kept = await submission(person, form, talk.last["submission_id"])
+    assert kept["data"] == {"ref": "r1", "plan": "basic", "topic": "s1", "team": 4, "name": "Ada"}
+    whole = await Talk.begin(api, form, prefill={"ref": "r", "name": "A", "email": "a@b.de", "topic": "s2"})
+    assert (whole.last["status"], whole.last["input"]["type"]) == ("active", "confirm"), "never at the start"
+    assert (await whole.say("yes"))["form_completed"]
+    for body in ({"prefill": []}, {"language": "<b>"}, {"metadata": 7}, {"metadata": {"x": "y" * 5000}}):
+        answer = await api.post(address(form, "conversations"), body)
+        assert answer.status in {400, 422}, body
+
+
+async def test_files_are_sent_not_said(person, api) -> None:
+    paper = {"id": "paper", "type": "file", "label": "Paper", "required": True}
+    form = await make_form(person, NAME, paper)
+    other = await make_form(person, NAME, paper)
+    file_id = (await upload(api, form)).json()["data"]["file_id"]
+    foreign = (await upload(api, other)).json()["data"]["file_id"]
+    talk = await Talk.begin(api, form)
+    await talk.say("Ada")
+    for body in (
+        {"content": file_id},
+        {"file_ids": [foreign]},
+        {"file_ids": ["file_" + "a" * 26]},
+        {"file_ids": [file_id], "field_id": "name"},
+        {"file_ids": [file_id, file_id]},
+    ):
+        await talk.say(**body)
+        assert (talk.captured, talk.asked) == ({}, "paper"), body
+    for body in ({"file_ids": ["x"] * 21}, {"file_ids": "x"}, {"content": " "}, {}, {"content": None}):
+        assert (await api.post(talk.path("messages"), body)).status == 422, body
+    await talk.say(file_ids=[file_id])
+    kept = await submission(person, form, talk.last["submission_id"])
+    assert (kept["data"]["paper"], kept["files"][0]["file_id"]) == (file_id, file_id)
+    again = await Talk.begin(api, form, prefill={"name": "Bob", "paper": file_id})
+    assert again.asked == "paper", "single use"
+
+
+@pytest.mark.either_database
+async def test_options_of_a_data_table_are_named_by_their_labels(person, api) -> None:
+    table = await make_table(person, {"name": "code", "type": "text"}, {"name": "city", "type": "text"})
+    for code, city in (("P", "Paris"), ("B", "Berlin")):
+        await person.post(f"{TABLES}/{table['id']}/rows", {"code": code, "city": city})
+    source = {"table_id": table["id"], "value_column": "code", "label_column": "city"}
+    form = await make_form(
+        person, {"id": "city", "type": "select", "label": "City", "required": True, "data_source": source}
+    )
+    talk = await Talk.begin(api, form)
+    assert talk.started["input"]["options"] == [
+        {"value": "B", "label": "Berlin"},
+        {"value": "P", "label": "Paris"},
+    ]
+    await talk.say("Rome")
+    assert talk.errors == {"city": "is not one of the options"}
+    await talk.say("in paris, i think")
+    assert "City: Paris" in talk.said
+    assert (await submission(person, form, talk.last["submission_id"]))["data"] == {"city": "P"}
+
+
+@pytest.mark.either_database
+async def test_a_file_that_expires_meanwhile_is_asked_for_again(person, api, clock, people) -> None:
+    form = await make_form(person, {"id": "paper", "type": "file", "label": "Paper"}, NAME, EMAIL)
+    talk = await Talk.begin(api, form)
+    await talk.say(file_ids=[(await upload(api, form)).json()["data"]["file_id"]])
+    clock.advance(23 * 3600)
+    await talk.say("Ada")
+    clock.advance(2 * 3600)
+    await talk.say("skip")
+    assert (talk.last["form_completed"], talk.asked) == (False, "paper")
+    assert talk.errors == {"paper": "names a file that was not uploaded for this field"}
+    await talk.say("skip")
+    person = await people.sign_in(person.user)
+    kept = await submission(person, form, talk.last["submission_id"])
+    assert kept["data"] == {"name": "Ada"}
