@@ -5,7 +5,9 @@ from typing import Any
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.approvals.jobs import expire_approvals
+from retinue.approvals.jobs import KEPT_DAYS, expire_approvals, forget_old_approvals
+from retinue.approvals.models import Approval
+from retinue.approvals.models import Response as Answered
 from retinue.approvals.service import Approvers, OnTimeout, cancel_waiting
 from retinue.kit.clock import HeldClock
 from retinue.kit.continuations import Waiting
@@ -170,3 +172,21 @@ async def test_time_cancelling_and_reminding(
         assert await cancel_waiting(ctx, "nobody", "k2") == 1
         assert await cancel_waiting(ctx, "nobody", "k2") == 0
     assert refusal(await decide(boss, withdrawn.id)) == (409, "approval_already_resolved")
+
+
+async def test_what_was_decided_long_ago_goes_and_what_waits_stays(
+    people: People, boss: Api, ask: Ask, clock: HeldClock
+) -> None:
+    decided, waiting = await ask(), await ask(expires_in_s=365 * 86_400.0)
+    assert (await decide(boss, decided.id)).status == 200
+
+    async def kept() -> set[str]:
+        async with people.context(boss.user.tenant_id) as ctx:
+            await forget_old_approvals.run(ctx.apart(), NoPayload())
+            assert await ctx.db.count(Answered) == await ctx.db.count(Approval, status="approved")
+            return {one.id for one in await ctx.db.all(Approval)}
+
+    clock.advance((KEPT_DAYS - 1) * 86_400)
+    assert await kept() == {decided.id, waiting.id}
+    clock.advance(5 * 86_400)
+    assert await kept() == {waiting.id}

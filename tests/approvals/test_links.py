@@ -70,7 +70,8 @@ async def test_an_approver_decides_from_a_mail_once(
     assert "<script" not in text
     assert "&lt;script&gt;" in text
     assert '"amount": 120' in text.replace("&quot;", '"')
-    assert (await api.get("/api/v1/public/approvals/style/approval.css")).status == 200
+    assert 'href="../../../../style/pages.css"' in text
+    assert (await api.get("/style/pages.css")).status == 200
     for _ in range(3):
         await api.get(path)
         await api.request("HEAD", path)

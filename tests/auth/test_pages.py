@@ -10,6 +10,7 @@ import pytest
 from retinue.auth.passwords import check_rule
 from retinue.auth.schemas.accounts import Address, EmailVerification, PasswordReset, Registration
 from retinue.kit.errors import Invalid
+from retinue.kit.http.scripts import page_style
 
 pytestmark = pytest.mark.either_database
 
@@ -20,6 +21,7 @@ ASSETS = {
 PAGES = ("verify-email", "reset-password", "register", "forgot-password")
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 SCRIPT = ASSETS["account.js"]
+_ELSEWHERE = re.compile(r"https?:|[\"'(]//|url\(|@import|\bimport\b")
 
 
 class Page(HTMLParser):
@@ -89,20 +91,20 @@ def test_a_page_has_no_inline_script_or_style(page):
 
 async def test_the_assets_of_a_page_are_served_and_no_other_file(api, name, page):
     wanted = [tag.get("src") or tag.get("href") for tag in (*page.all("script"), *page.all("link"))]
-    assert sorted(wanted) == ["account/account.css", "account/account.js"]
-    for address in wanted:
-        answer = await api.get(urljoin(f"/{name}", address))
-        assert answer.status == 200
-        assert answer.body.decode() == ASSETS[address.removeprefix("account/")]
-        assert answer.headers["content-security-policy"] == POLICY
-    script = await api.get("/account/account.js")
+    assert sorted(wanted) == ["account/account.js", "style/pages.css"]
+    style = await api.get(urljoin(f"/{name}", "style/pages.css"))
+    assert (style.status, style.headers["content-type"]) == (200, "text/css; charset=utf-8")
+    assert style.body == page_style()
+    script = await api.get(urljoin(f"/{name}", "account/account.js"))
+    assert script.body.decode() == ASSETS["account.js"]
+    assert script.headers["content-security-policy"] == POLICY
     assert script.headers["content-type"] == "text/javascript; charset=utf-8"
     for other in ("register.html", "..%2f..%2ftokens.py", "account.js.map", "%2e%2e"):
         assert (await api.get(f"/account/{other}")).status == 404
 
 
 def test_every_asset_is_one_of_these():
-    assert set(ASSETS) == {"account.js", "account.css", *(f"{page}.html" for page in PAGES)}
+    assert set(ASSETS) == {"account.js", *(f"{page}.html" for page in PAGES)}
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,11 @@ def test_the_rule_that_is_shown_is_the_rule_that_is_kept(name):
 
 @pytest.mark.parametrize("asset", sorted(ASSETS))
 def test_nothing_is_fetched_from_another_place(asset):
-    assert re.search(r"https?:|[\"'(]//|url\(|@import|\bimport\b", ASSETS[asset]) is None
+    assert _ELSEWHERE.search(ASSETS[asset]) is None
+
+
+def test_the_style_fetches_nothing_either():
+    assert _ELSEWHERE.search(page_style().decode()) is None
 
 
 def test_the_script_takes_no_text_for_markup_and_keeps_nothing():

@@ -11,6 +11,8 @@ import pytest
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed; the widget's parts are not run")
 
+SHARED = resources.files("retinue.kit.http").joinpath("assets", "elements.js").read_text("utf-8")
+
 
 def source(name: str) -> str:
     return resources.files("retinue.embed").joinpath("assets", name).read_text("utf-8")
@@ -21,6 +23,7 @@ def evaluate(names: tuple[str, ...], expression: str, given: Any) -> Any:
     program = "\n".join(
         [
             'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));',
+            SHARED,
             *map(source, names),
             f"Promise.resolve({expression}).then((value) => console.log(JSON.stringify(value)));",
         ]

@@ -1,8 +1,6 @@
 """The page that a link opens: it shows what will happen and asks, and needs no script for it."""
 
-from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
 import msgspec
@@ -25,11 +23,11 @@ _PAGE = """<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <title>{title} · Retinue</title>
-    <link rel="stylesheet" href="style/approval.css">
+    <link rel="stylesheet" href="../../../../style/pages.css">
   </head>
   <body>
     <header class="bar"><span class="brand">Retinue <span>approval</span></span></header>
-    <main>
+    <main class="wide">
       <h1>{title}</h1>
 {content}
     </main>
@@ -147,8 +145,3 @@ def _options(declared: dict[str, Any]) -> str:
 
 def _result(text: str, kind: str = "good") -> str:
     return f'      <p class="result {kind}" role="status">{escape(text)}</p>\n'
-
-
-@cache
-def style() -> bytes:
-    return resources.files("retinue.approvals").joinpath("assets", "approval.css").read_bytes()

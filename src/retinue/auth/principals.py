@@ -19,6 +19,7 @@ from retinue.kit.instance import Instance
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import ANONYMOUS, Principal
 from retinue.tenants.errors import TenantNotFound
+from retinue.tenants.listening import unheard_until
 from retinue.tenants.models import Tenant
 from retinue.users.models import User, UserStatus
 
@@ -75,7 +76,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         session_id=claims.sid,
         second_factor_at=second_factor_at or "",
         limits=_plan_limits(plan, limits),
-        is_listened_to=bool(is_listened_to),
+        unheard_until=unheard_until(instance.clock, is_listened_to=is_listened_to),
     )
     elsewhere = request.headers.get(b"x-tenant-id")
     if elsewhere is None or not principal.is_super_admin or request.route.requires is SIGNED_IN:
@@ -96,7 +97,7 @@ async def _acting_in(instance: Instance, request: Request, principal: Principal,
         principal,
         tenant_id=tenant_id,
         home_tenant_id=principal.tenant_id,
-        is_listened_to=tenant.is_listened_to,
+        unheard_until=unheard_until(instance.clock, is_listened_to=tenant.is_listened_to),
     )
     # An open stream is authenticated again and again; only the first time is a request.
     if request.principal is ANONYMOUS:

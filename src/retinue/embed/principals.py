@@ -19,6 +19,7 @@ from retinue.kit.ids import hash_token
 from retinue.kit.instance import Instance
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import Principal
+from retinue.tenants.listening import unheard_until
 from retinue.tenants.models import Tenant
 
 _LONGEST = 200
@@ -85,7 +86,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         agent_id=key.agent_id,
         requests_per_minute=key.requests_per_minute,
         tokens_left=key.tokens_left,
-        is_listened_to=key.is_listened_to,
+        unheard_until=unheard_until(instance.clock, is_listened_to=key.is_listened_to),
     )
 
 

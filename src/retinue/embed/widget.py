@@ -1,15 +1,12 @@
 """The chat widget as it is served: the files of `assets`, one after another, in a scope of their own."""
 
-import hashlib
-import re
 from functools import cache
 from html import escape
 from importlib import resources
 
-import msgspec
-
 from retinue.agents.models import Agent
 from retinue.embed.origins import ANY
+from retinue.kit.http.scripts import Script, join_script
 
 _PARTS = ("event_stream.js", "markdown.js", "talking.js", "element.js", "start.js")
 _PAGE = """<!doctype html>
@@ -23,25 +20,10 @@ _PAGE = """<!doctype html>
 """
 
 
-class Script(msgspec.Struct, frozen=True):
-    content: bytes
-    version: str
-
-    @property
-    def tag(self) -> str:
-        return f'"{self.version}"'
-
-
 @cache
 def script() -> Script:
-    style = re.sub(r"\s*([{};])\s*|(:) ", r"\1\2", _source("style.css"))
-    parts = [f"const STYLE = {msgspec.json.encode(style).decode()};", *map(_source, _PARTS)]
-    content = '(() => {{\n"use strict";\n{}}})();\n'.format("\n".join(parts)).encode()
-    return Script(content, hashlib.sha256(content).hexdigest()[:16])
-
-
-def _source(name: str) -> str:
-    return resources.files("retinue.embed").joinpath("assets", name).read_text("utf-8")
+    style = resources.files("retinue.embed").joinpath("assets", "style.css").read_text("utf-8")
+    return join_script("retinue.embed", "assets", _PARTS, style)
 
 
 def page(agent: Agent, key: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from retinue.forms.addresses import page_address, script_address
 from retinue.forms.opening import OpenForm
 from retinue.forms.schemas import Embedding
 from retinue.kit.context import Context
@@ -9,12 +10,11 @@ from retinue.kit.context import Context
 
 def snippets(ctx: Context, form: OpenForm) -> Embedding:
     """The form's name is no part of any tag: a page never runs what someone called a form."""
-    base = escape(ctx.settings.base_url)
-    slug = escape(form.slug)
+    script, page = escape(script_address(ctx)), escape(page_address(ctx, form.slug))
     return Embedding(
-        script_embed=f'<script src="{base}/forms/embed.js" data-form="{slug}" async></script>',
+        script_embed=f'<script src="{script}" data-form="{escape(form.slug)}" async></script>',
         iframe_embed=(
-            f'<iframe src="{base}/forms/{slug}?embed=1" title="Form" width="100%" height="640" '
+            f'<iframe src="{page}?embed=1" title="Form" width="100%" height="640" '
             'style="border:0" loading="lazy"></iframe>'
         ),
     )

@@ -16,11 +16,6 @@ from retinue.kit.http.routing import PUBLIC, Routes
 routes = Routes(links.PATH, tag="approvals")
 
 
-@routes.get("/style/approval.css", requires=PUBLIC, cost="free")
-async def get_approval_style(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
-    return Document(pages.style(), "text/css; charset=utf-8", pages.POLICY)
-
-
 @routes.get("/{token}", requires=PUBLIC, errors=(ApprovalNotFound, NotAnApprover))
 async def get_approval_page(ctx: Context, token: str) -> Reply[Document]:
     """The page of a link; opening it decides nothing, however often a mail scanner does."""

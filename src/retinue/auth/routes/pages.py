@@ -37,11 +37,6 @@ async def get_account_script(ctx: Context) -> Document:  # noqa: ARG001  every h
     return Document(_content("account.js"), "text/javascript; charset=utf-8", _POLICY)
 
 
-@routes.get("/account/account.css", requires=PUBLIC, cost="free")
-async def get_account_style(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
-    return Document(_content("account.css"), "text/css; charset=utf-8", _POLICY)
-
-
 def _page(name: str) -> Reply[Document]:
     # A browser would keep the page under its whole address, and the token is part of it.
     return Reply(Document(_content(name), policy=_POLICY), headers=(("Cache-Control", "no-store"),))

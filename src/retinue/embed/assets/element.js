@@ -4,16 +4,6 @@ const WORDS = {
   placeholder: "Write a message",
 };
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== undefined) element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 /** A button that opens a panel to talk to an agent; with the attribute `inline` the panel alone. */
 class RetinueChat extends HTMLElement {
   connectedCallback() {
@@ -210,15 +200,5 @@ class RetinueChat extends HTMLElement {
     }
     this.log.append(notice);
     this.scrollDown();
-  }
-}
-
-function addStyle(root) {
-  try {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
-    root.adoptedStyleSheets = [sheet];
-  } catch {
-    root.append(make("style", {}, STYLE));
   }
 }

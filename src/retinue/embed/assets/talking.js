@@ -81,11 +81,6 @@ async function refusal(response) {
   return new ChatError(envelope?.error?.message ?? "Something went wrong.");
 }
 
-function randomId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 // A page may have no storage: then the conversation lives as long as the page.
 function readStored(name) {
   try {

@@ -6,18 +6,10 @@ from retinue.kit.errors import NotFound
 from retinue.kit.http.replies import Document, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.http.scripts import ScriptQuery, serve_script
 from retinue.kit.schemas import Schema
 
 routes = Routes("/embed", tag="public chat")
-
-_FOR_A_WHILE = "public, max-age=3600"
-_FOR_EVER = "public, max-age=31536000, immutable"
-
-
-class WidgetQuery(Schema, kw_only=True):
-    """With its `v`, the script may be kept for ever."""
-
-    v: str | None = None
 
 
 class FrameQuery(Schema, kw_only=True):
@@ -27,19 +19,10 @@ class FrameQuery(Schema, kw_only=True):
 @routes.get("/widget.js", requires=PUBLIC, cost="free", other_status=304)
 async def get_widget_script(
     ctx: Context,  # noqa: ARG001  every handler takes it
-    query: WidgetQuery,
+    query: ScriptQuery,
     request: Request,
 ) -> Reply[Document | None]:
-    script = widget.script()
-    headers = (
-        ("Cache-Control", _FOR_EVER if query.v == script.version else _FOR_A_WHILE),
-        ("ETag", script.tag),
-        ("Access-Control-Allow-Origin", "*"),
-        ("Cross-Origin-Resource-Policy", "cross-origin"),
-    )
-    if script.tag in request.header(b"if-none-match"):
-        return Reply(None, status=304, headers=headers)
-    return Reply(Document(script.content, "text/javascript; charset=utf-8"), headers=headers)
+    return serve_script(widget.script(), query, request)
 
 
 @routes.get("/{agent_id}", requires=PUBLIC, errors=(NotFound,))

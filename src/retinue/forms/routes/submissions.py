@@ -48,7 +48,7 @@ async def submit_form(ctx: Context, this: FormById, body: Submit) -> SubmitAnswe
 
 @routes.get("/submissions", requires="forms:read", wrap=False)
 async def list_submissions(ctx: Context, this: FormById, query: SubmissionList) -> SubmissionPage:
-    """`search` looks at the values of the newest 10,000."""
+    """`search` finds words in the values by their beginnings; every word must be there."""
     return await submissions.page(ctx, this, query)
 
 

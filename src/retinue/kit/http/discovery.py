@@ -12,6 +12,7 @@ from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
 from retinue.kit.http.idempotency import StoredAnswer, sweep_idempotency_keys
 from retinue.kit.http.replies import Document, Reply
 from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.http.scripts import page_style
 from retinue.kit.jobs.models import Job, Schedule
 from retinue.kit.jobs.sweeping import sweep_dead_jobs
 from retinue.kit.manifest import Manifest
@@ -70,6 +71,12 @@ async def get_reference_asset(ctx: Context, asset: str) -> Document:  # noqa: AR
     if asset not in kinds:
         raise NotFound
     return Document(_asset(asset), kinds[asset])
+
+
+@routes.get("/style/pages.css", requires=PUBLIC, cost="free")
+async def get_page_style(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
+    """The look of our own pages."""
+    return Document(page_style(), "text/css; charset=utf-8")
 
 
 @routes.get("/metrics", requires=PUBLIC, cost="free", errors=(NotFound,))

@@ -1,0 +1,223 @@
+// A comma, or a word that lists things: a label with one in it is sent as JSON, so that it stays one label.
+const LISTS = /[,;+&\n[]|\b(and|und|or|et|y)\b/i;
+const MOST_BUTTONS = 30;
+
+/** A form that is talked through: one question at a time, with buttons where there is something to choose. */
+class ConversationView {
+  constructor({ form, server, onEnd, onForm }) {
+    Object.assign(this, { form, server, onEnd, onForm });
+    this.fields = new Map(form.fields.map((field) => [field.id, field]));
+    this.storage = new TabStorage(`retinue-form:${form.slug}`);
+    this.element = this.draw();
+    this.begin();
+  }
+
+  draw() {
+    this.log = make("div", { class: "log", role: "log", "aria-label": "Conversation", tabindex: "0" });
+    this.progress = make("p", { class: "hint", role: "status" });
+    this.choices = make("div", { class: "buttons" });
+    this.input = make("textarea", {
+      rows: "1", placeholder: "Write your answer", "aria-label": "Your answer",
+      onkeydown: (event) => {
+        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.onSubmit(event);
+      },
+    });
+    this.button = make("button", { type: "submit", class: "send" }, "Send");
+    this.formElement = make("form", { class: "say", onsubmit: (event) => this.onSubmit(event) }, this.input, this.button);
+    this.asForm = make("button", { type: "button", class: "quiet", onclick: () => this.leave() }, "Fill in as a form instead");
+    return make("div", { class: "talk" }, this.progress, this.log, this.choices, this.formElement, this.asForm);
+  }
+
+  hidden() {
+    const given = this.form.fields.filter(({ type }) => type === "hidden").map(({ id }) => [id, addressParameter(id)]);
+    return Object.fromEntries(given.filter(([, value]) => value !== null));
+  }
+
+  /** Where the tab was in the middle of one, it goes on. */
+  async begin() {
+    const known = this.storage.read();
+    this.storage.write(null);
+    await this.busily(async () => {
+      const data = (known && await this.continued(known).catch(() => null)) || await this.started();
+      this.storage.write(data.id);
+      this.path = `/conversations/${encodeURIComponent(data.id)}`;
+      this.hear(data);
+    }, () => this.begin());
+  }
+
+  async started() {
+    const { token, settings } = this.form;
+    const proof = token && settings.proof_of_work ? await prove(token, settings.proof_of_work) : undefined;
+    const body = { prefill: this.hidden(), metadata: originOfAnswers("conversation"), language: navigator.language, token, proof };
+    return (await this.server.call("/conversations", { method: "POST", body })).data;
+  }
+
+  async continued(id) {
+    const path = `/conversations/${encodeURIComponent(id)}`;
+    const { data } = await this.server.call(path);
+    if (data.status !== "active") return null;
+    for (const { role, content } of (await this.server.call(`${path}/messages`)).data) this.add(role, content);
+    return data;
+  }
+
+  onSubmit(event) {
+    event.preventDefault();
+    const content = this.input.value.trim();
+    if (content) this.say({ content });
+  }
+
+  async say({ content, shown = content, fileIds = [] }) {
+    if (this.isBusy || !this.path) return;
+    this.input.value = "";
+    this.choices.replaceChildren();
+    this.add("user", shown);
+    // What is pressed is an answer to this question; what is written may be about anything.
+    await this.ask({ content, file_ids: fileIds, field_id: fileIds.length ? this.field?.id : undefined });
+  }
+
+  /** Where no answer came it is asked under the same key: what the server has heard is not said twice. */
+  async ask(body, key = randomId()) {
+    await this.busily(async () => {
+      const headers = { "Idempotency-Key": key };
+      this.hear((await this.server.call(`${this.path}/messages`, { method: "POST", body, headers })).data);
+    }, (error) => this.ask(body, error.status ? undefined : key));
+  }
+
+  /** The answer is read aloud when it is whole. */
+  async busily(work, again) {
+    this.isBusy = true;
+    this.button.setAttribute("aria-disabled", "true");
+    this.log.setAttribute("aria-busy", "true");
+    try {
+      await work();
+    } catch (error) {
+      this.fail(error, again);
+    }
+    this.log.setAttribute("aria-busy", "false");
+    this.button.removeAttribute("aria-disabled");
+    this.isBusy = false;
+  }
+
+  hear({ assistant_message: message, fields_completed: done, fields_total: all, form_completed: isSent, status, input, ...rest }) {
+    this.progress.textContent = `${done} of ${all} answered`;
+    if (message) this.add("assistant", message.content);
+    if (status !== "active") {
+      this.storage.write(null);
+      for (const part of [this.formElement, this.choices, this.asForm]) part.remove();
+      if (isSent) this.onEnd(rest);
+      this.log.focus();
+      return;
+    }
+    this.field = this.fields.get(input?.field_id);
+    this.offer(input);
+    this.scrollDown();
+    this.input.focus({ preventScroll: true });
+  }
+
+  add(role, text) {
+    const speaker = make("span", { class: "unseen" }, role === "user" ? "You: " : "Question: ");
+    const shown = role === "user" && text.startsWith("data:image/") ? "(signature)" : text;
+    this.log.append(make("div", { class: `message ${role}` }, speaker, make("p", { class: "plain" }, shown)));
+    this.scrollDown();
+  }
+
+  scrollDown() {
+    this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  fail(error, again) {
+    const isClosed = error.code === "conversation_closed";
+    const retry = () => {
+      notice.remove();
+      if (isClosed) this.begin();
+      else again(error);
+    };
+    const notice = make("div", { class: "message problem", role: "alert" }, make("p", {}, toldOf(error)),
+      make("button", { type: "button", class: "quiet", onclick: retry }, isClosed ? "Start again" : "Try again"));
+    this.log.append(notice);
+    this.scrollDown();
+  }
+
+  /** What was said so far goes along into the form. */
+  async leave() {
+    this.storage.write(null);
+    const { data } = this.path ? await this.server.call(this.path).catch(() => ({})) : {};
+    if (this.path) this.server.call(`${this.path}/cancel`, { method: "POST" }).catch(() => {});
+    this.onForm(data?.collected_data ?? {});
+  }
+
+  /** What can be pressed instead of written. */
+  offer(input) {
+    this.choices.replaceChildren();
+    if (!input) return;
+    const options = input.options.map(({ value, label }) => ({ value, label: String(label ?? value) }));
+    if (input.type === "confirm" || input.type === "checkbox") this.offerButtons([["Yes", "yes"], ["No", "no"]]);
+    else if (input.type === "file" || input.type === "signature") this.offerView(VIEWS[input.type]);
+    else if (input.type === "rating") this.offerButtons(Array.from({ length: Math.min(10, this.field?.validation?.max ?? 5) }, (_, at) => [at + 1, String(at + 1)]));
+    else if (options.length && options.length <= MOST_BUTTONS) {
+      if (input.type === "multi_select" || input.type === "checkbox_group") this.offerBoxes(options);
+      else this.offerButtons(options.map(({ label }) => [label, label]));
+    }
+    if (!input.required && input.field_id) this.offerButtons([["Skip", "skip"]]);
+  }
+
+  pill(label, onclick) {
+    return make("button", { type: "button", class: "pill", onclick }, label);
+  }
+
+  offerButtons(pairs) {
+    this.choices.append(...pairs.map(([label, content]) => this.pill(label, () => this.say({ content, shown: String(label) }))));
+  }
+
+  offerBoxes(options) {
+    const boxes = options.map(() => make("input", { type: "checkbox" }));
+    const choose = () => {
+      const chosen = options.filter((_, at) => boxes[at].checked);
+      if (!chosen.length) return;
+      const shown = chosen.map(({ label }) => label).join(", ");
+      const isPlain = !chosen.some(({ label }) => LISTS.test(label));
+      this.say({ content: isPlain ? shown : JSON.stringify(chosen.map(({ value }) => value)), shown });
+    };
+    this.choices.append(...options.map(({ label }, at) => make("label", { class: "choice" }, boxes[at], make("span", {}, label))),
+      this.pill("Choose these", choose));
+  }
+
+  /** A control of the form itself, where writing is no answer. */
+  offerView(View) {
+    const view = new View({ ...this.field, label: this.field.label || "Your answer" }, "talk", { server: this.server, onChange: () => {} });
+    const send = async () => {
+      await view.settled?.();
+      const value = view.value();
+      if (!value) view.focus();
+      else if (View === FileView) {
+        const names = view.files.map((one) => one.element.querySelector(".name").textContent).join(", ");
+        this.say({ content: names, fileIds: [value].flat() });
+      } else this.say({ content: value, shown: view.drawn ? "(signature)" : value });
+    };
+    this.choices.append(view.element, this.pill(View === FileView ? "Send the file" : "Sign", send));
+  }
+}
+
+/** One value that a reload of the tab does not lose; a page may have no storage. */
+class TabStorage {
+  constructor(name) {
+    this.name = name;
+  }
+
+  read() {
+    try {
+      return sessionStorage.getItem(this.name);
+    } catch {
+      return null;
+    }
+  }
+
+  write(value) {
+    try {
+      if (value === null) sessionStorage.removeItem(this.name);
+      else sessionStorage.setItem(this.name, value);
+    } catch {
+      // Then a reload begins anew.
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// Known only while the script runs; a page that makes its own <retinue-form> elements names no form here.
+const ownScript = document.currentScript;
+const OWN_BASE = ownScript ? ownScript.src.replace(/\/embed\/form\.js.*$/, "") : "";
+
+if (!customElements.get("retinue-form")) customElements.define("retinue-form", RetinueForm);
+
+/** Put the form where the script's own tag is, as its attributes say. */
+function addForm() {
+  const form = document.createElement("retinue-form");
+  form.setAttribute("base-url", OWN_BASE);
+  for (const { name, value } of ownScript.attributes) {
+    if (name.startsWith("data-")) form.setAttribute(name.slice(5), value);
+  }
+  if (document.body.contains(ownScript)) ownScript.after(form);
+  else document.body.append(form);
+  if (form.getAttribute("kind") === "frame" && window.parent !== window) tellHeight(form);
+}
+
+/** The page around a frame cannot see how high its content is. */
+function tellHeight(form) {
+  const tell = () => window.parent.postMessage({ type: "retinue-form:height", form: form.getAttribute("form"), height: Math.ceil(form.getBoundingClientRect().height) }, "*");
+  new ResizeObserver(tell).observe(form);
+}
+
+if (ownScript?.dataset.form) {
+  if (document.body) addForm();
+  else document.addEventListener("DOMContentLoaded", addForm, { once: true });
+}

@@ -1,0 +1,141 @@
+"""The page takes what the API takes: the same rules for what is shown, one judge of what is sent."""
+
+import json
+import random
+from importlib import resources
+
+import pytest
+
+from retinue.kit.fields import Fields
+from tests.browser.forms import NAME, is_thanked, problems, send
+
+OPERATORS = (
+    "equals", "not_equals", "contains", "not_contains", "greater_than", "less_than", "greater_or_equal",
+    "less_or_equal", "in", "not_in", "is_empty", "is_not_empty",
+)  # fmt: skip
+VALUES = (
+    None, "", "a", "A", "b", "ab", "Straße", "STRASSE", "ΟΔΟΣ", "οδος", "1", "01", "1.0",
+    "1_0", "10", "-2", " 3 ",
+    "1e1", ".5", "5.", "nan", "inf", "-Infinity", "0x1", "true", "False", "2026-11-15", "2026-01-02", 0, 1, 2,
+    10, 1.5, -2, 1e21, True, False, [], ["a"], ["a", "b"], [1, 2], ["1"], {}, {"a": 1},
+)  # fmt: skip
+# As text: whatever carries a value into the browser piece by piece takes far longer than the test.
+SEEN = """({ source, cases }) => {
+  const run = new Function(`${source}; return visibleFields;`)();
+  const seen = ([fields, values]) => [...run(fields, new Map(Object.entries(values)))].sort();
+  return JSON.stringify(JSON.parse(cases).map(seen));
+}"""
+CONDITIONS = resources.files("retinue.forms.pages").joinpath("assets", "conditions.js").read_text("utf-8")
+
+
+def random_condition(chance: random.Random, ids: list[str], depth: int = 0):
+    if depth < 2 and chance.random() < 0.2:
+        inner = [random_condition(chance, ids, depth + 1) for _ in range(chance.randint(1, 3))]
+        return {chance.choice(("all", "any")): inner}
+    operator = chance.choice(OPERATORS)
+    value = chance.choice(VALUES)
+    if operator in {"in", "not_in"}:
+        value = [chance.choice(VALUES) for _ in range(chance.randint(0, 3))]
+    return {"field": chance.choice(ids), "operator": operator, "value": value}
+
+
+def random_case(chance: random.Random):
+    ids = [f"f{number}" for number in range(chance.randint(1, 5))]
+    fields = [
+        {"id": id, "type": "text", "conditional": random_condition(chance, [*ids, "gone"])}
+        if chance.random() < 0.7
+        else {"id": id, "type": "text"}
+        for id in ids
+    ]
+    values = {id: chance.choice(VALUES) for id in ids}
+    return fields, {id: value for id, value in values.items() if value is not None}
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))])
+async def test_the_page_shows_the_fields_that_the_server_counts(page, seed):
+    chance = random.Random(seed)
+    cases = [random_case(chance) for _ in range(2000)]
+    found = await page.evaluate(SEEN, {"source": CONDITIONS, "cases": json.dumps(cases)})
+    for (fields, values), seen in zip(cases, json.loads(found), strict=True):
+        assert seen == sorted(Fields(fields).visible(values)), (fields, values)
+
+
+TYPED = {
+    "number": ({"min": -5, "max": 1e30, "step": 0.1},
+               (" 2 ", "0.3", "1,5", "12345678901234567890", "-6", "1", "+3", "-0.1", "1e3", "0x1", "1_0",
+                "--", "1.")),
+    "text": ({"min_length": 2, "max_length": 4},
+             ("a", "😀😀😀😀", "😀😀😀😀😀", "    ", " a ", "ab", "abcde", "😀😀")),
+    "phone": ({"pattern": "[A-Z]{2}\\d+"}, ("AB1", "AB", "xAB1", "AB1 ", "\uff21B1", "0" * 101)),
+    "email": ({}, ("a@b.de", " a@b.de ", "a@b", "a b@c.de", "ä@ö.de", "a@b..de")),
+    "url": ({}, ("https://a.de", "http://a", "a.de", "javascript:alert(1)", "https://a b", "//a.de")),
+    "textarea": ({"max_length": 5}, ("a\nb", "a\nb\nc\nd", "<b>")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "turns", [range(5), pytest.param(range(5, 13), marks=pytest.mark.slow)], ids=["few", "rest"]
+)
+async def test_what_is_typed_is_judged_as_the_api_judges_it(site, page, turns):
+    fields = [{"id": one, "type": one, "label": one, "validation": TYPED[one][0]} for one in TYPED]
+    form = await site.make_form(*fields)
+    await page.goto(site.page_of(form, "?preview=1"))
+    for turn in turns:
+        typed = {one: texts[turn % len(texts)] for one, (_, texts) in TYPED.items()}
+        for one, text in typed.items():
+            await page.get_by_label(one, exact=True).fill(text)
+        await send(page)
+        status, answer = await site.submit(form, typed)
+        wrong = {} if status == 201 else reasons(answer)
+        if wrong:
+            await page.get_by_text("Please look at this again").wait_for()
+            assert await problems(page) == {one: f"This {message}." for one, message in wrong.items()}
+            for one in wrong:
+                await page.get_by_label(one, exact=True).fill("")
+            await send(page)
+            await site.submit(form, {one: text for one, text in typed.items() if one not in wrong})
+        await is_thanked(page)
+        through_api, through_page = [kept["data"] for kept in (await site.submissions(form))[:2]]
+        assert through_page == through_api
+        await page.goto(site.page_of(form, "?preview=1"))
+
+
+def reasons(answer):
+    return {one["field"]: one["message"] for one in answer["error"]["details"]["errors"]}
+
+
+DATES = (
+    ({"id": "x", "type": "date", "validation": {"min_date": "2026-02-01", "max_date": "2026-03-01"}},
+     ("2026-01-31", "2026-02-01", "2026-03-01", "2026-03-02")),
+    ({"id": "x", "type": "datetime",
+      "validation": {"min_date": "2026-02-01", "max_date": "2026-03-01T12:00:00Z"}},
+     ("2026-02-01T00:30", "2026-02-01T01:30", "2026-03-01T13:00", "2026-03-01T13:01", "2026-07-01T00:00")),
+)  # fmt: skip
+
+
+async def test_a_moment_is_meant_where_the_visitor_is(site, page):
+    for field, texts in DATES:
+        form = await site.make_form({**field, "label": "When"})
+        for text in texts:
+            meant = text
+            if "T" in text:
+                meant += "+02:00" if text.startswith("2026-07") else "+01:00"
+            await page.goto(site.page_of(form, "?preview=1"))
+            await page.get_by_label("When").fill(text)
+            await send(page)
+            status, answer = await site.submit(form, {"x": meant})
+            if status == 201:
+                await is_thanked(page)
+                assert [kept["data"]["x"] for kept in (await site.submissions(form))[:2]] == [meant, meant]
+            else:
+                (wrong,) = answer["error"]["details"]["errors"]
+                await page.get_by_text(f"This {wrong['message']}.", exact=True).wait_for()
+
+
+async def test_a_date_that_is_not_finished_is_not_taken_for_none(site, page):
+    form = await site.make_form(NAME, {"id": "day", "type": "date", "label": "Day"})
+    await page.goto(site.page_of(form))
+    await page.get_by_label("Name").fill("Ada")
+    await page.get_by_label("Day").press("1")
+    await send(page)
+    await page.get_by_text("This must be a date such as 2026-11-15.", exact=True).wait_for()
