@@ -179,7 +179,7 @@ async def _figures(instance: Instance, rows: int) -> list[Figure]:
         Figure("memory that takes", large.more_megabytes, "MB", 64),
     ]
     for name, large_ms in of_large.items():
-        goal = 6000 if "without" in name or "groups" in name else 25
+        goal = 1000 if "without" in name else 2500 if "groups" in name else 25
         figures += [
             Figure(f"{name}, of {FEW:,}", of_small[name], "ms", 50),
             Figure(f"{name}, of {rows:,}", large_ms, "ms", goal),

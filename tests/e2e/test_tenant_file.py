@@ -56,6 +56,15 @@ workflows:
   Greeting:
     nodes:
     - {id: ask, type: agent, config: {agent_id: "@agents/Support", message: Hello}}
+forms:
+  Order:
+    status: published
+    fields:
+    - {id: email, type: email, label: E-mail, required: true}
+    - {id: customer, type: select, data_source: {table_id: "@data_tables/customers", value_column: email}}
+    settings: {success_message: "Thank you.", conversational: {agent_id: "@agents/Support"}}
+    workflow: "@workflows/Greeting"
+    data_table: {table: "@data_tables/customers", auto_save: true, field_mapping: {email: email}}
 """
 
 
@@ -80,7 +89,7 @@ def test_what_is_exported_is_what_was_applied(tmp_path: Path, run: Run) -> None:
     first.write_text(FILE)
     planned = run("apply", str(first))
     assert "+ agents/Support" in planned
-    assert "6 to create, 0 to change, 0 to delete" in planned
+    assert "7 to create, 0 to change, 0 to delete" in planned
     assert "Nothing was changed yet" in planned
     assert "agents: {}" in run("export")
     assert "Done." in run("apply", str(first), "--yes")
@@ -89,19 +98,23 @@ def test_what_is_exported_is_what_was_applied(tmp_path: Path, run: Run) -> None:
     second.write_text(exported)
     assert "You help.\n      Be brief.\n" in exported
     assert "'@agents/Support'" in exported
-    assert "agt_" not in exported
+    assert not any(prefix in exported for prefix in ("agt_", "tbl_", "wfl_", "frm_"))
+    assert "workflow: '@workflows/Greeting'" in exported
+    assert "table: '@data_tables/customers'" in exported
     assert "0 to create, 0 to change, 0 to delete" in run("apply", str(second), "--yes")
     assert run("export") == exported
     second.write_text(run("export", "--format", "json"))
     assert "0 to create, 0 to change, 0 to delete" in run("apply", str(second))
 
     changed = exported.replace("Be brief.", "Be kind.").replace("name: Weather", "name: The weather")
+    changed = changed.replace("success_message: Thank you.", "success_message: Thanks.")
     changed = changed.replace("  Expert:\n", "  Master:\n").replace("@agents/Expert", "@agents/Master")
     second.write_text(changed)
     done = run("apply", str(second), "--yes")
     assert "+ agents/Master" in done
     assert "- agents/Expert" in done
     assert '    name: "Weather" -> "The weather"' in done
+    assert '    settings.success_message: "Thank you." -> "Thanks."' in done
     assert _sorted(run("export")) == _sorted(changed)
 
 
@@ -120,7 +133,9 @@ def test_a_file_that_cannot_be_applied_changes_nothing(tmp_path: Path, run: Run)
             FILE.replace("@tools/weather", "@tools/none"),
             "agents/Support: tools.0.tool: there is no @tools/none",
         ),
-        (FILE.replace("type: email", "type: moon"), "data_tables/customers: columns.email"),
+        (FILE.replace("type: email, indexed", "type: moon, indexed"), "data_tables/customers: columns.email"),
+        (FILE.replace("@workflows/Greeting", "@workflows/None"), "forms/Order: workflow: there is no"),
+        (FILE.replace("type: select, data", "type: moon, data"), "forms/Order: fields.1.type"),
         (FILE.replace('agent: "@agents/Expert"', 'agent: "@agents/Support"'), "agents/Support"),
     ):
         file.write_text(text)
@@ -132,6 +147,7 @@ def test_a_file_that_cannot_be_applied_changes_nothing(tmp_path: Path, run: Run)
         "tools: {}",
         "agents: {}",
         "workflows: {}",
+        "forms: {}",
     ]
 
 

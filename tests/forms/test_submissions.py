@@ -38,9 +38,16 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
 
     for _ in range(2):
         assert await seen(search="lovelace") == [0]
-        assert await seen(search="ÄDAM") == [2]
+        assert await seen(search="love") == [0], "words are found by their beginnings"
+        assert await seen(search="lace") == []
+        assert await seen(search="ÄDAM") == await seen(search="adam") == [2]
         assert await seen(search="100%") == [2]
-        assert await seen(search="1@example") == [1]
+        assert await seen(search="1@example") == [2, 1], "every word must be there, wherever it is"
+        assert await seen(search="example.com") == [3, 2, 1, 0]
+        assert await seen(search="examplecom", sort="created_at") == [0, 1, 2, 3]
+        assert await seen(search="bob", status="received", after="2020-01-01") == [1]
+        assert await seen(search="bob", status="archived") == []
+        assert await seen(search="%'\"*():&") == [], "there is no word in it"
         assert await seen(search="email") == [3], "the names of fields are not searched"
         assert await seen(search="nothing") == []
         assert await seen(sort="created_at") == [0, 1, 2, 3]

@@ -139,7 +139,7 @@ async def test_what_only_programs_do_is_not_kept(people, person, api, clock) -> 
     trapped = await send(api, form, {"name": "Bot", "website": "https://spam.example"})
     assert trapped.status == 201
     shown = (await api.get(address(form))).json()["data"]
-    assert shown["settings"] == {"proof_of_work": 8}
+    assert shown["settings"] == {"proof_of_work": 8, "honeypot": "website"}
     token = shown["token"]
 
     def proof() -> str:
@@ -205,7 +205,7 @@ async def test_the_public_form_shows_what_a_page_needs_and_no_more(person, api) 
     )
     shown = answer.json()["data"]
     assert shown.keys() == {"name", "slug", "description", "fields", "branding", "settings"}
-    assert shown["settings"] == {"submit_button_text": "Go"}
+    assert shown["settings"] == {"submit_button_text": "Go", "honeypot": "website"}
     assert not any(word in answer.body for word in (b"secret", b"boss@", b"frm_", b"usr_", b"ten_"))
     assert answer.headers["access-control-allow-origin"] == "*"
     options = (await api.get(address(form, "fields", "c", "options"))).json()["data"]

@@ -4,7 +4,10 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from retinue.access.models import Role
+from retinue.tables import aggregates, scanning
 from tests.tables.tables import BASE, Tables
 from tests.tables.test_tables import happenings
 
@@ -67,6 +70,13 @@ BAD_FILTERS: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.fixture(params=(scanning.PART, 3))
+def _part(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are read as a whole, or as large ones are, in parts."""
+    monkeypatch.setattr(scanning, "PART", request.param)
+
+
+@pytest.mark.usefixtures("_part")
 async def test_filters_search_sort_and_pages_find_what_they_say(tables: Tables) -> None:
     person = tables.person
     table = await tables.make()
@@ -277,6 +287,7 @@ async def test_an_upsert_changes_what_matches_and_adds_the_rest(tables: Tables) 
     assert answer.details == {"rows.0.match": "more than one row is meant"}
 
 
+@pytest.mark.usefixtures("_part")
 async def test_rows_are_deleted_by_a_filter_that_says_something(tables: Tables) -> None:
     person = tables.person
     table = await tables.make()
@@ -294,6 +305,44 @@ async def test_rows_are_deleted_by_a_filter_that_says_something(tables: Tables) 
     assert (await tables.table(table))["row_count"] == 2
     told = [one["type"] for one in await happenings(tables)]
     assert told.count("data_table.row.deleted") == 2
+
+
+async def test_a_question_about_a_large_table_ends(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = await tables.make()
+    await tables.add(table, *({"name": f"N{n}", "balance": n % 3} for n in range(20)))
+    monkeypatch.setattr(scanning, "PART", 3)
+    path = f"{BASE}/{table['id']}"
+
+    async def seen(**query: Any) -> tuple[list[str], int, bool]:
+        page = await tables.page(table, filter={"balance": 1}, per_page=2, **query)
+        told = page["pagination"]
+        return [row["name"] for row in page["data"]], told["total"], told["total_is_exact"]
+
+    assert await seen() == (["N19", "N16"], 7, True)
+    assert await seen(page=3, sort="created_at") == (["N13", "N16"], 7, True)
+    assert await seen(page=9) == ([], 7, True)
+    assert (await seen(sort="name"))[1:] == (7, True)
+    in_parts = tables.service.instance.database.dialect == "sqlite"
+    monkeypatch.setattr(scanning, "ENOUGH_S", -1)
+    names, total, is_exact = await seen()
+    if in_parts:
+        assert (names, 2 <= total < 7, is_exact) == (["N19", "N16"], True, False), "counting need not go on"
+    assert (await seen(page=3))[0] == ["N7", "N4"], "what is shown is found however long that takes"
+    grouped = {"group_by": "name", "metrics": "count,avg:balance"}
+    found = [(await tables.person.get(f"{path}/aggregate", query=grouped)).json()["data"]]
+    monkeypatch.setattr(aggregates, "_MOST_KEPT", 5)
+    found.append((await tables.person.get(f"{path}/aggregate", query=grouped)).json()["data"])
+    assert found[0] == found[1], "groups that are too many to be put together here"
+    assert (len(found[0]), found[0][1]["avg:balance"]) == (20, 1)
+    monkeypatch.setattr(scanning, "PATIENCE_S", -1)
+    if not in_parts:
+        return
+    for answer in (
+        await tables.person.get(f"{path}/rows", query={"search": "N1"}),
+        await tables.person.get(f"{path}/aggregate"),
+        await tables.person.post(f"{path}/rows/delete", {"filter": {"balance": 1}}),
+    ):
+        assert (answer.status, answer.code) == (422, "query_too_expensive")
 
 
 async def test_who_may_read_may_not_write(tables: Tables, people: Any) -> None:

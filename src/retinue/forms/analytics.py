@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from retinue.forms.counting import Tally
-from retinue.forms.models import Form, FormDay, Progress, Submission
+from retinue.forms.models import Form, FormConversation, FormConversationStatus, FormDay, Progress, Submission
 from retinue.forms.schemas import Analytics, AnalyticsQuery, DayCount, DropOff, SourceCount
 from retinue.forms.service import rate
 from retinue.kit.clock import instant, moment
@@ -25,6 +25,7 @@ _FIRST, _LAST = "0000-01-01", "9999-12-31"
 _DAYS = {"24h": 1, "7d": 7, "30d": 30, "90d": 90}
 
 _days, _submissions, _progress = FormDay.__table__, Submission.__table__, Progress.__table__
+_conversations = FormConversation.__table__
 _of_form = sa.bindparam("form_id", type_=sa.Text())
 _first, _last = sa.bindparam("first", type_=sa.Text()), sa.bindparam("last", type_=sa.Text())
 _end = sa.bindparam("end", type_=sa.Text())
@@ -42,16 +43,37 @@ _UNCOUNTED = reading(
     .limit(MOST_UNCOUNTED),
     heavy=True,
 )
-_LEFT: Statement[Any] = Statement(
-    sa.select(_progress.c.last_field_id, sa.func.count())
-    .where(
-        _progress.c.form_id == _of_form,
-        _progress.c.updated_at < sa.bindparam("idle", type_=sa.Text()),
-        _progress.c.created_at >= _first,
-        _progress.c.created_at < _end,
+_idle = sa.bindparam("idle", type_=sa.Text())
+
+
+def _left(at: sa.Table, field: str, has_left: Any) -> Statement[Any]:
+    return Statement(
+        sa.select(at.c[field], sa.func.count())
+        .where(at.c.form_id == _of_form, has_left, at.c.created_at >= _first, at.c.created_at < _end)
+        .group_by(at.c[field]),
+        heavy=True,
     )
-    .group_by(_progress.c.last_field_id),
-    heavy=True,
+
+
+# On a page, and in a conversation: those that are in no sum of a day yet.
+_LEFT = (
+    _left(_progress, "last_field_id", _progress.c.updated_at < _idle),
+    _left(
+        _conversations,
+        "asked",
+        sa.or_(
+            _conversations.c.status.in_(
+                [
+                    sa.literal(FormConversationStatus.cancelled.value),
+                    sa.literal(FormConversationStatus.abandoned.value),
+                ]
+            ),
+            sa.and_(
+                _conversations.c.status == sa.literal(FormConversationStatus.active.value),
+                _conversations.c.updated_at < _idle,
+            ),
+        ),
+    ),
 )
 
 
@@ -62,7 +84,10 @@ async def collect(ctx: Context, form: Form, query: AnalyticsQuery) -> Analytics:
     end = f"{last}~"
     uncounted = await ctx.db.rows(_UNCOUNTED, form_id=form.id)
     days = await ctx.db.rows(_BETWEEN, last=last, **given)
-    left = await ctx.db.rows(_LEFT, idle=ctx.clock.ahead(-IDLE_S), end=end, **given)
+    dropped: Counter[str] = Counter()
+    for statement in _LEFT:
+        left = await ctx.db.rows(statement, idle=ctx.clock.ahead(-IDLE_S), end=end, **given)
+        dropped.update({id: int(number) for id, number in left if id})
     tally = Tally()
     by_day: Counter[str] = Counter()
     for one in uncounted:
@@ -70,7 +95,6 @@ async def collect(ctx: Context, form: Form, query: AnalyticsQuery) -> Analytics:
         if first <= one.created_at < end:
             tally.add(one)
             by_day[one.created_at[:10]] += 1
-    dropped = Counter({id: int(number) for id, number in left if id})
     views = starts = 0
     for day in days:
         views, starts = views + day.views, starts + day.starts

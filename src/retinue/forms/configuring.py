@@ -18,10 +18,13 @@ MOST_BYTES = 64 * 1024
 PER_MINUTE = 60
 TOTAL_PER_MINUTE = 6000
 HARDEST_WORK = 24
+TRAP = "website"
+"""What the field that people do not see is called, unless the form says something else."""
 
 _COLOUR = re.compile(r"#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _COLOURS = ("primary_color", "background_color")
 _CONTROLS = re.compile(r"[\s\x00-\x1f\x7f\\]")
+_INTERNAL = ("agent_id", "model", "tone")
 _HIDDEN = ("notifications", "limits", "spam", "confirmation_email")
 
 Json = dict[str, Any]
@@ -45,6 +48,21 @@ class Spam(msgspec.Struct, frozen=True, kw_only=True):
     proof_of_work: int = 0
 
 
+class Conversational(msgspec.Struct, frozen=True, kw_only=True):
+    """How a form is filled in by talking.
+
+    `model` is asked where there is no agent: the tenant's own choice without one, and none at all for False.
+    """
+
+    enabled: bool = True
+    agent_id: str | None = None
+    model: str | bool | None = None
+    greeting: str | None = None
+    tone: str | None = None
+    language: str | None = None
+    confirm: bool = False
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What of a form's settings decides about a submission."""
 
@@ -55,6 +73,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     one_per_user: bool = False
     limits: Limits = Limits()
     spam: Spam = Spam()
+    conversational: Conversational = Conversational()
 
 
 @functools.lru_cache(maxsize=1024)
@@ -62,7 +81,6 @@ def rules_of(stored: str) -> Rules:
     """From the stored text, which is the key: changed settings are another text."""
     settings = msgspec.json.decode(stored)
     spam = settings.get("spam") or {}
-    honeypot = spam.get("honeypot")
     plain = {
         name: settings[name]
         for name in ("success_message", "redirect_url", "submit_limit", "close_at", "one_per_user")
@@ -78,11 +96,22 @@ def rules_of(stored: str) -> Rules:
             }
         ),
         spam=Spam(
-            honeypot=(honeypot if isinstance(honeypot, str) else "website") if honeypot else None,
+            honeypot=_trap_of(spam),
             min_seconds=spam.get("min_seconds") or 0,
             proof_of_work=spam.get("proof_of_work") or 0,
         ),
+        conversational=_conversational_of(settings.get("conversational") or {}),
     )
+
+
+def _conversational_of(stored: Json) -> Conversational:
+    """What was stored before anyone checked it is not let in now."""
+    known = {
+        name: value
+        for name, value in stored.items()
+        if value is not None and name in _CONVERSATIONAL and not _CONVERSATIONAL[name](value, name)
+    }
+    return Conversational(**known)
 
 
 def _is_limit(name: str, value: Any) -> bool:
@@ -92,10 +121,21 @@ def _is_limit(name: str, value: Any) -> bool:
 def public_settings(settings: Json) -> Json:
     """Without what visitors need not know; of the traps only what a page has to do."""
     shown = {name: value for name, value in settings.items() if name not in _HIDDEN}
+    if isinstance(shown.get("conversational"), dict):
+        shown["conversational"] = {
+            name: value for name, value in shown["conversational"].items() if name not in _INTERNAL
+        }
     spam = settings.get("spam") or {}
     if spam.get("proof_of_work"):
         shown["proof_of_work"] = spam["proof_of_work"]
+    if spam.get("honeypot"):
+        shown["honeypot"] = _trap_of(spam)
     return shown
+
+
+def _trap_of(spam: Json) -> str | None:
+    honeypot = spam.get("honeypot")
+    return (honeypot if isinstance(honeypot, str) else TRAP) if honeypot else None
 
 
 def read_settings(ctx: Context, given: Json | None) -> Json:
@@ -156,14 +196,19 @@ def _is_outside(ctx: Context, url: str) -> bool:
 
 
 def _text(longest: int) -> Callable[[Context, Any, str], Problems]:
-    def check(_ctx: Context, value: Any, place: str) -> Problems:
-        is_good = isinstance(value, str) and len(value) <= longest
-        return {} if is_good else {place: f"must be text of at most {longest} characters"}
+    return lambda _ctx, value, place: _text_problems(value, place, longest)
 
-    return check
+
+def _text_problems(value: Any, place: str, longest: int) -> Problems:
+    is_good = isinstance(value, str) and len(value) <= longest
+    return {} if is_good else {place: f"must be text of at most {longest} characters"}
 
 
 def _flag(_ctx: Context, value: Any, place: str) -> Problems:
+    return _flag_problems(value, place)
+
+
+def _flag_problems(value: Any, place: str) -> Problems:
     return {} if isinstance(value, bool) else {place: "must be true or false"}
 
 
@@ -215,6 +260,32 @@ def _spam(_ctx: Context, value: Any, place: str) -> Problems:
     return problems
 
 
+def _model_problems(value: Any, place: str) -> Problems:
+    is_good = value is False or (isinstance(value, str) and 0 < len(value) <= 200)
+    return {} if is_good else {place: "must be the name of a model, or false for none"}
+
+
+_CONVERSATIONAL: dict[str, Callable[[Any, str], Problems]] = {
+    "enabled": _flag_problems,
+    "agent_id": functools.partial(_text_problems, longest=64),
+    "model": _model_problems,
+    "greeting": functools.partial(_text_problems, longest=2000),
+    "tone": functools.partial(_text_problems, longest=200),
+    "language": functools.partial(_text_problems, longest=35),
+    "confirm": _flag_problems,
+}
+
+
+def _conversational(_ctx: Context, value: Any, place: str) -> Problems:
+    if not isinstance(value, dict):
+        return {place: "must be an object"}
+    problems: Problems = {}
+    for name, check in _CONVERSATIONAL.items():
+        if value.get(name) is not None:
+            problems |= check(value[name], f"{place}.{name}")
+    return problems
+
+
 def _confirmation(_ctx: Context, value: Any, place: str) -> Problems:
     return {} if isinstance(value, bool | dict) else {place: "must be true, false or an object"}
 
@@ -228,7 +299,7 @@ _SETTINGS: dict[str, Callable[[Context, Any, str], Problems]] = {
     "close_at": _moment,
     "one_per_user": _flag,
     "confirmation_email": _confirmation,
-    "conversational": _object,
+    "conversational": _conversational,
     "spam": _spam,
     "limits": _limits,
 }

@@ -1,7 +1,7 @@
 """What adds up by the day: kept as it happens, so that analytics never go through submissions.
 
-A submission is stored with `is_uncounted`, and a job adds it to its day: those who submit at once never wait
-for each other's sums. Whoever reads adds what is not counted yet.
+A submission is stored with `is_uncounted`, and a job adds it to its day and to the index of words: those who
+submit at once never wait for each other's sums. Whoever reads adds what is not counted yet.
 """
 
 from collections import Counter, defaultdict
@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+from retinue.forms import searching
 from retinue.forms.models import FormDay, Progress, Submission, SubmissionStatus
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
@@ -18,7 +19,7 @@ from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement, reading
 from retinue.kit.jobs.declare import NoPayload, job
 
-BATCH = 500
+BATCH = 250
 PROGRESS_KEPT_S = 7 * 24 * 3600
 
 _days, _submissions, _progress = FormDay.__table__, Submission.__table__, Progress.__table__
@@ -26,11 +27,9 @@ _UNCOUNTED = reading(
     Submission,
     sa.select(_submissions)
     .where(_submissions.c.is_uncounted == sa.true())
+    .order_by(_submissions.c.tenant_id, _submissions.c.form_id, _submissions.c.created_at, _submissions.c.id)
     .limit(BATCH)
     .with_for_update(skip_locked=True),
-)
-_COUNTED: Statement[Any] = Statement(
-    sa.update(_submissions).where(one_of(_submissions.c.id, "ids")).values(is_uncounted=sa.false())
 )
 _OLD_PROGRESS = reading(
     Progress,
@@ -147,7 +146,7 @@ class Tally:
 
 @job(every_s=30, timeout_s=600, transactional=False)
 async def count_submissions(ctx: Context, _payload: NoPayload) -> None:
-    """Add what came since the last time to the sums of its days."""
+    """Add what came since the last time to the sums of its days and to the index of words."""
     counted = BATCH
     while counted == BATCH:
         async with ctx.unit() as unit:
@@ -162,16 +161,16 @@ async def _count_some(ctx: Context) -> int:
     for one in found:
         tallies[one.tenant_id, one.form_id, one.created_at[:10]].add(one)
     for key, tally in sorted(tallies.items(), key=lambda item: item[0]):
-        day = await _hold_day(system, *key)
+        day = await hold_day(system, *key)
         changes: dict[str, Any] = {name: getattr(day, name) + getattr(tally, name) for name in Tally.NUMBERS}
         for name in ("filled", "sources"):
             changes[name] = dict(Counter(getattr(day, name)) + getattr(tally, name))
         await system.update(day, **changes)
-    await system.execute(_COUNTED, ids=listed(one.id for one in found))
+    await searching.index(system, found)
     return len(found)
 
 
-async def _hold_day(system: SystemDb, tenant_id: str, form_id: str, day: str) -> FormDay:
+async def hold_day(system: SystemDb, tenant_id: str, form_id: str, day: str) -> FormDay:
     """The day's row, made if it was not there, and nobody else's until the transaction ends."""
     first = FormDay(id=day_id(form_id, day), tenant_id=tenant_id, form_id=form_id, day=day)
     await system.insert_missing(first)
@@ -198,7 +197,7 @@ async def _forget_some(ctx: Context, before: Instant) -> int:
     for one in found:
         left[one.tenant_id, one.form_id, one.created_at[:10]][one.last_field_id or ""] += 1
     for key, dropped in sorted(left.items(), key=lambda item: item[0]):
-        day = await _hold_day(system, *key)
+        day = await hold_day(system, *key)
         await system.update(day, dropped=dict(Counter(day.dropped) + dropped))
     await system.execute(_FORGET_PROGRESS, ids=listed(one.id for one in found))
     return len(found)

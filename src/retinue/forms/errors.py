@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from retinue.kit.errors import Conflict, RateLimited, RetinueError
+from retinue.kit.errors import Conflict, NotFound, RateLimited, RetinueError
 from retinue.kit.fields import FieldError
 
 
@@ -65,3 +65,33 @@ class NoFormWritten(RetinueError):
     """The model did not answer with a form that can be used."""
 
     status, code = 502, "model_error"
+
+
+class FormConversationNotFound(NotFound):
+    """There is no such conversation."""
+
+    code = "conversation_not_found"
+
+
+class ConversationClosed(Conflict):
+    """This conversation is over."""
+
+    code = "conversation_closed"
+
+
+class ConversationBusy(Conflict):
+    """The message before this one is still being answered."""
+
+    code = "conversation_busy"
+
+
+class ConversationTooLong(Conflict):
+    """This conversation has become too long; start another one."""
+
+    code = "conversation_too_long"
+
+
+class ConversationNotEnabled(Conflict):
+    """This form is not filled in by talking."""
+
+    code = "conversation_not_enabled"

@@ -1,11 +1,12 @@
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import TenantRecord, index_where, table
+from retinue.kit.db.models import Ref, TenantRecord, index_where, table
+from retinue.kit.db.word_index import word_index
 
 
 class FormStatus(StrEnum):
@@ -18,6 +19,13 @@ class SubmissionStatus(StrEnum):
     received = "received"
     processed = "processed"
     archived = "archived"
+
+
+class FormConversationStatus(StrEnum):
+    active = "active"
+    completed = "completed"
+    abandoned = "abandoned"
+    cancelled = "cancelled"
 
 
 class DataTableConfig(msgspec.Struct, kw_only=True):
@@ -70,10 +78,19 @@ class SubmittedFile(msgspec.Struct, frozen=True):
 
 
 def _few_rows(made: sa.Table) -> object:
-    """Indexes over the rows that few questions are about."""
+    """Indexes over the rows that few questions are about, or that are written to them later."""
+    is_numbered = made.c.number.is_not(None)
     return (
-        index_where("is_uncounted", "tenant_id", "form_id")(made),
+        index_where("is_uncounted", "tenant_id", "form_id", "created_at", "id")(made),
         index_where("is_signed_in", "tenant_id", "form_id", "submitted_by")(made),
+        sa.Index(
+            "uq_form_submissions_number",
+            made.c.tenant_id,
+            made.c.number,
+            unique=True,
+            sqlite_where=is_numbered,
+            postgresql_where=is_numbered,
+        ),
     )
 
 
@@ -89,8 +106,8 @@ def _few_rows(made: sa.Table) -> object:
 class Submission(TenantRecord, kw_only=True):
     """What was answered once; it outlives its form by the moments that erasing it takes.
 
-    `searched` is its values as one text in small letters, and `is_uncounted` until the sums of its day know
-    of it.
+    `searched` is the words of its values, with a blank before each. It is `is_uncounted` until the sums of
+    its day and the index of words know of it, where it then has a `number`.
     """
 
     form_id: str
@@ -109,6 +126,7 @@ class Submission(TenantRecord, kw_only=True):
     data_table_error: str | None = None
     notes: str | None = None
     is_uncounted: bool = True
+    number: int | None = None
     processed_at: Instant | None = None
 
 
@@ -151,3 +169,57 @@ class FormDay(TenantRecord, kw_only=True):
     filled: dict[str, int] = {}
     sources: dict[str, int] = {}
     dropped: dict[str, int] = {}
+
+
+@table(
+    "form_conversations",
+    prefix="fcv",
+    indexes=[("tenant_id", "form_id", "created_at"), ("status", "updated_at"), ("closed_at",)],
+)
+class FormConversation(TenantRecord, kw_only=True):
+    """A form that is filled in by talking; the id is the only key to it.
+
+    `asked` is the field of the last question, None while nothing is asked but whether all is right
+    (`is_confirming`). `prefilled` is known from the start and waits until its fields are shown. While a model
+    thinks about a message, `turn_id` names that message and nobody else is heard before `busy_until`.
+    """
+
+    form_id: str
+    status: FormConversationStatus = FormConversationStatus.active
+    answers: dict[str, Any] = {}
+    prefilled: dict[str, Any] = {}
+    skipped: list[str] = []
+    asked: str | None = None
+    is_confirming: bool = False
+    language: str | None = None
+    metadata: dict[str, Any] = {}
+    message_count: int = 0
+    said_characters: int = 0
+    turn_id: str | None = None
+    busy_until: Instant | None = None
+    submission_id: str | None = None
+    closed_at: Instant | None = None
+
+
+@table("form_conversation_messages", prefix="fcm", unique=[("tenant_id", "conversation_id", "position")])
+class FormMessage(TenantRecord, kw_only=True):
+    conversation_id: Annotated[str, Ref(FormConversation, cascade=True)]
+    position: int
+    role: str
+    content: str
+    field_id: str | None = None
+
+
+@table("form_search", prefix="fsx", unique=[("row_key",)])
+class SearchIndex(TenantRecord, kw_only=True):
+    """Which numbers the submissions of a form have in the index of words; the id is the form's.
+
+    The numbers begin with the `row_key`, and `indexed` is how many were given.
+    """
+
+    form_id: str
+    row_key: int
+    indexed: int = 0
+
+
+submission_words = word_index("submission_words")

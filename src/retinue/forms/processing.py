@@ -125,7 +125,7 @@ def _reason(error: RetinueError) -> str:
 async def end_processing(ctx: Context, payload: EventOccurred) -> None:
     """A workflow that a submission started has ended; if it ended well, the submission is processed."""
     event = await ctx.db.get(EventEntry, payload.event_id)
-    if event is None or event.data.get("trigger") != "form":
+    if event is None:
         return
     execution = await ctx.db.get(WorkflowExecution, event.subject_id)
     if execution is None or execution.status is not RunStatus.completed:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from retinue.forms import counting
+from retinue.forms.addresses import page_address
 from retinue.forms.errors import SubmissionNotFound
 from retinue.forms.models import Progress
 from retinue.forms.opening import OpenForm
@@ -45,7 +46,7 @@ async def save(ctx: Context, form: OpenForm, session_id: str, body: ProgressSave
         held = await ctx.db.lock(Progress, id)
         if held is not None:
             fresh = await ctx.db.update(held, data=known, last_field_id=last or held.last_field_id)
-    url = f"{ctx.settings.base_url}/forms/{form.slug}?session={session_id}"
+    url = f"{page_address(ctx, form.slug)}?session={session_id}"
     return ProgressSaved(session_id=session_id, resume_url=url, saved_at=fresh.updated_at)
 
 

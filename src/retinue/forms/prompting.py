@@ -71,7 +71,7 @@ async def write(ctx: Context, body: FormPrompt) -> FormCreate:
     )
     reply = await calling.chat(ctx, request)
     try:
-        written = msgspec.json.decode(_json_in(reply.text), type=_Written)
+        written = msgspec.json.decode(json_in(reply.text), type=_Written)
         fields = read_fields([_mended(field) for field in written.fields[:_MOST_FIELDS]])
     except (msgspec.MsgspecError, Invalid) as error:
         raise NoFormWritten from error
@@ -82,16 +82,22 @@ async def write(ctx: Context, body: FormPrompt) -> FormCreate:
 
 
 async def _model(ctx: Context) -> str:
-    """What the instance names; else the first model of the tenant's own default key; else an embedded one."""
-    if not ctx.settings.default_model:
-        keys = await ctx.apart().db.all(ProviderKey, is_active=True)
-        for key in sorted(keys, key=lambda key: (not key.is_default, key.priority)):
-            if names := sorted(offered(key)):
-                return f"{key.provider}/{names[0]}"
-    return default_model(ctx.settings, ctx.adapter(EmbeddedModels), "chat")
+    """What was chosen; else an embedded one."""
+    return await chosen_model(ctx) or default_model(ctx.settings, ctx.adapter(EmbeddedModels), "chat")
 
 
-def _json_in(text: str) -> str:
+async def chosen_model(ctx: Context) -> str | None:
+    """What the instance names; else the first model of the tenant's own default key."""
+    if ctx.settings.default_model:
+        return ctx.settings.default_model
+    keys = await ctx.apart().db.all(ProviderKey, is_active=True)
+    for key in sorted(keys, key=lambda key: (not key.is_default, key.priority)):
+        if names := sorted(offered(key)):
+            return f"{key.provider}/{names[0]}"
+    return None
+
+
+def json_in(text: str) -> str:
     """Some models put the JSON between words or fences."""
     return text[text.find("{") : text.rfind("}") + 1]
 

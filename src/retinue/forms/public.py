@@ -19,15 +19,24 @@ from retinue.kit.ids import new_id
 async def show(ctx: Context, slug: str, request: Request, *, is_preview: bool) -> PublicForm:
     """What a page needs to ask; a view is counted unless it is a preview."""
     form = await open_published(ctx, slug, request)
-    record = await ctx.db.get(Form, form.id)
-    if record is None:
-        raise FormNotFound
+    record = await _fetch(ctx, form)
     if not is_preview:
         counting.count_view(ctx, form.id)
     token = spam.token_of(ctx, form)
     return PublicForm.of(
         record, settings=public_settings(record.settings), token=UNSET if token is None else token
     )
+
+
+async def fetch_published(ctx: Context, slug: str, request: Request) -> Form:
+    return await _fetch(ctx, await open_published(ctx, slug, request))
+
+
+async def _fetch(ctx: Context, form: OpenForm) -> Form:
+    record = await ctx.db.get(Form, form.id)
+    if record is None:
+        raise FormNotFound
+    return record
 
 
 async def submit(ctx: Context, slug: str, body: Submit, request: Request) -> PublicAnswer:

@@ -1,4 +1,4 @@
-"""Forms and submissions read: pages by an index, totals from the sums of days, searches that end."""
+"""Forms and submissions read: pages by an index, totals from the sums of days, searches by their words."""
 
 import functools
 from collections.abc import AsyncIterator, Sequence
@@ -9,17 +9,20 @@ import sqlalchemy as sa
 
 from retinue.forms.models import Form, FormDay, FormUpload, Submission, SubmissionStatus
 from retinue.forms.schemas import SubmissionFilter, SubmissionList
+from retinue.forms.searching import asked_words, compared, looks_like, numbers_of, patterns
 from retinue.kit.context import Context
 from retinue.kit.db.one_of import listed, one_of
 from retinue.kit.db.statements import Statement, reading
-from retinue.kit.lists import MAX_PER_PAGE, Listing, escape_like
+from retinue.kit.lists import MAX_PER_PAGE, Listing
 from retinue.kit.references import Referrer
 from retinue.kit.validation import read_instant
 
 MOST_COUNTED = 50_000
 """Where counting what filters match ends: beyond, `total` is one more, and `total_is_exact` is false."""
-MOST_SEARCHED = 10_000
-"""How many of the newest submissions a search looks through."""
+MOST_FOUND = 1_000
+"""Where a search stops counting: beyond, `total` is one more, and `total_is_exact` is false."""
+# So many submissions that filters leave over are sooner looked through than found by their words.
+_FEW = 10_000
 BATCH = 500
 _EXPORTED_AT_ONCE = 500
 
@@ -102,27 +105,58 @@ async def page_of_submissions(ctx: Context, form: Form, query: SubmissionList) -
     given = _given(form, query)
     is_down = query.sort.startswith("-")
     offset = (query.page - 1) * per_page
-    if "search" in given:
-        ids, is_exact = await _search(ctx, form, given, is_down=is_down)
-        wanted = ids[offset : offset + per_page]
-        found = await ctx.db.rows(_by_ids(is_down), ids=listed(wanted)) if wanted else []
-        return SubmissionSlice(found, len(ids), is_exact, query.page, per_page)
+    if _is_search(query):
+        found = await _search(ctx, asked_words(query.search or ""), given, offset + per_page, is_down)
+        items = await _records(ctx, found.some[offset : offset + per_page], is_down)
+        return SubmissionSlice(items, len(found.some), found.are_all, query.page, per_page)
     total, is_exact = await _total(ctx, form, given)
-    found = []
+    items = []
     if offset < total or not is_exact:
         statement = _page(tuple(sorted(given)), is_down)
-        found = await ctx.db.rows(statement, row_limit=per_page, row_offset=offset, **given)
-    return SubmissionSlice(found, total, is_exact, query.page, per_page)
+        items = await ctx.db.rows(statement, row_limit=per_page, row_offset=offset, **given)
+    return SubmissionSlice(items, total, is_exact, query.page, per_page)
 
 
-async def _search(
-    ctx: Context, form: Form, given: dict[str, Any], *, is_down: bool
-) -> tuple[list[str], bool]:
-    """The ids of what is found among the newest, and whether those are all."""
-    rows = await ctx.db.rows(_found(tuple(sorted(given))), **given)
-    ids = [row[0] for row in rows]
-    is_exact = (await totals(ctx, form.id)).submissions <= MOST_SEARCHED
-    return ids if is_down else ids[::-1], is_exact
+class _Found(msgspec.Struct):
+    """Submissions in their order: by their ids, or by their numbers in the index."""
+
+    some: list[str | int]
+    are_all: bool = True
+
+
+def _is_search(query: SubmissionFilter | SubmissionList) -> bool:
+    return query.search is not None and bool(query.search.strip())
+
+
+async def _search(ctx: Context, words: list[str], given: dict[str, Any], shown: int, is_down: bool) -> _Found:
+    """As many as are shown, and so many more as are counted."""
+    if not words:
+        return _Found([])
+    names = tuple(sorted(given))
+    is_filtered = len(names) > 1
+    most = max(shown, MOST_FOUND) + 1
+    liked = {**given, **patterns(words), "most": most}
+    if is_filtered and int(await ctx.db.scalar(_count(names, _FEW), **given)) <= _FEW:
+        rows = await ctx.db.rows(_looked_through(names, len(words), is_down, False), **liked)
+        return _Found([row[0] for row in rows], len(rows) < most)
+    # First what has no number yet: if it gets one meanwhile it is found twice, and not left out.
+    rows = await ctx.db.rows(_looked_through(names, len(words), is_down, True), **liked)
+    new: list[str | int] = [row[0] for row in rows]
+    old = await numbers_of(ctx, words, given, most=most - len(new) if is_down else most, is_down=is_down)
+    some = [*new, *old] if is_down else [*old, *new]
+    return _Found(some[:most], len(some) < most)
+
+
+async def _records(ctx: Context, some: Sequence[str | int], is_down: bool) -> list[Submission]:
+    """Without those that are gone since."""
+    ids = [one for one in some if isinstance(one, str)]
+    numbers = [one for one in some if isinstance(one, int)]
+    found = await ctx.db.rows(_BY_IDS, ids=listed(ids)) if ids else []
+    if numbers:
+        padded = [*numbers, *[numbers[-1]] * (MAX_PER_PAGE - len(numbers))]
+        found += await ctx.db.rows(_BY_NUMBERS, **{f"number_{at}": one for at, one in enumerate(padded)})
+    each = {one.id: one for one in found}.values()
+    return sorted(each, key=lambda one: (one.created_at, one.id), reverse=is_down)
 
 
 def _given(form: Form, query: SubmissionFilter | SubmissionList) -> dict[str, Any]:
@@ -133,8 +167,6 @@ def _given(form: Form, query: SubmissionFilter | SubmissionList) -> dict[str, An
         written = getattr(query, name)
         if written is not None:
             given[name] = read_instant(name, written.replace(" ", "+"))
-    if query.search is not None and query.search.strip():
-        given["search"] = f"%{escape_like(query.search.strip().casefold())}%"
     return given
 
 
@@ -148,51 +180,43 @@ async def _total(ctx: Context, form: Form, given: dict[str, Any]) -> tuple[int, 
     return total, total <= MOST_COUNTED
 
 
-def _conditions(names: tuple[str, ...]) -> list[Any]:
-    compared = {
-        "form_id": lambda bound: _submissions.c.form_id == bound,
-        "status": lambda bound: _submissions.c.status == bound,
-        "after": lambda bound: _submissions.c.created_at >= bound,
-        "before": lambda bound: _submissions.c.created_at < bound,
-    }
-    return [compared[name](sa.bindparam(name, type_=sa.Text())) for name in names if name in compared]
-
-
 @functools.cache
-def _found(names: tuple[str, ...]) -> Statement[Any]:
-    newest = (
-        sa.select(_submissions.c.id, _submissions.c.created_at, _submissions.c.searched)
-        .where(*_conditions(names))
-        .order_by(_submissions.c.created_at.desc(), _submissions.c.id.desc())
-        .limit(MOST_SEARCHED)
-        .subquery()
-    )
-    pattern = sa.bindparam("search", type_=sa.Text())
-    return Statement(
-        sa.select(newest.c.id)
-        .where(newest.c.searched.like(pattern, escape="\\"))
-        .order_by(newest.c.created_at.desc(), newest.c.id.desc()),
-        heavy=True,
-    )
+def _looked_through(names: tuple[str, ...], words: int, is_down: bool, only_new: bool) -> Statement[Any]:
+    """`only_new`: those that the index does not know of yet."""
+    shown: Any = _submissions
+    conditions = [*compared(names), *looks_like(words)]
+    if only_new:
+        # By themselves first: by their status or time, a database would go through all others as well.
+        new = sa.select(shown.c.id, shown.c.created_at, shown.c.status)
+        new = new.where(*compared(("form_id",)), *looks_like(words), _uncounted)
+        shown = new.order_by(*_ordered(shown, is_down)).offset(0).subquery()
+        conditions = compared([name for name in names if name != "form_id"], shown)
+    source = sa.select(shown.c.id).where(*conditions).order_by(*_ordered(shown, is_down))
+    return Statement(source.limit(sa.bindparam("most", type_=sa.BigInteger())), heavy=True)
 
 
-def _ordered(is_down: bool) -> list[Any]:
-    order: list[Any] = [_submissions.c.created_at, _submissions.c.id]
+def _ordered(shown: Any, is_down: bool) -> list[Any]:
+    order: list[Any] = [shown.c.created_at, shown.c.id]
     return [column.desc() for column in order] if is_down else order
 
 
-@functools.cache
-def _by_ids(is_down: bool) -> Statement[Submission]:
-    source = sa.select(_submissions).where(one_of(_submissions.c.id, "ids")).order_by(*_ordered(is_down))
-    return reading(Submission, source)
+_BY_IDS = reading(Submission, sa.select(_submissions).where(one_of(_submissions.c.id, "ids")))
+_BY_NUMBERS = reading(
+    Submission,
+    sa.select(_submissions).where(
+        _submissions.c.number.in_(
+            [sa.bindparam(f"number_{at}", type_=sa.BigInteger()) for at in range(MAX_PER_PAGE)]
+        )
+    ),
+)
 
 
 @functools.cache
 def _page(names: tuple[str, ...], is_down: bool) -> Statement[Submission]:
     source = (
         sa.select(_submissions)
-        .where(*_conditions(names))
-        .order_by(*_ordered(is_down))
+        .where(*compared(names))
+        .order_by(*_ordered(_submissions, is_down))
         .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))
         .offset(sa.bindparam("row_offset", type_=sa.BigInteger()))
     )
@@ -200,15 +224,19 @@ def _page(names: tuple[str, ...], is_down: bool) -> Statement[Submission]:
 
 
 @functools.cache
-def _count(names: tuple[str, ...]) -> Statement[Any]:
-    some = sa.select(_submissions.c.id).where(*_conditions(names)).limit(MOST_COUNTED + 1).subquery()
+def _count(names: tuple[str, ...], most: int = MOST_COUNTED) -> Statement[Any]:
+    some = sa.select(_submissions.c.id).where(*compared(names)).limit(most + 1).subquery()
     return Statement(sa.select(sa.func.count()).select_from(some), heavy=True)
 
 
 async def walk(ctx: Context, form: Form, query: SubmissionFilter) -> AsyncIterator[list[Submission]]:
     """Every submission that the filters match, oldest first, some at a time."""
+    words = asked_words(query.search or "")
+    if _is_search(query) and not words:
+        return
     given = _given(form, query)
-    statement = _next(tuple(sorted(given)))
+    statement = _next(tuple(sorted(given)), len(words))
+    given |= patterns(words)
     last_at, last_id = "", ""
     while True:
         found = await ctx.db.rows(statement, last_at=last_at, last_id=last_id, **given)
@@ -220,15 +248,12 @@ async def walk(ctx: Context, form: Form, query: SubmissionFilter) -> AsyncIterat
 
 
 @functools.cache
-def _next(names: tuple[str, ...]) -> Statement[Submission]:
+def _next(names: tuple[str, ...], words: int) -> Statement[Submission]:
     last = sa.tuple_(sa.bindparam("last_at", type_=sa.Text()), sa.bindparam("last_id", type_=sa.Text()))
-    conditions = [*_conditions(names), sa.tuple_(_submissions.c.created_at, _submissions.c.id) > last]
-    if "search" in names:
-        pattern = sa.bindparam("search", type_=sa.Text())
-        conditions.append(_submissions.c.searched.like(pattern, escape="\\"))
+    after_last = sa.tuple_(_submissions.c.created_at, _submissions.c.id) > last
     source = (
         sa.select(_submissions)
-        .where(*conditions)
+        .where(*compared(names), *looks_like(words), after_last)
         .order_by(_submissions.c.created_at, _submissions.c.id)
         .limit(_EXPORTED_AT_ONCE)
     )

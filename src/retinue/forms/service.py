@@ -9,13 +9,15 @@ from typing import Any, TypeVar
 import msgspec
 import sqlalchemy as sa
 
-from retinue.forms import uploading
+from retinue.forms import searching, uploading
+from retinue.forms.addresses import page_address
 from retinue.forms.configuring import read_branding, read_settings
 from retinue.forms.errors import FormNotFound, FormVersionNotFound
 from retinue.forms.events import FormCreated, FormDeleted, FormEvent, FormPublished, FormUpdated
 from retinue.forms.models import (
     DataTableConfig,
     Form,
+    FormConversation,
     FormDay,
     FormStatus,
     FormUpload,
@@ -73,7 +75,7 @@ async def shown(ctx: Context, form: Form) -> FormOut:
         views=known.views,
         conversion_rate=rate(known.submissions, known.views),
     )
-    url = f"{ctx.settings.base_url}/forms/{form.slug}"
+    url = page_address(ctx, form.slug)
     return FormOut.of(form, field_count=len(form.fields), stats=stats, public_url=url)
 
 
@@ -256,11 +258,12 @@ async def erase_form(ctx: Context, payload: FormToErase) -> None:
             await uploading.remove_files(unit, [upload.id for upload in uploads])
         if len(uploads) < BATCH:
             break
-    for kind in (Submission, Progress, FormDay, FormVersion):
+    for kind in (Submission, Progress, FormConversation, FormDay, FormVersion):
         removed = BATCH
         while removed >= BATCH:
             async with ctx.unit() as unit:
                 removed = await unit.db.execute(_erasing(kind), form_id=payload.form_id)
+    await searching.erase(ctx, payload.form_id)
 
 
 def _event(kind: type[FormEvent], form: Form) -> FormEvent:

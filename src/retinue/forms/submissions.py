@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from retinue.forms import counting, processing, uploading
+from retinue.forms import counting, processing, searching, uploading
 from retinue.forms.errors import SubmissionNotFound
 from retinue.forms.models import Form, Submission, SubmissionStatus
 from retinue.forms.queries import find_submission, page_of_submissions, walk
@@ -88,6 +88,7 @@ async def delete(ctx: Context, submission: Submission) -> None:
     held = await _hold(ctx, submission)
     await uploading.remove_files(ctx, [file.file_id for file in held.files])
     await counting.uncount(ctx, held)
+    await searching.forget(ctx, held)
     await ctx.db.delete(held)
 
 

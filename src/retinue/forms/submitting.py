@@ -12,6 +12,7 @@ from retinue.forms.opening import OpenForm, require_open
 from retinue.forms.progress import progress_id, took_ms
 from retinue.forms.queries import has_submitted, totals
 from retinue.forms.schemas import Submit
+from retinue.forms.searching import spaced_words
 from retinue.kit.context import Context
 from retinue.kit.failpoints import failpoint
 from retinue.kit.fields import FieldError, FieldType
@@ -29,24 +30,30 @@ async def submit(
     ctx: Context, form: OpenForm, body: Submit, *, source: str, started_at: str | None = None
 ) -> Submission:
     """Store a submission; `started_at` is when answering began, if someone knows."""
-    require_open(ctx, form)
-    data = body.data
-    if not isinstance(data, dict):
-        raise SubmissionInvalid([FieldError("data", "must be an object with the answers by field id")])
-    checked = form.fields.check(data)
-    errors = [*checked.errors, *_metadata_errors(body.metadata)]
-    if not errors:
-        errors = await options.wrong_choices(ctx, form, checked.values)
-    if errors:
-        raise SubmissionInvalid(errors)
-    await _require_room(ctx, form)
-    submission = _submission(ctx, form, checked.values, _metadata(ctx, body.metadata, source))
+    values = await require_admitted(ctx, form, body)
+    submission = _submission(ctx, form, values, _metadata(ctx, body.metadata, source))
     await _end_progress(ctx, form, body.session_id, submission, started_at)
     await _store(ctx, form, submission)
     return submission
 
 
-def _metadata_errors(metadata: Any) -> list[FieldError]:
+async def require_admitted(ctx: Context, form: OpenForm, body: Submit) -> Json:
+    """The values of a submission that would be taken now; nothing is written."""
+    require_open(ctx, form)
+    data = body.data
+    if not isinstance(data, dict):
+        raise SubmissionInvalid([FieldError("data", "must be an object with the answers by field id")])
+    checked = form.fields.check(data)
+    errors = [*checked.errors, *metadata_errors(body.metadata)]
+    if not errors:
+        errors = await options.wrong_choices(ctx, form, checked.values)
+    if errors:
+        raise SubmissionInvalid(errors)
+    await require_room(ctx, form)
+    return checked.values
+
+
+def metadata_errors(metadata: Any) -> list[FieldError]:
     if metadata is None:
         return []
     if not isinstance(metadata, dict):
@@ -82,17 +89,17 @@ def _submission(ctx: Context, form: OpenForm, values: Json, metadata: Json) -> S
 
 
 def searched(form: OpenForm, values: Json) -> str:
-    """The answers that can be read, as one text."""
+    """The words of the answers that can be read."""
     read = form.fields.by_id
     parts = [value for id, value in values.items() if read[id].type is not FieldType.signature]
-    return "\n".join(_plain(value) for value in parts).casefold()
+    return spaced_words("\n".join(_plain(value) for value in parts))
 
 
 def _plain(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-async def _require_room(ctx: Context, form: OpenForm) -> None:
+async def require_room(ctx: Context, form: OpenForm) -> None:
     """Only where a number is agreed on does one submission wait for another."""
     rules = form.rules
     is_single = rules.one_per_user and ctx.principal.kind == "user"

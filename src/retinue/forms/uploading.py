@@ -109,6 +109,15 @@ async def claim_all(
     return taken, errors
 
 
+async def is_waiting(ctx: Context, form: OpenForm, field_id: str, file_id: str) -> bool:
+    """Whether a file was uploaded for this field and no submission has taken it up yet."""
+    upload = await ctx.db.find(FormUpload, id=file_id, form_id=form.id, field_id=field_id)
+    if upload is None or upload.submission_id is not None:
+        return False
+    file = await ctx.db.get(File, file_id)
+    return file is not None and file.expires_at is not None and file.expires_at > ctx.now
+
+
 async def _claim(
     ctx: Context, form: OpenForm, definition: dict[str, Any], file_id: str, submission_id: str
 ) -> File:

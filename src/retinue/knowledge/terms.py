@@ -37,11 +37,15 @@ def terms_of(text: str) -> dict[str, None]:
     """The distinct words of a text, in the order they first appear."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     found: dict[str, None] = {}
-    for compound in _COMPOUND.findall(folded):
-        parts = _WORD.findall(compound)
-        for part in (*parts, "".join(parts)) if len(parts) > 1 else parts:
-            for word in _spaced(part):
-                found[word[:_LONGEST]] = None
+    for chunk in dict.fromkeys(folded.split()):
+        if chunk.isascii() and chunk.isalnum():
+            found[chunk[:_LONGEST]] = None
+            continue
+        for compound in _COMPOUND.findall(chunk):
+            parts = _WORD.findall(compound)
+            for part in (*parts, "".join(parts)) if len(parts) > 1 else parts:
+                for word in _spaced(part):
+                    found[word[:_LONGEST]] = None
     return found
 
 

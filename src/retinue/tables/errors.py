@@ -76,6 +76,12 @@ class TableBusy(Conflict):
     code = "import_running"
 
 
+class QueryTooExpensive(RetinueError):
+    """The question takes too long for so many rows; filter by columns that are indexed, or by less time."""
+
+    status, code = 422, "query_too_expensive"
+
+
 class VersionConflict(RetinueError):
     """The row was changed since it was read."""
 

@@ -257,12 +257,12 @@ def expression(dialect: str, field: Field) -> Any:
     if dialect == "sqlite":
         found = sa.func.json_extract(data, f'$."{name}"', type_=sa.Text())
         return sa.type_coerce(found, sa.Double()) if kind in {"number", "boolean"} else found
-    found = sa.func.jsonb_extract_path_text(rows.c.data, sa.literal(name, sa.Text()), type_=sa.Text())
+    written = rows.c.data.op("->>", return_type=sa.Text())(sa.literal(name, sa.Text()))
     if kind == "number":
-        return sa.cast(found, sa.Double())
+        return sa.cast(written, sa.Double())
     if kind == "boolean":
-        return sa.cast(sa.cast(sa.cast(found, sa.Boolean()), sa.Integer()), sa.Double())
-    return found.collate("C")
+        return sa.cast(sa.cast(sa.cast(written, sa.Boolean()), sa.Integer()), sa.Double())
+    return written.collate("C")
 
 
 def sql(dialect: str, shape: Shape) -> Any:

@@ -12,6 +12,7 @@ from retinue.kit.db.one_of import listed, one_of
 from retinue.kit.db.statements import Statement, reading
 from retinue.kit.errors import Invalid
 from retinue.kit.lists import Listing
+from retinue.tables import scanning
 from retinue.tables.filters import Condition, Field, Shape, expression, field_of, own_field, sql
 from retinue.tables.models import ColumnType, DataTable, TableImport, rows
 from retinue.tables.storage import OWN, SHOWN, Layout, StoredRow, read_row
@@ -66,8 +67,15 @@ async def page(
     ctx: Context, table: DataTable, condition: Condition, *, sort: str | None, page: int, per_page: int
 ) -> RowSlice:
     per_page = min(per_page, MOST_PER_PAGE)
-    total, is_exact = await count(ctx, table, condition)
     offset = (page - 1) * per_page
+    field, is_down = _order(Layout(table), sort)
+    if field == own_field("id") and not condition.holds_for_all and scanning.takes_all(table, condition):
+        ids, total, is_exact = await scanning.find(
+            ctx, table, condition, is_down=is_down, offset=offset, limit=per_page, most=MOST_COUNTED
+        )
+        by_id = {row.id: row for row in await ctx.db.rows(_BY_IDS, row_key=table.row_key, ids=listed(ids))}
+        return RowSlice([by_id[id] for id in ids if id in by_id], total, is_exact, page, per_page)
+    total, is_exact = await count(ctx, table, condition)
     found: list[StoredRow] = []
     if offset < total or not is_exact:
         found = await some(ctx, table, condition, sort=sort, limit=per_page, offset=offset)
@@ -147,10 +155,15 @@ def _page(
     return Statement(source, read_row, heavy=heavy)
 
 
-async def count(ctx: Context, table: DataTable, condition: Condition) -> tuple[int, bool]:
+async def count(
+    ctx: Context, table: DataTable, condition: Condition, *, enough_s: float | None = None
+) -> tuple[int, bool]:
     """How many rows hold it, and whether that is exact."""
     if condition.holds_for_all:
         return table.row_count, True
+    if scanning.takes_all(table, condition):
+        _, total, is_exact = await scanning.find(ctx, table, condition, most=MOST_COUNTED, enough_s=enough_s)
+        return total, is_exact
     total = await _counted(ctx, table, condition, MOST_COUNTED + 1)
     return total, total <= MOST_COUNTED
 
@@ -222,7 +235,23 @@ async def existing_ids(ctx: Context, row_key: int, ids: list[str]) -> set[str]:
     return {id for (id,) in await ctx.db.rows(_EXISTING, row_key=row_key, ids=listed(ids))}
 
 
+_BY_IDS = Statement(sa.select(*SHOWN).where(_key(), one_of(rows.c.id, "ids")), read_row)
 _EXISTING: Statement[Any] = Statement(sa.select(rows.c.id).where(_key(), one_of(rows.c.id, "ids")))
+
+
+async def still_matching(
+    ctx: Context, table: DataTable, condition: Condition, ids: list[str]
+) -> list[StoredRow]:
+    """Which of these rows hold the condition now, in this transaction."""
+    await ctx.unit_of_work.begin()
+    statement = _still(ctx.db.dialect, condition.shape)
+    return await ctx.db.rows(statement, row_key=table.row_key, ids=listed(ids), **condition.parameters)
+
+
+@functools.lru_cache(maxsize=256)
+def _still(dialect: str, shape: Shape) -> Statement[StoredRow]:
+    source = sa.select(*SHOWN).where(_key(), one_of(rows.c.id, "ids"), sql(dialect, shape))
+    return Statement(source.order_by(rows.c.id).with_for_update(), read_row)
 
 
 async def find_by_values(

@@ -12,14 +12,14 @@ from retinue.kit.db.one_of import listed, one_of
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
 from retinue.kit.errors import Invalid
-from retinue.tables import storage
+from retinue.tables import scanning, storage
 from retinue.tables.checking import Checker, Faults, missing_links, refuse, refuse_taken, taken_values
 from retinue.tables.errors import RowNotFound, ValueTaken, VersionConflict
 from retinue.tables.events import RowCreated, RowDeleted, RowEvent, RowUpdated
 from retinue.tables.filters import Condition
 from retinue.tables.models import DataTable
 from retinue.tables.models import rows as _rows
-from retinue.tables.queries import count, find_by_id, walk
+from retinue.tables.queries import count, find_by_id, still_matching, walk
 from retinue.tables.storage import Layout, StoredRow
 
 MOST_AT_ONCE = 1000
@@ -179,11 +179,15 @@ async def delete_matching(
     ctx: Context, table: DataTable, condition: Condition, *, is_dry: bool
 ) -> tuple[int, int]:
     """How many rows hold the condition, and how many of them are deleted now: at most so many at once."""
-    matched, _ = await count(ctx, table, condition)
+    # Looked for outside the transaction: others would wait for it while all rows are gone through.
+    apart = ctx.apart() if scanning.takes_all(table, condition) else ctx
+    matched, _ = await count(apart, table, condition, enough_s=scanning.PATIENCE_S)
     if is_dry or not matched:
         return matched, 0
     layout = Layout(table)
-    found = [row async for some in walk(ctx, table, condition, MOST_DELETED) for row in some]
+    found = [row async for some in walk(apart, table, condition, MOST_DELETED) for row in some]
+    if apart is not ctx:
+        found = await still_matching(ctx, table, condition, [row.id for row in found])
     ids = listed(row.id for row in found)
     deleted = await ctx.db.execute(_DELETE_SOME, row_key=table.row_key, ids=ids)
     for row in found:

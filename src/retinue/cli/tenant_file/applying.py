@@ -12,9 +12,10 @@ import msgspec
 from retinue.agents import service as agents
 from retinue.agents.models import AgentStatus
 from retinue.agents.schemas import AgentCreate
-from retinue.cli.tenant_file import filling_agents, filling_tables
+from retinue.cli.tenant_file import filling_agents, filling_forms, filling_tables
 from retinue.cli.tenant_file.planning import Step
 from retinue.cli.tenant_file.references import Names
+from retinue.forms import service as forms
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.tables import service as tables
@@ -148,16 +149,19 @@ _MAKE: dict[str, Callable[[Context, Names, Step], Awaitable[Any]]] = {
     "tools": _make_tool,
     "agents": _make_agent,
     "workflows": _make_workflow,
+    "forms": filling_forms.make,
 }
 _FILL: dict[str, Callable[[Context, Names, Step], Awaitable[None]]] = {
     "data_tables": filling_tables.fill,
     "tools": _fill_tool,
     "agents": _fill_agent,
     "workflows": _fill_workflow,
+    "forms": filling_forms.fill,
 }
 _DELETE: dict[str, Callable[[Context, Any], Awaitable[None]]] = {
     "data_tables": tables.delete,
     "tools": tools.delete,
     "agents": agents.delete,
     "workflows": workflows.delete,
+    "forms": forms.delete,
 }

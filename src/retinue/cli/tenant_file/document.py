@@ -10,7 +10,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.validation import field_errors
 
 VERSION = 1
-SECTIONS = ("data_tables", "tools", "agents", "workflows")
+SECTIONS = ("data_tables", "tools", "agents", "workflows", "forms")
 """In the order in which they need each other."""
 
 Json = dict[str, Any]
@@ -120,12 +120,31 @@ class WorkflowPart(_Part, kw_only=True):
     settings: Json = {}
 
 
+class FormTablePart(_Part, kw_only=True):
+    table: str
+    auto_save: bool = False
+    field_mapping: dict[str, str] = {}
+
+
+class FormPart(_Part, kw_only=True):
+    """Its address is made anew in every tenant: no two forms of an instance have the same."""
+
+    description: str = ""
+    status: str = "draft"
+    fields: list[Json] = []
+    settings: Json = {}
+    branding: Json = {}
+    workflow: str | None = None
+    data_table: FormTablePart | None = None
+
+
 class Document(_Part, kw_only=True):
     retinue: int
     data_tables: dict[str, TablePart] | UnsetType = UNSET
     tools: dict[str, ToolPart] | UnsetType = UNSET
     agents: dict[str, AgentPart] | UnsetType = UNSET
     workflows: dict[str, WorkflowPart] | UnsetType = UNSET
+    forms: dict[str, FormPart] | UnsetType = UNSET
 
     def section(self, name: str) -> dict[str, Any] | None:
         """The parts of a section by their names; None where the file says nothing of it."""

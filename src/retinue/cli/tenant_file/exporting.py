@@ -12,6 +12,8 @@ from retinue.cli.tenant_file.document import (
     AttachedPart,
     ColumnPart,
     Document,
+    FormPart,
+    FormTablePart,
     LogPart,
     ModelPart,
     SubAgentPart,
@@ -21,6 +23,7 @@ from retinue.cli.tenant_file.document import (
     WorkflowPart,
 )
 from retinue.cli.tenant_file.references import Names
+from retinue.forms.models import Form
 from retinue.kit.context import Context
 from retinue.tables.models import DataTable
 from retinue.tools.models import Tool
@@ -37,6 +40,7 @@ async def export(ctx: Context, names: Names) -> Document:
         tools={slug: _tool(names, known["tools"][slug]) for slug in sorted(known["tools"])},
         agents={name: await _agent(ctx, names, known["agents"][name]) for name in sorted(known["agents"])},
         workflows={name: _workflow(names, known["workflows"][name]) for name in sorted(known["workflows"])},
+        forms={name: _form(names, known["forms"][name]) for name in sorted(known["forms"])},
     )
 
 
@@ -109,5 +113,21 @@ def _workflow(names: Names, workflow: Workflow) -> WorkflowPart:
         nodes=names.named(workflow.nodes),
         edges=names.named(workflow.edges),
         settings=names.named(settings),
+    )
+    return made
+
+
+def _form(names: Names, form: Form) -> FormPart:
+    config = form.data_table_config
+    made: FormPart = _filled(
+        FormPart,
+        form,
+        fields=names.named(form.fields),
+        settings=names.named(form.settings),
+        branding=names.named(form.branding),
+        workflow=names.named(form.workflow_id),
+        data_table=None
+        if config is None
+        else _filled(FormTablePart, config, table=names.named(config.table_id)),
     )
     return made

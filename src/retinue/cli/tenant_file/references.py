@@ -5,6 +5,7 @@ from typing import Any
 
 from retinue.agents.models import Agent
 from retinue.credentials.models import Credential
+from retinue.forms.models import Form
 from retinue.kit.context import Context
 from retinue.kit.db.models import Record
 from retinue.kit.errors import Conflict, Invalid
@@ -20,11 +21,12 @@ _NAMED: dict[str, tuple[type[Record], str]] = {
     "tools": (Tool, "slug"),
     "agents": (Agent, "name"),
     "workflows": (Workflow, "name"),
+    "forms": (Form, "name"),
     "credentials": (Credential, "name"),
     "channels": (Channel, "name"),
     "users": (User, "email"),
 }
-_OWN = frozenset({"data_tables", "tools", "agents", "workflows"})
+_OWN = frozenset({"data_tables", "tools", "agents", "workflows", "forms"})
 _REFERENCE = re.compile(rf"@({'|'.join(_NAMED)})/(.+)", re.DOTALL)
 
 

@@ -109,6 +109,7 @@ class SqliteDatabase:
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-commit")
         self._heavy = ThreadPoolExecutor(2, thread_name_prefix="sqlite-read")
+        self._apart: list[sqlite3.Connection] = []
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._seen_version = -1
@@ -130,6 +131,8 @@ class SqliteDatabase:
             self._reader = self._writer = None
         self._thread.shutdown(wait=True)
         self._heavy.shutdown(wait=True)
+        while self._apart:
+            self._apart.pop().close()
 
     async def ping(self) -> None:
         await self.fetch("SELECT 1", [])
@@ -144,11 +147,15 @@ class SqliteDatabase:
         return _run(self._reader, sql, arguments).fetchall()
 
     def _fetch_apart(self, sql: str, arguments: list[Any]) -> Rows:
-        connection = connect(self._path, busy_ms=5000)
+        # Kept: opening one takes as long as a search of a million rows.
+        try:
+            connection = self._apart.pop()
+        except IndexError:
+            connection = connect(self._path, busy_ms=5000)
         try:
             return _run(connection, sql, arguments).fetchall()
         finally:
-            connection.close()
+            self._apart.append(connection)
 
     async def apply(self, batch: Batch) -> None:
         """Whatever waits for the writer at the same time is one transaction, with one sync to disk."""

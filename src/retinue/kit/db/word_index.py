@@ -6,10 +6,13 @@ word gets the numbers of the rows that have it. Ranking is the caller's, because
 the rows of all tenants for it, and take longer the more the others have.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from retinue.kit.db.models import metadata
 from retinue.kit.db.types import Text
@@ -48,3 +51,45 @@ def sqlite_form(name: str) -> str:
 def has_word(index: sa.Table, word: Any) -> sa.ColumnElement[bool]:
     """A condition on rows of the index; `word` is a parameter, and its value ASCII letters."""
     return index.c.words.match(word, postgresql_regconfig="simple")
+
+
+class _Beginnings(sa.ColumnElement[bool]):
+    inherit_cache = False
+    type = sa.Boolean()
+
+    def __init__(self, words: sa.ColumnElement[Any], name: str) -> None:
+        self.words = words
+        self.given = sa.bindparam(name, type_=sa.Text())
+
+    def self_group(self, against: Any = None) -> Any:  # noqa: ARG002
+        """Without this, SQLAlchemy compares the condition with 1 on SQLite, and no index is used for it."""
+        return self
+
+    def get_children(self, **_: Any) -> Any:
+        return (self.words, self.given)
+
+
+def has_beginnings(index: sa.Table, name: str) -> sa.ColumnElement[bool]:
+    """Whether a row has a word with each of some beginnings: `name` is a parameter, of `beginnings(…)`."""
+    return _Beginnings(index.c.words, name)
+
+
+def beginnings(dialect: str, words: Iterable[str]) -> str:
+    """The value of a parameter of `has_beginnings`; words are letters and digits, of any script."""
+    if dialect == "postgresql":
+        return " & ".join(f"'{word}':*" for word in words)
+    return " AND ".join(f"{word}*" for word in words)
+
+
+# The fence looks at a statement before it knows the database.
+@compiles(_Beginnings)
+def _for_sqlite(element: _Beginnings, compiler: SQLCompiler, **how: Any) -> str:
+    words, given = compiler.process(element.words, **how), compiler.process(element.given, **how)
+    return f"{words} MATCH {given}"
+
+
+@compiles(_Beginnings, "postgresql")
+def _for_postgresql(element: _Beginnings, compiler: SQLCompiler, **how: Any) -> str:
+    """As it is written: PostgreSQL's parser would take words apart that are whole here."""
+    words, given = compiler.process(element.words, **how), compiler.process(element.given, **how)
+    return f"{words} @@ CAST(CAST({given} AS text) AS tsquery)"

@@ -107,7 +107,7 @@ def _number(given: Any) -> int | float:
         given = int(text) if text.lstrip("+-").isdigit() else float(text)
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise Wrong("must be a number")
-    if not math.isfinite(given) or abs(given) > 1e300:
+    if abs(given) > 1e300 or not math.isfinite(given):
         raise Wrong("must be a number")
     return given
 
@@ -149,7 +149,8 @@ def _rating_reader(definition: Json) -> Reader:
 
 
 def _choice_reader(definition: Json) -> Reader:
-    known = {str(option["value"]): option["value"] for option in options_of(definition)}
+    offered = [option["value"] for option in options_of(definition)]
+    known = {_spelled(value): value for value in offered} | {str(value): value for value in offered}
 
     def read(given: Any) -> Any:
         # Written out, because `True` is 1 to Python, and no answer to a question of ours.
@@ -159,11 +160,18 @@ def _choice_reader(definition: Json) -> Reader:
             raise Wrong("must be one of the options")
         if not known:
             return given
-        if str(given) not in known:
+        spelled = str(given) if str(given) in known else _spelled(given)
+        if spelled not in known:
             raise Wrong("is not one of the options")
-        return known[str(given)]
+        return known[spelled]
 
     return read
+
+
+def _spelled(value: Any) -> str:
+    """A browser has one kind of number: it gets 2.0, and sends 2."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if is_whole else str(value)
 
 
 def _choices_reader(definition: Json) -> Reader:

@@ -5,7 +5,7 @@ from retinue.kit.context import Context
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 from retinue.tables import aggregates, reading, rows, service
-from retinue.tables.errors import RowNotFound, ValueTaken, VersionConflict
+from retinue.tables.errors import QueryTooExpensive, RowNotFound, ValueTaken, VersionConflict
 from retinue.tables.loaders import TableById, TableToWrite
 from retinue.tables.schemas import (
     AggregateQuery,
@@ -31,7 +31,7 @@ def _expected(request: Request) -> Instant | None:
     return None if given in {"", "*"} else given
 
 
-@routes.get("/rows", requires="data_tables:read", wrap=False)
+@routes.get("/rows", requires="data_tables:read", wrap=False, errors=(QueryTooExpensive,))
 async def list_table_rows(ctx: Context, table: TableById, query: RowQuery, request: Request) -> RowPage:
     """`where[column]=value` asks for a value, `filter` for more; at most 1000 rows on a page."""
     return await reading.page(ctx, table, query, request.query_pairs())
@@ -51,7 +51,13 @@ async def upsert_table_rows(ctx: Context, table: TableById, body: Upsert) -> lis
     return await service.upsert(ctx, table, body)
 
 
-@routes.post("/rows/delete", requires="data_tables:write", cost="delete", idempotent=False)
+@routes.post(
+    "/rows/delete",
+    requires="data_tables:write",
+    cost="delete",
+    idempotent=False,
+    errors=(QueryTooExpensive,),
+)
 async def delete_table_rows(ctx: Context, table: TableToWrite, body: RowsDelete) -> RowsDeleted:
     """At most 5000 at once: where `deleted` is less than `matched`, ask again."""
     return await reading.deleted(ctx, table, body)
@@ -88,7 +94,7 @@ async def delete_table_row(ctx: Context, table: TableToWrite, row_id: str, reque
     await rows.delete(ctx, table, row_id, _expected(request))
 
 
-@routes.get("/aggregate", requires="data_tables:read")
+@routes.get("/aggregate", requires="data_tables:read", errors=(QueryTooExpensive,))
 async def aggregate_table_rows(
     ctx: Context, table: TableById, query: AggregateQuery, request: Request
 ) -> list[JsonObject]:

@@ -1,0 +1,112 @@
+"""Submissions are found by their words: in the index, before they are in it, and not when they are gone."""
+
+import pytest
+import sqlalchemy as sa
+
+from retinue.access.models import Role
+from retinue.forms import counting, queries, searching
+from retinue.forms.models import SearchIndex, Submission, submission_words
+from retinue.forms.searching import asked_words, spaced_words
+from retinue.kit.db.one_of import one_of
+from retinue.kit.db.statements import Statement
+from retinue.kit.jobs.declare import NoPayload
+from tests.factories.forms import EMAIL, NAME, PATH, make_form, sent, submissions
+
+
+async def count_now(people) -> None:
+    await counting.count_submissions.run(people.context(), NoPayload())
+
+
+async def words_left(people) -> int:
+    async with people.context() as ctx:
+        system = ctx.system("test")
+        return await system.scalar(Statement(sa.select(sa.func.count()).select_from(submission_words)))
+
+
+@pytest.fixture
+async def found(person, api, people, monkeypatch):
+    """A form with ten submissions in blocks of four, of which the last three are not in the index yet."""
+    monkeypatch.setattr(searching, "BLOCK_BITS", 2)
+    form = await make_form(person, NAME, EMAIL)
+    ids = []
+    for number in range(10):
+        if number == 7:
+            await count_now(people)
+        name = f"Zoë {'even' if number % 2 == 0 else 'odd'} n{number}"
+        ids.append(await sent(api, form, {"name": name, "email": f"n{number}@example.com"}))
+
+    async def seen(search: str, **query) -> list[int]:
+        answer = await submissions(person, form, search=search, **query)
+        return [ids.index(one["id"]) for one in answer["data"]]
+
+    seen.form, seen.ids = form, ids
+    return seen
+
+
+async def test_words_are_found_in_all_blocks_and_in_those_not_indexed_yet(found, people, person) -> None:
+    for _ in range(2):
+        assert await found("zoe") == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+        assert await found("ZOË even") == [8, 6, 4, 2, 0]
+        assert await found("odd", sort="created_at") == [1, 3, 5, 7, 9]
+        assert await found("od zo", sort="created_at", per_page=2, page=2) == [5, 7]
+        assert await found("n5@example") == [5]
+        assert await found("even odd") == []
+        for few in (queries._FEW, 0):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(queries, "_FEW", few)
+                assert await found("odd", status="received") == [9, 7, 5, 3, 1]
+                assert await found("odd", status="archived") == []
+                assert await found("odd", after="2020-01-01", before="2020-01-02") == []
+        await count_now(people)
+    page = (await submissions(person, found.form, search="zoe", per_page=3))["pagination"]
+    assert (page["total"], page["total_is_exact"]) == (10, True)
+
+
+async def test_a_search_need_not_count_to_the_end(found, person, monkeypatch) -> None:
+    monkeypatch.setattr(queries, "MOST_FOUND", 3)
+    first = await submissions(person, found.form, search="zoe", per_page=2)
+    assert [found.ids.index(one["id"]) for one in first["data"]] == [9, 8]
+    assert (first["pagination"]["total"], first["pagination"]["total_is_exact"]) == (4, False)
+    assert await found("zoe", per_page=2, page=4) == [3, 2], "what is shown is found all the same"
+    assert await found("zoe", per_page=2, page=6) == []
+
+
+async def test_what_is_deleted_is_out_of_the_index(found, service, people, person) -> None:
+    await count_now(people)
+    assert await words_left(people) == 10
+    assert (await person.delete(f"{PATH}/{found.form['id']}/submissions/{found.ids[5]}")).status == 204
+    assert (await words_left(people), await found("n5")) == (9, [])
+    assert (await person.delete(f"{PATH}/{found.form['id']}")).status == 204
+    await service.runner.drain()
+    assert await words_left(people) == 0
+    async with people.context() as ctx:
+        assert await ctx.system("test").all(SearchIndex) == []
+
+
+async def test_nobody_finds_what_is_of_another_form_or_tenant(found, api, people, person) -> None:
+    other = await make_form(person, NAME)
+    stranger = await people.signed_in(Role.agent_developer, tenant=await people.tenant())
+    theirs = await make_form(stranger, NAME)
+    await sent(api, theirs, {"name": "Zoe"})
+    await count_now(people)
+    assert (await submissions(person, other, search="zoe"))["data"] == []
+    assert len((await submissions(stranger, theirs, search="zoe"))["data"]) == 1
+    assert len(await found("zoe")) == 10
+
+
+@pytest.mark.either_database
+def test_words_of_a_text() -> None:
+    assert spaced_words("Ünï_code AX-44 ax") == " uni code unicode ax 44 ax44"
+    assert asked_words("AX-44, ünï%'\"*():&|!\\") == ["ax", "44", "uni"]
+    assert asked_words("東京都") == ["東京", "京都"]
+    assert spaced_words(" \n_%") == ""
+    assert len(spaced_words(" ".join(f"w{n}" for n in range(5000))).split()) == searching.MOST_WORDS
+
+
+@pytest.mark.either_database
+def test_a_list_of_ids_is_looked_up_in_an_index() -> None:
+    """Compared with 1, as SQLAlchemy would have it, the condition would be no use to one."""
+    table = Submission.__table__
+    source = sa.select(table.c.id).where(one_of(table.c.id, "ids"), table.c.form_id == "a")
+    written = Statement(source).compiled("sqlite", narrow=True).sql
+    assert "json_each(?)) AND" in written
