@@ -7,8 +7,9 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.chat import live
+from retinue.chat import admission, live
 from retinue.chat.live import LiveTurns
+from retinue.kit.clock import HeldClock
 from retinue.tenants.models import Tenant
 from tests.adapters.llm_server import ProviderServer, hanging
 from tests.chat.listening import Listener
@@ -90,3 +91,38 @@ async def test_whoever_leaves_gives_the_place_back(
             await listener.leave()
             while len(turns):
                 await asyncio.sleep(0.01)
+
+
+async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
+    service: Service,
+    owner: Api,
+    agent: dict[str, Any],
+    provider: ProviderServer,
+    clock: HeldClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "_RENEW_S", 0.01)
+    provider.fails(*[hanging()] * PLACES)
+    held = [Listener(owner, path_of(agent, "/stream"), {"message": "Hello"}) for _ in range(PLACES)]
+    async with asyncio.timeout(10):
+        while len(provider.requests) < PLACES:
+            await asyncio.sleep(0.01)
+    for _ in range(3):
+        clock.advance(admission.LEASE_S - 1)
+        await asyncio.sleep(0.1)
+        refused = await say(owner, agent)
+        assert (refused.status, refused.details["window"]) == (429, "concurrent")
+    for one in held:
+        await one.leave()
+    async with asyncio.timeout(10):
+        while len(service.instance.adapters[LiveTurns]):
+            await asyncio.sleep(0.05)
+    assert (await say(owner, agent)).status == 200
+    # As if the process that holds it had been killed: nobody renews it.
+    limiter = service.instance.limiter
+    key = f"turns:{owner.user.tenant_id}"
+    for number in range(PLACES):
+        assert await limiter.acquire(key, PLACES, f"killed-{number}", admission.LEASE_S)
+    assert (await say(owner, agent)).status == 429
+    clock.advance(admission.LEASE_S + 1)
+    assert (await say(owner, agent)).status == 200

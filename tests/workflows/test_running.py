@@ -3,6 +3,7 @@
 from typing import Any
 
 from retinue.app import Service
+from retinue.kit import failpoints
 from retinue.kit.clock import HeldClock
 from tests.client import Api
 from tests.factories.workflows import (
@@ -247,3 +248,20 @@ async def test_wait_answers_with_the_whole_execution(service: Service, admin: Ap
     answer = await execute(admin, workflow, wait=0.05)
     data: dict[str, Any] = answer.json()["data"]
     assert (answer.status, data["status"], data["workflow_id"]) == (202, "pending", workflow["id"])
+
+
+async def test_a_run_that_was_asked_for_with_a_key_is_started_once_whatever_fails(
+    service: Service, admin: Api
+) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    path = f"{PATH}/{workflow['id']}/execute"
+    for hit in (2, 3):
+        key = {"Idempotency-Key": f"key-{hit}"}
+        failpoints.arm(f"before_commit:{hit}:error")
+        try:
+            first = await admin.request("POST", path, json={}, headers=key)
+        finally:
+            failpoints.arm("")
+        again = await admin.request("POST", path, json={}, headers=key)
+        assert (first.status, again.status) in {(500, 202), (202, 202)}
+        assert len(await executions(admin, workflow)) == hit - 1

@@ -5,6 +5,8 @@ import time
 import pytest
 
 from retinue.app import Service
+from retinue.approvals.models import Approval
+from retinue.kit.clock import HeldClock
 from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution
 from retinue.workflows.triggers import start_published
 from tests.client import Api
@@ -14,13 +16,18 @@ from tests.factories.workflows import make_workflow, node
 WAITING = 10_000
 
 
+WAYS = {
+    "delay": node("wait", "delay", seconds=86_400),
+    "approval": node("wait", "approval", approvers={"roles": ["tenant_admin"]}, expires_in_s=864_000),
+}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
 async def test_ten_thousand_waiting_runs_cost_the_worker_no_time(
-    service: Service, admin: Api, people: People
+    service: Service, admin: Api, people: People, clock: HeldClock, way: str
 ) -> None:
-    made = await make_workflow(
-        admin, node("wait", "delay", seconds=86_400), node("after"), links=["wait>after"]
-    )
+    made = await make_workflow(admin, WAYS[way], node("after"), links=["wait>after"])
     tenant_id = admin.user.tenant_id
     async with people.context() as ctx:
         tenant = await people.default_tenant()
@@ -35,7 +42,13 @@ async def test_ten_thousand_waiting_runs_cost_the_worker_no_time(
         await service.runner.drain()
     async with people.context(tenant_id) as ctx:
         assert await ctx.db.count(WorkflowExecution, status=RunStatus.waiting) == WAITING
+        assert await ctx.db.count(Approval) == (WAITING if way == "approval" else 0)
+    # What is due once in a while has its turn first, so that the rest of the hour is like any other.
+    await service.runner.drain()
     before = time.process_time()
     for _ in range(100):
+        # As long as it takes for every job of the platform itself that looks for something late.
+        clock.advance(30)
         await service.runner.drain()
-    assert (time.process_time() - before) / 100 < 0.01, "a look at what is due is cheap, however much waits"
+    spent = (time.process_time() - before) / 100
+    assert spent < 0.05, "a look at what is due is cheap, however much waits"

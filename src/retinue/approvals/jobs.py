@@ -1,14 +1,28 @@
-"""What happens by itself: approvals end when their time is up."""
+"""What happens by itself: approvals end when their time is up, and those that were decided long ago go."""
 
+import sqlalchemy as sa
 import structlog
 
 from retinue.approvals import links
 from retinue.approvals.deciding import expire
+from retinue.approvals.models import Approval, ApprovalStatus
 from retinue.approvals.queries import BATCH, due
 from retinue.kit.context import Context
+from retinue.kit.db.forgetting import AT_ONCE, forgetting
 from retinue.kit.jobs.declare import NoPayload, job
 
 log = structlog.get_logger("retinue.approvals")
+
+KEPT_DAYS = 90
+
+_approvals = Approval.__table__
+# By the index of what expires: nothing is decided long after that.
+_OLD = forgetting(
+    _approvals,
+    _approvals.c.status == sa.bindparam("status"),
+    _approvals.c.expires_at < sa.bindparam("before"),
+    _approvals.c.resolved_at < sa.bindparam("before"),
+)
 
 
 @job(every_s=30, timeout_s=600, transactional=False)
@@ -26,6 +40,18 @@ async def expire_approvals(ctx: Context, _payload: NoPayload) -> None:
                 log.exception("an approval could not be ended", approval_id=id)
         if len(found) < BATCH or not expired:
             break
+
+
+@job(every_s=3600, timeout_s=1800, transactional=False)
+async def forget_old_approvals(ctx: Context, _payload: NoPayload) -> None:
+    """With what was said about them; in short transactions."""
+    before = ctx.clock.ahead(-KEPT_DAYS * 86_400)
+    for status in ApprovalStatus:
+        gone = AT_ONCE if status is not ApprovalStatus.pending else 0
+        while gone == AT_ONCE:
+            async with ctx.unit() as unit:
+                system = unit.system("approvals of every tenant")
+                gone = int(await system.execute(_OLD, status=status.value, before=before))
 
 
 @job(every_s=86_400)

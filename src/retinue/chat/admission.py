@@ -1,6 +1,7 @@
 """How many turns a tenant may have answered at once and per minute, by its plan."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 
 from retinue.chat.engine import MAX_SECONDS
@@ -9,20 +10,45 @@ from retinue.kit.context import Context
 from retinue.kit.ids import new_id
 from retinue.kit.limits import COST, PlanLimits
 
-LEASE_S = MAX_SECONDS + 30
+# How long the places of a process that was killed stay taken; a living one renews them.
+LEASE_S = 10.0
+_RENEW_S = 3.0
+_LONGEST_S = MAX_SECONDS + 30
 _RETRY_AFTER_S = 5
 
 
 class Place:
     """One of the tenant's places, held until it is given back."""
 
-    def __init__(self, ctx: Context, key: str, lease_id: str) -> None:
+    __slots__ = ("_key", "_lease_id", "_limit", "_limiter", "_renewals", "_renewing", "_timer")
+
+    def __init__(self, ctx: Context, key: str, limit: int | None, lease_id: str) -> None:
         self._limiter = ctx.instance.limiter
         self._key = key
+        self._limit = limit
         self._lease_id = lease_id
+        self._renewals = int(_LONGEST_S / _RENEW_S)
+        self._renewing: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(_RENEW_S, self._renew)
 
     async def give_back(self) -> None:
+        self._renewals = 0
+        self._timer.cancel()
+        if self._renewing is not None:
+            # Or it would take again what is given back here.
+            await asyncio.wait([self._renewing])
         await self._limiter.release(self._key, self._lease_id)
+
+    def _renew(self) -> None:
+        """Most turns are over before; one that nobody gives back must not hold its place for ever."""
+        self._renewals -= 1
+        renewed = self._limiter.acquire(self._key, self._limit, self._lease_id, LEASE_S)
+        self._renewing = asyncio.get_running_loop().create_task(self._until_next(renewed))
+
+    async def _until_next(self, renewed: Awaitable[bool]) -> None:
+        await renewed
+        if self._renewals > 0:
+            self._timer = asyncio.get_running_loop().call_later(_RENEW_S, self._renew)
 
 
 async def take_place(ctx: Context, limits: PlanLimits | None = None, *, is_counted: bool = True) -> Place:
@@ -34,7 +60,7 @@ async def take_place(ctx: Context, limits: PlanLimits | None = None, *, is_count
     limit = limits.concurrent_executions if limits is not None else None
     if not await ctx.instance.limiter.acquire(key, limit, lease_id, LEASE_S):
         raise too_many_at_once(ctx, limit or 0)
-    return Place(ctx, key, lease_id)
+    return Place(ctx, key, limit, lease_id)
 
 
 def too_many_at_once(ctx: Context, limit: int) -> TooManyTurns:

@@ -18,7 +18,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     keep the conversation themselves: it is used instead of the stored messages. `token_budget` is what the
     caller may still spend, and `max_tokens`, `temperature` and `stop` go over the agent's own for this turn.
     `at_end` is called in the transaction that stores the end of the turn, with the tokens it took. `job_id`
-    is the job that answers it, where nobody waits.
+    is the job that answers it, where nobody waits. `depth` says how many agents have handed it on.
     """
 
     agent: Agent
@@ -36,6 +36,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     stop: tuple[str, ...] = ()
     at_end: Callable[[Context, int], None] | None = None
     job_id: str | None = None
+    depth: int = 0
 
     @property
     def session_key(self) -> str | None:

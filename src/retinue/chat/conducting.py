@@ -97,6 +97,7 @@ def _turn(ctx: Context, begun: Begun, ask: Ask, resumed: Resumption | None, *, i
         max_tokens=min(ask.max_tokens or agent.max_tokens, agent.max_tokens),
         temperature=agent.temperature if ask.temperature is None else ask.temperature,
         stop=ask.stop,
+        depth=ask.depth,
         is_streaming=is_streaming,
         resumed=resumed,
     )

@@ -14,14 +14,15 @@ import sqlalchemy as sa
 
 from retinue.chat import askers, pausing, turns
 from retinue.chat.admission import take_place
-from retinue.chat.conducting import conduct
+from retinue.chat.conducting import Hear, conduct
+from retinue.chat.continued_streams import ContinuedStream
 from retinue.chat.ending_jobs import AlreadyEnded, TurnLost, close_conversation, end_job, tell_end
 from retinue.chat.engine import MAX_SECONDS, Resumption
 from retinue.chat.errors import TooManyTurns
 from retinue.chat.models import ChatJob, Conversation, JobStatus, Message, PausedTurn, TurnStatus
 from retinue.chat.trails import Trail
 from retinue.chat.turns import Begun, Ending
-from retinue.chat.words import CallError
+from retinue.chat.words import CallError, Part
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
@@ -106,7 +107,7 @@ async def _again(ctx: Context, paused: PausedTurn) -> "_Continuing | None":
     resumed = Resumption(
         paused=paused.state, decisions=paused.decisions, text=reply.content, details=reply.details
     )
-    return _Continuing(as_asker, paused, begun, resumed, reply.trail)
+    return _Continuing(as_asker, paused, begun, resumed, reply)
 
 
 async def _fail(ctx: Context, paused: PausedTurn, error: RetinueError) -> None:
@@ -162,28 +163,39 @@ class _Continuing:
         paused: PausedTurn,
         begun: Begun,
         resumed: Resumption,
-        trail: list[int | str] | None,
+        reply: Message,
     ) -> None:
         self.ctx = ctx
+        self._reply = reply
         self._paused = paused
         self._begun = begun
         self._resumed = resumed
-        self._trail = Trail(trail, len(resumed.text)) if trail is not None else None
+        # Only a reply that was streamed has listeners, who may come back.
+        self._trail = Trail(reply.trail, len(resumed.text)) if reply.trail is not None else None
         self._has_ended = False
         self._is_given_up = False
 
     async def until_done(self) -> None:
+        if self._trail is None:
+            await self._go_on(None, None)
+            return
+        stream = ContinuedStream(self.ctx, self._reply)
+        keep = self._trail.hear
+
+        def hear(part: Part) -> None:
+            keep(part)
+            stream.hear(part)
+
+        try:
+            await self._go_on(hear, self._trail.steps)
+            await stream.tell_end()
+        finally:
+            stream.close()
+
+    async def _go_on(self, hear: Hear | None, trail: list[int | str] | None) -> None:
         """Raises what kept the end from being stored, so that the turn is tried again."""
-        trail = self._trail
         turn = asyncio.create_task(
-            conduct(
-                self.ctx,
-                self._begun,
-                hear=trail.hear if trail is not None else None,
-                trail=trail.steps if trail is not None else None,
-                store=self._store,
-                resumed=self._resumed,
-            )
+            conduct(self.ctx, self._begun, hear=hear, trail=trail, store=self._store, resumed=self._resumed)
         )
         try:
             while not turn.done():

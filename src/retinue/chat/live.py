@@ -5,7 +5,7 @@ nobody has listened for a moment the turn is cut off, which hangs up on the mode
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -49,30 +49,48 @@ class Frame(msgspec.Struct, gc=False):
         return self.plain if self.plain is not None and level == TEXT else self.event
 
 
+async def _by_nobody() -> bool:
+    return False
+
+
 class LiveTurn:
     __slots__ = (
         "_error",
         "_frames",
         "_giving_up",
+        "_is_followed_elsewhere",
         "_is_over",
         "_listeners",
+        "_looking",
         "_task",
         "_waiting",
         "id",
+        "is_own",
         "is_stopped",
     )
 
-    def __init__(self, id: str) -> None:
+    def __init__(
+        self,
+        id: str,
+        is_followed_elsewhere: Callable[[], Awaitable[bool]] = _by_nobody,
+        *,
+        is_own: bool = True,
+        so_far: Iterable[Frame] = (),
+    ) -> None:
+        """One that is not its `own` is run by somebody else, who also stops it; `so_far` was said before."""
         self.id = id
+        self.is_own = is_own
         self.is_stopped = False
+        self._is_followed_elsewhere = is_followed_elsewhere
         # A piece of text stands for its event: there are thousands of them in a long reply.
-        self._frames: list[Frame | str] = []
+        self._frames: list[Frame | str] = list(so_far)
         self._is_over = False
         self._error: RetinueError | None = None
         self._listeners = 0
         self._waiting: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
         self._giving_up: asyncio.TimerHandle | None = None
+        self._looking: asyncio.Task[None] | None = None
 
     def start(self, run: Callable[["LiveTurn"], Awaitable[None]]) -> "asyncio.Task[None]":
         self._task = asyncio.create_task(self._run(run))
@@ -137,7 +155,22 @@ class LiveTurn:
 
     def _await_listener(self) -> None:
         if self._listeners == 0 and not self._is_over:
-            self._giving_up = asyncio.get_running_loop().call_later(GRACE_S, self.cancel)
+            self._giving_up = asyncio.get_running_loop().call_later(GRACE_S, self._give_up)
+
+    def _give_up(self) -> None:
+        self._looking = asyncio.create_task(self._give_up_unless_followed())
+
+    async def _give_up_unless_followed(self) -> None:
+        """A client that came back may have come to another process."""
+        try:
+            is_followed = await self._is_followed_elsewhere()
+        except RetinueError as error:
+            log.warning("whether a turn is followed elsewhere is not known", error=error.message)
+            is_followed = False
+        if is_followed:
+            self._await_listener()
+        elif self._listeners == 0:
+            self.cancel()
 
     def _next_news(self) -> "asyncio.Future[None]":
         news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -202,7 +235,7 @@ class LiveTurns:
         system = reader.system("turns of every tenant")
         for (id,) in await system.rows(_STOPPED, since=instance.clock.ahead(-600)):
             turn = self._turns.get(id)
-            if turn is not None:
+            if turn is not None and turn.is_own:
                 turn.stop()
 
     async def close(self) -> None:

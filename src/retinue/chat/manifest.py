@@ -7,9 +7,11 @@ from retinue.chat.jobs import end_silent_conversations, purge_chat_logs
 from retinue.chat.models import ChatJob, ChatLog, ChatTotals, Conversation, Message, PausedTurn
 from retinue.chat.pausing import CONTINUATION
 from retinue.chat.routes import ROUTES
+from retinue.chat.tool_kind import run as run_tool
 from retinue.kit.continuations import Continuation
 from retinue.kit.manifest import Manifest
 from retinue.kit.references import Reference
+from retinue.kit.tool_kinds import ToolKind
 
 manifest = Manifest(
     name="chat",
@@ -29,5 +31,6 @@ manifest = Manifest(
     references=(
         Reference(to="agent", kind="conversations", find=find_conversations, detach=delete_conversations),
     ),
+    tool_kinds=(ToolKind(name="agent", run=run_tool),),
     continuations=(Continuation(CONTINUATION, take_decision),),
 )

@@ -20,6 +20,7 @@ class Channel(StrEnum):
     mcp = "mcp"
     workflow = "workflow"
     form = "form"
+    tool = "tool"
 
 
 class ConversationStatus(StrEnum):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,10 +22,19 @@ from retinue.kit.http.sse import Event
 
 KEPT_S = 3600
 _LOOK_EVERY_S = 0.5
+_SAY_EVERY_S = 1.0
 
 _messages = Message.__table__
 _STOP: Statement[Any] = Statement(
     sa.update(_messages).where(_messages.c.id == sa.bindparam("question_id")).values(is_stopped=True)
+)
+
+
+# Whoever waits here for a reply of another process says so where that process looks.
+_FOLLOW: Statement[Any] = Statement(
+    sa.update(_messages)
+    .where(_messages.c.id == sa.bindparam("question_id"))
+    .values(updated_at=sa.bindparam("now"))
 )
 
 
@@ -51,7 +61,7 @@ async def resume(ctx: Context, agent: Agent, message_id: str, after: int, level:
 async def _when_stored(
     ctx: Context, question: Message, message_id: str, after: int, level: int
 ) -> AsyncGenerator[Event, None]:
-    waited = 0.0
+    waited = say_at = 0.0
     while True:
         # The log first: they are stored together, so a turn that is logged has its reply or never gets one.
         logged = await ctx.db.find(ChatLog, conversation_id=question.conversation_id, message_id=message_id)
@@ -60,6 +70,10 @@ async def _when_stored(
             break
         if logged is not None or waited > MAX_SECONDS:
             raise StreamExpired
+        if waited >= say_at:
+            say_at = waited + _SAY_EVERY_S
+            async with ctx.unit() as unit:
+                unit.db.execute_at_commit(_FOLLOW, question_id=question.id, now=ctx.now)
         await asyncio.sleep(_LOOK_EVERY_S)
         waited += _LOOK_EVERY_S
     async for event in replay(reply, after, level):
@@ -72,6 +86,12 @@ async def _when_continued(
     """Of a reply that waits for approvals: what there is, or for who has seen that, what comes after it."""
     known, waited = count_events(reply), 0.0
     while after >= known and waited < MAX_SECONDS:
+        live = ctx.adapter(LiveTurns).find(reply.id)
+        if live is not None:
+            async with aclosing(live.follow(after, level)) as events:
+                async for event in events:
+                    yield event
+            return
         current = await ctx.db.get(Message, reply.id)
         if current is None:
             raise StreamExpired
@@ -88,7 +108,7 @@ async def stop(ctx: Context, agent: Agent, message_id: str) -> None:
     """Here at once, in another process within a second; a reply that has ended stays as it is."""
     question = await _question(ctx, agent, message_id)
     live = ctx.adapter(LiveTurns).find(message_id)
-    if live is not None:
+    if live is not None and live.is_own:
         live.stop()
         return
     async with ctx.unit() as unit:

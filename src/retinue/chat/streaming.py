@@ -14,7 +14,7 @@ from retinue.chat import pausing, turns
 from retinue.chat.admission import take_place
 from retinue.chat.asking import Ask
 from retinue.chat.conducting import conduct
-from retinue.chat.live import EVERYTHING, TEXT, TOOLS, LiveTurn, LiveTurns
+from retinue.chat.live import EVERYTHING, TEXT, TOOLS, Frame, LiveTurn, LiveTurns
 from retinue.chat.models import Message, MessageStatus
 from retinue.chat.trails import PAUSED
 from retinue.chat.turns import Begun, Ending
@@ -28,6 +28,7 @@ from retinue.chat.words import (
     ReplyDetails,
     Said,
     ToolBegan,
+    ToolDone,
 )
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
@@ -59,9 +60,27 @@ async def start(ctx: Context, ask: Ask) -> LiveTurn:
         finally:
             await place.give_back()
 
-    live = LiveTurn(begun.reply_id)
+    live = LiveTurn(begun.reply_id, _Elsewhere(ctx, begun.reply_id).is_followed)
     ctx.adapter(LiveTurns).start(live, run)
     return live
+
+
+class _Elsewhere:
+    """Whether somebody waits for a reply in another process, which says so again and again."""
+
+    __slots__ = ("_ctx", "_reply_id", "_seen")
+
+    def __init__(self, ctx: Context, reply_id: str) -> None:
+        self._ctx = ctx
+        self._reply_id = reply_id
+        self._seen = ""
+
+    async def is_followed(self) -> bool:
+        question = await self._ctx.apart().db.find(Message, reply_id=self._reply_id)
+        if question is None:
+            return False
+        seen, self._seen = self._seen or question.created_at, question.updated_at
+        return seen != self._seen
 
 
 class _Publishing:
@@ -92,11 +111,7 @@ class _Publishing:
                 raise
         self._begin()
         assert self._details is not None
-        for call in self._details.tool_calls:
-            if call.status is CallStatus.awaiting_approval:
-                self._live.publish("approval_required", _approval_data(call), TOOLS)
-        stop = _stop_data(self._live.id, self._details)
-        self._live.publish("message_stop", stop, TEXT, plain=_plain_stop_data(self._live.id, self._details))
+        publish_stop(self._live, self._details)
 
     async def _store(self, ctx: Context, begun: Begun, ending: Ending) -> Message | None:
         self._details = ending.answered.details
@@ -115,13 +130,46 @@ class _Publishing:
         if isinstance(part, Said):
             self._length += len(part.text)
             self._trail.append(self._length)
-            self._live.publish_text(part.text)
         elif isinstance(part, ToolBegan):
             self._trail.append(f"{'B' if part.is_inner else 'b'}{part.id}")
-            self._live.publish("tool_use", _use_data(part.tool, part.input), _level(is_inner=part.is_inner))
         else:
             self._trail.append("D" if part.is_inner else "d")
-            self._live.publish("tool_result", _result_data(part.call), _level(is_inner=part.is_inner))
+        publish(self._live, part)
+
+
+def publish(live: LiveTurn, part: Said | ToolBegan | ToolDone) -> None:
+    """What happens in a turn, to whoever listens."""
+    if isinstance(part, Said):
+        live.publish_text(part.text)
+    elif isinstance(part, ToolBegan):
+        live.publish("tool_use", _use_data(part.tool, part.input), _level(is_inner=part.is_inner))
+    else:
+        live.publish("tool_result", _result_data(part.call), _level(is_inner=part.is_inner))
+
+
+def publish_stop(live: LiveTurn, details: ReplyDetails) -> None:
+    for call in details.tool_calls:
+        if call.status is CallStatus.awaiting_approval:
+            live.publish("approval_required", _approval_data(call), TOOLS)
+    plain = _plain_stop_data(live.id, details)
+    live.publish("message_stop", _stop_data(live.id, details), TEXT, plain=plain)
+
+
+def publish_end(live: LiveTurn, reply: Message) -> None:
+    """The end of a stored reply, as it would be replayed."""
+    assert reply.details is not None
+    if _has_stop(reply, reply.details):
+        publish_stop(live, reply.details)
+    else:
+        live.publish("error", _error_data(reply.details), TEXT)
+
+
+def before_pause(reply: Message) -> Iterator[Frame]:
+    """The events of a reply that waited and goes on; that it had stopped is no news any more."""
+    assert reply.details is not None
+    events = list(_stored_events(reply, reply.details))
+    for number, (name, data, needed) in enumerate(events, 1):
+        yield Frame(Event(name, data, number), _NOBODY if number == len(events) else needed)
 
 
 async def replay(reply: Message, after: int, level: int) -> AsyncGenerator[Event, None]:
@@ -135,8 +183,7 @@ async def replay(reply: Message, after: int, level: int) -> AsyncGenerator[Event
             yield Event(name, _plain_stop_data(reply.id, details) if is_plain else data, number)
     if not _has_stop(reply, details):
         # An event even where it is the only one: that the reply failed is no failure of this request.
-        error = details.error or CallError(RetinueError.code, "The reply was cut off.")
-        yield Event("error", {"code": error.code, "message": error.message}, number)
+        yield Event("error", _error_data(details), number)
 
 
 def _stored_events(reply: Message, details: ReplyDetails) -> Iterator[tuple[str, dict[str, Any], int]]:
@@ -174,6 +221,11 @@ def _has_stop(reply: Message, details: ReplyDetails) -> bool:
     """Whether it ended as it should, or as its listener wanted, or waits."""
     waits_or_stopped = {FinishReason.cancelled, FinishReason.awaiting_approval}
     return reply.status is MessageStatus.completed or details.finish_reason in waits_or_stopped
+
+
+def _error_data(details: ReplyDetails) -> dict[str, Any]:
+    error = details.error or CallError(RetinueError.code, "The reply was cut off.")
+    return {"code": error.code, "message": error.message}
 
 
 def _level(*, is_inner: bool) -> int:

@@ -34,25 +34,33 @@ _IS_DONE = {NodeStatus.completed, NodeStatus.skipped}
 async def execute(
     ctx: Context, workflow: Workflow, body: WorkflowExecute, *, is_draft: bool
 ) -> WorkflowExecutionOut | WorkflowExecutionAccepted:
-    async with ctx.unit() as unit:
-        current = await fetch_workflow(unit, workflow.id)
-        execution = await start(
-            unit,
-            Start(
-                version=await version_to_run(unit, current, is_draft=is_draft),
-                input=body.input,
-                trigger="manual",
-                trigger_id=ctx.principal.id,
-                run_as=ctx.principal.id,
-                may_wait=False,
-            ),
-        )
     if not body.wait:
-        return accepted(execution)
+        # In the request's own transaction, with the answer that an Idempotency-Key keeps.
+        return accepted(await _start(ctx, workflow, body, is_draft=is_draft))
+    async with ctx.unit() as unit:
+        execution = await _start(unit, workflow, body, is_draft=is_draft)
     ended = await until_ended(ctx.apart(), execution.id, body.wait)
     if ended is None or ended.status not in ENDED:
         return accepted(execution)
     return await detail(ctx.apart(), ended)
+
+
+async def _start(
+    ctx: Context, workflow: Workflow, body: WorkflowExecute, *, is_draft: bool
+) -> WorkflowExecution:
+    await ctx.unit_of_work.begin()
+    current = await fetch_workflow(ctx, workflow.id)
+    return await start(
+        ctx,
+        Start(
+            version=await version_to_run(ctx, current, is_draft=is_draft),
+            input=body.input,
+            trigger="manual",
+            trigger_id=ctx.principal.id,
+            run_as=ctx.principal.id,
+            may_wait=False,
+        ),
+    )
 
 
 async def detail(ctx: Context, execution: WorkflowExecution) -> WorkflowExecutionOut:

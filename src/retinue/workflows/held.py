@@ -1,5 +1,6 @@
 """A run whose row is locked: what happens to it when a node has had its turn."""
 
+from collections import deque
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ from retinue.workflows.models import (
 )
 from retinue.workflows.nodes.kinds import MAX_OUTPUT_BYTES, Done, NodeFailed, Step, Waits
 from retinue.workflows.queries import definition_of, find_run, outputs_of
+from retinue.workflows.recording import record, record_skipped
 from retinue.workflows.scope import scope_of
 from retinue.workflows.turns import AbandonedNode, EndedExecution, NodeTurn, Running
 
@@ -72,6 +74,8 @@ class HeldRun:
         self.definition = definition
         self._running = running
         self._held_a_place = execution.is_running
+        self._recorded: dict[str, NodeRun] = {}
+        self._next: deque[NodeTurn] = deque()
 
     @classmethod
     async def take(cls, ctx: Context, execution_id: str, running: Running) -> "HeldRun | None":
@@ -104,6 +108,19 @@ class HeldRun:
         self.ctx.defer(job, turn, delay_s=delay_s, lane=self.execution.workflow_id)
         if turn.result is None:
             self.execution.active += 1
+
+    def _make_ready(self, node_id: str) -> None:
+        """A node that only shapes or decides is left to this transaction, any other one gets a job."""
+        turn = NodeTurn(self.execution.id, node_id)
+        if not self._running.types[self.definition.nodes[node_id].type].is_pure:
+            self.give_turn(turn)
+            return
+        self._next.append(turn)
+        self.execution.active += 1
+
+    def next_turn(self) -> NodeTurn | None:
+        """A turn to have in this transaction, if there is one; what nobody asks for gets a job."""
+        return self._next.popleft() if self._next else None
 
     def node_of(self, turn: NodeTurn) -> Node:
         """The node itself, or, for an item of a loop, the node that the loop repeats."""
@@ -138,18 +155,21 @@ class HeldRun:
             self.give_turn(msgspec.structs.replace(turn, result={}), delay_s=waits.delay_s)
 
     async def _done(self, turn: NodeTurn, step: Step, run: NodeRun | None, done: Done) -> None:
-        size = len(msgspec.json.encode(done.output))
+        encoded = msgspec.json.encode(done.output)
+        size = len(encoded)
         if size > MAX_OUTPUT_BYTES:
             too_large = NodeFailed("output_too_large", "The output is larger than 1 MiB.", is_final=True)
             await self._failed(turn, step, run, too_large)
             return
-        ended = await self._record(turn, step, run, NodeStatus.completed, output=done.output)
+        # As whoever reads it from the record will see it.
+        output = done.output if self._running.types[step.node.type].is_pure else msgspec.json.decode(encoded)
+        ended = await self._record(turn, step, run, NodeStatus.completed, output=output)
         if turn.item != WHOLE:
             await self._item_ended(turn, failure=None)
             return
         self.note("=", turn)
-        self._tell(ended, done.output if size <= _SHOWN_OUTPUT_BYTES else None)
-        await self._advance(step, done.output, is_branching_off=False)
+        self._tell(ended, output if size <= _SHOWN_OUTPUT_BYTES else None)
+        await self._advance(step, output, is_branching_off=False)
 
     async def _failed(self, turn: NodeTurn, step: Step, run: NodeRun | None, failure: NodeFailed) -> None:
         retry = step.node.retry or NodeRetry()
@@ -185,7 +205,7 @@ class HeldRun:
         execution.progress = advance.progress
         execution.open += len(advance.ready) - 1
         for node_id in advance.ready:
-            self.give_turn(NodeTurn(execution.id, node_id))
+            self._make_ready(node_id)
         for node_id in advance.skipped:
             await self.skip(node_id)
         if step.node.type == "end":
@@ -200,9 +220,14 @@ class HeldRun:
             if leaves == [last]:
                 self.execution.output = output
             else:
-                outputs = await outputs_of(self.ctx, self.execution.id, leaves)
-                self.execution.output = {**outputs, **({last: output} if last in leaves else {})}
+                self.execution.output = await self._outputs_of(leaves)
         await self.end(RunStatus.completed)
+
+    async def _outputs_of(self, node_ids: list[str]) -> dict[str, Any]:
+        recorded = {id: self._recorded[id].output for id in node_ids if id in self._recorded}
+        stored = await outputs_of(self.ctx, self.execution.id, [id for id in node_ids if id not in recorded])
+        found = stored | recorded
+        return {id: found[id] for id in node_ids if id in found}
 
     async def end(self, status: RunStatus, *, error: dict[str, Any] | None = None) -> None:
         """The run is over, whatever of it was still open."""
@@ -211,6 +236,7 @@ class HeldRun:
             await self._abandon_open_nodes()
         execution.status, execution.error = status, error
         execution.open = execution.active = 0
+        self._next.clear()
         execution.is_running = execution.is_due = execution.is_pending = False
         execution.completed_at = ctx.now
         began = execution.started_at or execution.created_at
@@ -263,6 +289,7 @@ class HeldRun:
         """Once, at the end of the transaction; a run with nothing to do but wait holds no place."""
         execution = self.execution
         if execution.status not in ENDED:
+            self._leave_the_rest_to_jobs()
             execution.is_running = execution.active > 0
             execution.status = RunStatus.running if execution.active else RunStatus.waiting
         if self._held_a_place and not execution.is_running:
@@ -270,6 +297,15 @@ class HeldRun:
         self.watched()
         values = {f"new_{name}": getattr(execution, name) for name in _STORED}
         self.ctx.db.execute_at_commit(_STORE, execution_id=execution.id, now=self.ctx.now, **values)
+
+    def _leave_the_rest_to_jobs(self) -> None:
+        while self._next:
+            self.put_off(self._next.popleft())
+
+    def put_off(self, turn: NodeTurn) -> None:
+        """A turn of this transaction gets a job after all."""
+        self.execution.active -= 1
+        self.give_turn(turn)
 
     def watched(self) -> None:
         """Whoever watches in this process hears of it at once, the others when they look next."""
@@ -283,42 +319,16 @@ class HeldRun:
     async def _record(
         self, turn: NodeTurn, step: Step, run: NodeRun | None, status: NodeStatus, **more: Any
     ) -> NodeRun:
-        is_over = status not in {NodeStatus.waiting, NodeStatus.running}
-        now = self.ctx.now
-        if run is None:
-            made = NodeRun(
-                execution_id=self.execution.id,
-                node_id=turn.node_id,
-                item=turn.item,
-                type=step.node.type,
-                status=status,
-                input=step.config,
-                attempt=turn.attempt,
-                started_at=now,
-                completed_at=now if is_over else None,
-                duration_ms=0 if is_over else None,
-                **more,
-            )
-            if turn.item != WHOLE:
-                # The last item's is read together with the others' in this transaction.
-                return await self.ctx.db.insert(made)
-            return await self.ctx.db.insert_at_commit(made)
-        duration_ms = round((moment(now) - moment(run.started_at)).total_seconds() * 1000)
-        ended = {"completed_at": now, "duration_ms": duration_ms} if is_over else {}
-        return await self.ctx.db.update(run, status=status, attempt=turn.attempt, **ended, **more)
+        return self._known(await record(self.ctx, turn, step, run, status, **more))
 
     async def skip(self, node_id: str) -> None:
-        now = self.ctx.now
-        skipped = NodeRun(
-            execution_id=self.execution.id,
-            node_id=node_id,
-            type=self.definition.nodes[node_id].type,
-            status=NodeStatus.skipped,
-            started_at=now,
-            completed_at=now,
-            duration_ms=0,
-        )
-        await self.ctx.db.insert_at_commit(skipped)
+        self._known(await record_skipped(self.ctx, self.execution.id, self.definition.nodes[node_id]))
+
+    def _known(self, run: NodeRun) -> NodeRun:
+        """Its row may only be written at the commit, and nodes after it look at it before."""
+        if run.item == WHOLE:
+            self._recorded[run.node_id] = run
+        return run
 
     def _tell(self, run: NodeRun, output: Any) -> None:
         self.ctx.emit(
@@ -354,7 +364,7 @@ class HeldRun:
     async def step(self, turn: NodeTurn) -> Step:
         """What the node is given when its turn comes; templates that cannot be filled in are its `fault`."""
         node = self.node_of(turn)
-        scope = await scope_of(self.ctx, self.execution, self.definition, node)
+        scope = await scope_of(self.ctx, self.execution, self.definition, node, self._recorded)
         if turn.item != WHOLE:
             scope |= await loops.scope_of_item(self.ctx, self.execution.id, turn.node_id, turn.item)
         fault: NodeFailed | None = None

@@ -31,15 +31,25 @@ async def _begin(_: Context, step: Step) -> Done | Waits:
     items = step.config.get("items")
     if not isinstance(items, list):
         raise NodeFailed("invalid_items", "The items of the loop are not a list.", is_final=True)
-    most = min(step.config.get("max") or MOST_ITEMS, MOST_ITEMS)
+    most = min(_number(step, "max") or MOST_ITEMS, MOST_ITEMS)
     if len(items) > most:
         raise NodeFailed("too_many_items", f"The loop has more than {most} items.", is_final=True)
     if not items:
         return Done({"results": [], "count": 0, "failed": 0})
-    first = min(len(items), step.config.get("concurrency") or _AT_ONCE)
+    first = min(len(items), _number(step, "concurrency") or _AT_ONCE)
     goes_on = step.config.get("on_item_error") == "continue"
     state = {"count": len(items), "next": first, "left": len(items), "failed": 0, "goes_on": goes_on}
     return Waits(state, items=first)
+
+
+def _number(step: Step, name: str) -> int | None:
+    """What a template became is only known now."""
+    value = step.config.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise NodeFailed("invalid_config", f"{name} is not a whole number above 0.", is_final=True)
+    return value
 
 
 def outer_config(node: Node) -> dict[str, Any]:
@@ -99,4 +109,5 @@ LOOP = NodeType(
     },
     check=_check,
     run=_begin,
+    is_pure=True,
 )

@@ -12,7 +12,7 @@ from retinue.workflows.events import (
     WorkflowPublished,
     WorkflowUpdated,
 )
-from retinue.workflows.jobs import end_overdue_executions
+from retinue.workflows.jobs import end_overdue_executions, forget_old_executions
 from retinue.workflows.models import (
     NodeRun,
     Workflow,
@@ -53,6 +53,7 @@ manifest = Manifest(
         fire_schedule,
         fire_late_schedules,
         end_overdue_executions,
+        forget_old_executions,
         tell_of_end,
     ),
     references=tuple(

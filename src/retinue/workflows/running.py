@@ -1,4 +1,4 @@
-"""Running nodes: one job for each turn, one transaction for each node that ended.
+"""Running nodes: one job for each turn, and in its transaction the nodes after it that only shape or decide.
 
 A node that calls outside is begun in one transaction and ended in another; after a crash it is called again.
 Whatever a node does inside the platform is part of the transaction that ends it, so that it happens once.
@@ -15,7 +15,7 @@ from retinue.kit.db.errors import DatabaseUnavailable, StorageFull
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.failpoints import failpoint
 from retinue.kit.jobs.declare import Retry, job
-from retinue.workflows.acting import as_starter
+from retinue.workflows.acting import as_starter, require_right
 from retinue.workflows.definition import LONGEST_TIMEOUT_MS
 from retinue.workflows.held import HeldRun
 from retinue.workflows.models import NodeRun, NodeStatus
@@ -30,7 +30,7 @@ log = structlog.get_logger("retinue.workflows")
 
 LONGEST_CALL_S = LONGEST_TIMEOUT_MS / 1000
 _RETRY = Retry((0, 1, 5, 30, 120))
-_OPEN = {NodeStatus.running, NodeStatus.waiting}
+_MOST_WITHIN = 50
 
 
 @job(queue="workflows", retry=_RETRY, at_once=50)
@@ -54,6 +54,7 @@ async def run_step(ctx: Context, payload: NodeTurn) -> None:
         await _end_apart(ctx, payload, failure)
         return
     await held.end_turn(payload, step, run, outcome)
+    await _go_on_within(held)
     await held.store()
     failpoint("before_step_commit")
 
@@ -148,6 +149,8 @@ async def _run_or_resume(
     kind = NODE_TYPES[step.node.type]
     if result is not None and run is not None:
         return await kind.resume(ctx, step, run, result)
+    if not kind.is_pure:
+        await require_right(ctx, step.execution, kind.requires(step))
     return await kind.run(ctx, step)
 
 
@@ -161,7 +164,27 @@ async def _end_apart(ctx: Context, turn: NodeTurn, outcome: Done | Waits | NodeF
         if not _is_due(run, turn):
             return
         await held.end_turn(turn, await held.step(turn), run, outcome)
+        await _go_on_within(held)
         await held.store()
+
+
+async def _go_on_within(held: HeldRun) -> None:
+    """What is ready now and touches nothing but this run needs no job; not for so long that others wait."""
+    for _ in range(_MOST_WITHIN):
+        turn = held.next_turn()
+        if turn is None:
+            return
+        step = await held.step(turn)
+        try:
+            outcome: Done | Waits | NodeFailed = await _run_or_resume(held.ctx, step, None, None)
+        except RetinueError as error:
+            outcome = _as_failure(held.ctx, error)
+        except Exception as error:
+            # The nodes before it have nothing to do with it, and must not be run again for it.
+            log.warning("a node gets a job of its own", node=turn.node_id, exc_info=error)
+            held.put_off(turn)
+            continue
+        await held.end_turn(turn, step, None, outcome)
 
 
 def _as_failure(ctx: Context, error: Exception) -> NodeFailed:

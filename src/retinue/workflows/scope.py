@@ -1,6 +1,7 @@
 """What the templates of a node can see: the input, the trigger, and what the nodes before it gave."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -41,12 +42,21 @@ def _referred_nodes(definition: Definition, node: Node) -> frozenset[str]:
 
 
 async def scope_of(
-    ctx: Context, execution: WorkflowExecution, definition: Definition, node: Node
+    ctx: Context,
+    execution: WorkflowExecution,
+    definition: Definition,
+    node: Node,
+    recorded: Mapping[str, NodeRun],
 ) -> dict[str, Any]:
+    """`recorded` are the nodes that this transaction knows already, some only stored at its commit."""
     found: dict[str, Any] = {}
     referred = referred_nodes(definition, node)
-    if referred:
-        rows = await ctx.db.rows(_OUTPUTS, execution_id=execution.id, node_ids=listed(sorted(referred)))
+    for node_id in referred & recorded.keys():
+        run = recorded[node_id]
+        found[node_id] = {"status": run.status.value, "output": run.output, "error": run.error}
+    stored = referred - recorded.keys()
+    if stored:
+        rows = await ctx.db.rows(_OUTPUTS, execution_id=execution.id, node_ids=listed(sorted(stored)))
         for node_id, status, output, error in rows:
             found[node_id] = {"status": status, "output": _read(output), "error": _read(error)}
     given = execution.input if isinstance(execution.input, dict) else {}

@@ -2,16 +2,12 @@
 
 from typing import Any
 
-import msgspec
-
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
-from retinue.kit.events.dispatch import MOST_HOPS
 from retinue.kit.tool_kinds import ToolRun
-from retinue.workflows.errors import TooDeep
 from retinue.workflows.live import until_ended
 from retinue.workflows.loaders import fetch_workflow
-from retinue.workflows.models import ENDED, RunStatus
+from retinue.workflows.models import ENDED, RunStatus, Workflow
 from retinue.workflows.service import cancel_execution, version_to_run
 from retinue.workflows.starting import Start, start
 
@@ -37,15 +33,19 @@ class WorkflowTimedOut(RetinueError):
     status, code = 504, "timeout"
 
 
+def _acting(ctx: Context, workflow: Workflow) -> str:
+    """Whoever gave an agent the tool let its users have the workflow run, though they could not run it."""
+    caller = ctx.principal
+    may_run_it = caller.kind == "user" and caller.may("workflows:execute")
+    return caller.id if may_run_it else workflow.created_by
+
+
 async def run(ctx: Context, call: ToolRun) -> Any:
     """What the workflow gives back; one that takes longer than the tool may is cancelled."""
     workflow_id = call.config.get("workflow_id")
     if not isinstance(workflow_id, str) or not workflow_id:
         raise ToolNotConfigured
-    if ctx.caller.hops >= MOST_HOPS:
-        raise TooDeep
     async with ctx.unit() as unit:
-        unit.caller = msgspec.structs.replace(ctx.caller, hops=ctx.caller.hops + 1)
         workflow = await fetch_workflow(unit, workflow_id)
         started = await start(
             unit,
@@ -54,7 +54,7 @@ async def run(ctx: Context, call: ToolRun) -> Any:
                 input=call.input,
                 trigger="tool",
                 trigger_id=call.agent_id or "",
-                run_as=ctx.principal.id if ctx.principal.kind == "user" else workflow.created_by,
+                run_as=_acting(ctx, workflow),
             ),
         )
     ended = await until_ended(ctx.apart(), started.id, max(0.1, call.timeout_s - _MARGIN_S))

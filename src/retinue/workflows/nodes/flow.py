@@ -26,8 +26,10 @@ async def _decide(_: Context, step: Step) -> Done:
 
 
 async def _choose(_: Context, step: Step) -> Done:
-    value = step.config.get("value")
-    for case in step.config.get("cases", []):
+    value, cases = step.config.get("value"), step.config.get("cases") or []
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        raise NodeFailed("invalid_config", "The cases are not a list of objects.", is_final=True)
+    for case in cases:
         if case.get("value") == value:
             return Done({"value": value, "branch": str(case.get("name", case.get("value")))})
     return Done({"value": value, "branch": str(step.config.get("default", "default"))})
@@ -99,6 +101,7 @@ FLOW = (
         },
         check=_check_condition,
         run=_decide,
+        is_pure=True,
     ),
     NodeType(
         type="switch",
@@ -122,6 +125,7 @@ FLOW = (
             "required": ["value", "cases"],
         },
         run=_choose,
+        is_pure=True,
     ),
     NodeType(
         type="transform",
@@ -129,6 +133,7 @@ FLOW = (
         description="Makes a new value out of others.",
         config_schema={"type": "object", "properties": {"set": {}}, "required": ["set"]},
         run=_transform,
+        is_pure=True,
     ),
     NodeType(
         type="parallel",
@@ -136,6 +141,7 @@ FLOW = (
         description="Everything after it begins at the same time.",
         config_schema=_ANY,
         run=_pass_on,
+        is_pure=True,
     ),
     NodeType(
         type="delay",
@@ -147,6 +153,7 @@ FLOW = (
         },
         check=_check_delay,
         run=_delay,
+        is_pure=True,
         resume=_waited,
     ),
     NodeType(
@@ -155,5 +162,6 @@ FLOW = (
         description="Says what the run gives back.",
         config_schema={"type": "object", "properties": {"output": {}}},
         run=_end,
+        is_pure=True,
     ),
 )

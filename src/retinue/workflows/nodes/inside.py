@@ -18,7 +18,7 @@ from retinue.tables.loaders import fetch_for_writing
 from retinue.tables.models import DataTable
 from retinue.tables.storage import Layout
 from retinue.workflows.nodes.checks import is_template, problems_of_reference, required
-from retinue.workflows.nodes.kinds import Checking, Done, NodeFailed, NodeType, Problems, Step
+from retinue.workflows.nodes.kinds import Checking, Done, NodeFailed, NodeType, Problems, Step, needs
 
 _LONGEST_TYPE = 64
 _OPERATIONS = ("insert", "update", "upsert", "find", "delete")
@@ -99,6 +99,10 @@ async def _use_table(ctx: Context, step: Step) -> Done:
         case "delete":
             return Done(await _delete(ctx, table_id, config))
     raise NodeFailed("invalid_config", f"operation must be one of {', '.join(_OPERATIONS)}", is_final=True)
+
+
+def _right_to_use_table(step: Step) -> str:
+    return "data_tables:read" if step.config.get("operation") == "find" else "data_tables:write"
 
 
 async def _find(ctx: Context, table_id: str, config: dict[str, Any]) -> dict[str, Any]:
@@ -221,6 +225,7 @@ INSIDE = (
             "required": ["table_id", "operation"],
         },
         check=_check_table,
+        requires=_right_to_use_table,
         run=_use_table,
     ),
     NodeType(
@@ -236,6 +241,7 @@ INSIDE = (
             },
         },
         check=_check_event,
+        requires=needs("events:write"),
         run=_emit,
     ),
 )

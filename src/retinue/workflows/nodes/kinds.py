@@ -84,6 +84,10 @@ async def _done_after_waiting(
     return Done(result)
 
 
+def needs(permission: str) -> Callable[[Step], str]:
+    return lambda _: permission
+
+
 class NodeType(msgspec.Struct, frozen=True, kw_only=True):
     """`run` and `resume` of a node that does not call outside are part of the transaction that ends it.
 
@@ -100,5 +104,9 @@ class NodeType(msgspec.Struct, frozen=True, kw_only=True):
     resume: Callable[[Context, Step, NodeRun, dict[str, Any]], Awaitable[Done | Waits]] = _done_after_waiting
     abandon: Callable[[Context, str, dict[str, Any]], Awaitable[None]] | None = None
     """Called with the key and the state of a node that waited when its run ended otherwise."""
+    requires: Callable[[Step], str] = needs("workflows:execute")
+    """What whoever it runs for must be allowed to; of a pure node nobody asks."""
     calls_outside: bool = False
+    is_pure: bool = False
+    """Reads and writes nothing but its own run, so that it needs no transaction of its own to fail in."""
     timeout_ms: int = 60_000

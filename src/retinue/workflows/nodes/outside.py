@@ -19,7 +19,7 @@ from retinue.tools.executors.headers import checked_headers, content_type, merge
 from retinue.tools.executors.urls import query_pairs, with_query
 from retinue.tools.models import ExecutionSource, Tool
 from retinue.workflows.nodes.checks import is_template, problems_of_reference
-from retinue.workflows.nodes.kinds import Checking, Done, NodeFailed, NodeType, Problems, Step
+from retinue.workflows.nodes.kinds import Checking, Done, NodeFailed, NodeType, Problems, Step, needs
 
 _HTTP_TIMEOUT_MS = 30_000
 _SHOWN_HEADERS = ("content-type", "retry-after")
@@ -119,6 +119,7 @@ OUTSIDE = (
             "required": ["tool_id"],
         },
         check=_check_tool,
+        requires=needs("tools:execute"),
         run=_use_tool,
         calls_outside=True,
         timeout_ms=130_000,

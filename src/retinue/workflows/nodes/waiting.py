@@ -29,7 +29,7 @@ from retinue.workflows.acting import as_starter
 from retinue.workflows.models import NodeRun
 from retinue.workflows.nodes.checks import problems_of_reference
 from retinue.workflows.nodes.inside import as_text
-from retinue.workflows.nodes.kinds import Checking, Done, NodeFailed, NodeType, Problems, Step, Waits
+from retinue.workflows.nodes.kinds import Checking, Done, NodeFailed, NodeType, Problems, Step, Waits, needs
 
 CONTINUATION = "workflow_node"
 _LONGEST_MESSAGE = 32_000
@@ -159,6 +159,7 @@ WAITING = (
             "required": ["agent_id", "message"],
         },
         check=_check_agent,
+        requires=needs("agents:chat"),
         run=_ask_agent,
         resume=_answered,
         abandon=_stop_asking,
