@@ -28,7 +28,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv || { \
 		echo "Cannot make .venv: is the venv module installed (Debian: apt-get install python3-venv)?"; exit 1; }
 	@echo "Installing $$(grep -c == requirements.lock) pinned packages into .venv …"
-	@$(PIP) install -qq --no-deps --requirement requirements.lock
+	@$(PIP) install -qq --no-compile --no-deps --requirement requirements.lock
 	@$(PIP) install -qq --no-deps --no-build-isolation --editable .
 	@$(PIP) check
 	@touch $@

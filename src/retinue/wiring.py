@@ -27,6 +27,7 @@ from retinue.migrations.upgrade import upgrade
 from retinue.notifications.live import LiveInboxes
 from retinue.usage.requests import CountingLimiter, RequestCounts
 from retinue.usage.spending import KnownBudgets
+from retinue.webhooks.waiting import WaitingDeliveries
 from retinue.workflows.live import LiveExecutions
 
 log = structlog.get_logger("retinue")
@@ -81,6 +82,7 @@ async def open_instance(
     instance.adapters[LiveTurns] = LiveTurns(instance)
     instance.adapters[LiveInboxes] = LiveInboxes(instance)
     instance.adapters[LiveExecutions] = LiveExecutions(instance)
+    instance.adapters[WaitingDeliveries] = WaitingDeliveries(instance)
     limiter.counts.open(instance)
     return instance
 

@@ -53,8 +53,6 @@ from tests.contract.world import TEXTS, an_upload, embed_key_of, known_ids, sign
 from tests.contract.writing import WRITES, Scene, Write, invited, register, set_scene
 from tests.factories.people import People
 
-pytestmark = pytest.mark.every_case
-
 WATCHED: dict[str, type[Record]] = {
     record.__table__.name: record
     for record in (

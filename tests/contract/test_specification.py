@@ -168,6 +168,10 @@ POST /api/v1/public/forms/:slug/submit
 POST /api/v1/public/forms/:slug/upload
 GET /api/v1/public/forms/:slug/embed
 GET /api/v1/public/forms/:slug/fields/:fieldId/options
+GET /api/v1/public/forms/:slug/conversations/:conversationId
+GET /api/v1/public/forms/:slug/conversations/:conversationId/messages
+POST /api/v1/public/forms/:slug/conversations/:conversationId/messages
+POST /api/v1/public/forms/:slug/conversations/:conversationId/messages/stream
 """
 
 BUILT = {f"{route.method} {re.sub(r'{[^}]+}', ':', route.path)}" for route in ROUTES}

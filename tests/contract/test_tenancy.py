@@ -40,6 +40,8 @@ SHARED = {
     "channel_type",
     "slug",
     "form_slug",
+    # Public below a slug, and of that form only: tests/forms/test_conversation_life.py.
+    "form_conversation_id",
     "field_id",
     "progress_id",
     "event_type",

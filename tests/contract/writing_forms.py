@@ -51,3 +51,18 @@ async def generate_form(scene: Scene) -> Call:
     await add_key_for(scene.me, scene.provider, models=["test-model"])
     scene.provider.says('{"name": "Trip", "fields": [{"id": "to", "type": "text", "label": "Where to?"}]}')
     return Call(scene.me, {"prompt": "A form for trips", "model": "test-model"})
+
+
+@writes()
+async def start_form_conversation(scene: Scene) -> Call:
+    return Call(scene.api, {"prefill": {"name": "Ada"}, "language": "en"}, _path(await _form(scene)))
+
+
+@writes()
+async def say_to_form(scene: Scene) -> Call:
+    return Call(scene.api, {"content": "Ada", "field_id": "name"}, _path(await _form(scene)))
+
+
+@writes()
+async def stream_to_form(scene: Scene) -> Call:
+    return Call(scene.api, {"content": "Ada", "field_id": "name"}, _path(await _form(scene)))

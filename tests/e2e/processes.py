@@ -44,11 +44,34 @@ def free_port() -> int:
     raise AssertionError("unreachable")
 
 
+async def launched(
+    log: Path, env: dict[str, str], *arguments: str, is_piped: bool = False
+) -> asyncio.subprocess.Process:
+    """A process of Python with these settings and no others; one that `is_piped` can be talked to."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RETINUE_")}
+    with log.open("ab") as written:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *arguments,
+            env={**inherited, **env},
+            stdin=asyncio.subprocess.PIPE if is_piped else None,
+            stdout=asyncio.subprocess.PIPE if is_piped else written,
+            stderr=written,
+            cwd=ROOT,
+        )
+    _running.append(process)
+    return process
+
+
 class ServerProcess:
     """`retinue serve` with its own data dir; `start` returns when it is ready, `kill` is SIGKILL."""
 
-    def __init__(self, folder: Path, database_url: str = "", *, mutant: str = "", **env: str) -> None:
+    def __init__(
+        self, folder: Path, database_url: str = "", *, mutant: str = "", is_shared: bool = False, **env: str
+    ) -> None:
+        """`is_shared`: for many tests, and ended by whoever started it."""
         self.port = free_port()
+        self._is_shared = is_shared
         self.env = {
             "RETINUE_DATA_DIR": str(folder / "data"),
             "RETINUE_DATABASE_URL": database_url,
@@ -62,13 +85,9 @@ class ServerProcess:
         self.process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("RETINUE_")}
-        with self._log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable, *self._command, "serve", "--port", str(self.port),
-                env={**inherited, **self.env}, stdout=log, stderr=log, cwd=ROOT,
-            )  # fmt: skip
-        _running.append(self.process)
+        self.process = await launched(self._log, self.env, *self._command, "serve", "--port", str(self.port))
+        if self._is_shared:
+            _running.remove(self.process)
         for _ in range(START_S * 50):
             if self.process.returncode is not None:
                 break

@@ -6,7 +6,15 @@ from retinue.adapters.blobs import Blobs
 from retinue.files.models import File
 from retinue.files.service import blob_key
 from retinue.forms import service
-from retinue.forms.models import Form, FormStatus, FormUpload, Progress, Submission
+from retinue.forms.models import (
+    Form,
+    FormConversation,
+    FormMessage,
+    FormStatus,
+    FormUpload,
+    Progress,
+    Submission,
+)
 from retinue.forms.progress import progress_id
 from retinue.forms.schemas import FormCreate
 from retinue.kit.context import Context
@@ -64,10 +72,11 @@ class SomeForm(NamedTuple):
     field_id: str
     submission_id: str
     form_file_id: str
+    form_conversation_id: str
 
 
 async def some_form(ctx: Context, user_id: str, name: str = "Form") -> SomeForm:
-    """A published form with a submission and a file."""
+    """A published form with a submission, a file and a conversation."""
     fields = [{"id": "name", "type": "text", "label": name}, {"id": "paper", "type": "file"}]
     form = await service.create(ctx, FormCreate(name=name, fields=fields))
     await ctx.db.update(form, status=FormStatus.published, published_at=ctx.now, created_by=user_id)
@@ -82,7 +91,11 @@ async def some_form(ctx: Context, user_id: str, name: str = "Form") -> SomeForm:
     saved = progress_id(form.id, SESSION)
     assert saved is not None
     await ctx.db.insert(Progress(id=saved, form_id=form.id, data={"name": name}))
-    return SomeForm(form.id, form.slug, "name", one.id, file.id)
+    talk = await ctx.db.insert(FormConversation(form_id=form.id, answers={"name": name}, asked="paper"))
+    said = FormMessage(conversation_id=talk.id, position=1, role="assistant", content=name, field_id="name")
+    await ctx.db.insert(said)
+    await ctx.db.update(talk, message_count=1)
+    return SomeForm(form.id, form.slug, "name", one.id, file.id, talk.id)
 
 
 def some_submission(form: Form, name: str = "Ada") -> Submission:

@@ -4,7 +4,7 @@ import asyncio
 
 from retinue.access.models import Role
 from retinue.incoming.jobs import sweep_received_payloads
-from retinue.incoming.models import LargePayload, ReceivedPayload
+from retinue.incoming.models import HeldSlug, LargePayload, ReceivedPayload
 from tests.factories.happenings import only_event
 from tests.factories.incoming import PATH, address, make_hook, received_by
 
@@ -81,6 +81,35 @@ async def test_a_slug_is_one_of_a_kind_in_the_whole_instance(admin, people) -> N
     answer = await stranger.put(f"{PATH}/{own['id']}", {"slug": "taken"})
     assert (answer.status, answer.code) == (409, "slug_taken")
     assert (await stranger.put(f"{PATH}/{own['id']}", {"slug": own["slug"]})).status == 200
+
+
+async def test_a_slug_that_was_given_up_is_held_for_its_tenant(service, admin, people) -> None:
+    other_tenant = await people.tenant("Other")
+
+    async def taken_by_another(slug: str) -> bool:
+        stranger = await people.signed_in("tenant_admin", other_tenant)
+        answer = await stranger.post(PATH, {"name": "Mine now", "slug": slug})
+        own = await make_hook(stranger)
+        changed = await stranger.put(f"{PATH}/{own['id']}", {"slug": slug})
+        assert changed.status == 409
+        assert answer.status == 201 or answer.code == "slug_taken", answer
+        return answer.status == 201
+
+    hook = await make_hook(admin, slug="first")
+    assert (await admin.put(f"{PATH}/{hook['id']}", {"slug": "second"})).status == 200
+    assert not await taken_by_another("first"), "its webhook has another address now"
+    assert (await admin.put(f"{PATH}/{hook['id']}", {"slug": "first"})).status == 200
+    assert (await admin.delete(f"{PATH}/{hook['id']}")).status == 204
+    assert not await taken_by_another("first"), "its webhook is gone"
+    again = await make_hook(admin, slug="first")
+    assert (await admin.delete(f"{PATH}/{again['id']}")).status == 204
+    service.instance.clock.advance(89 * DAY_S)
+    await service.runner.drain()
+    assert not await taken_by_another("first")
+    service.instance.clock.advance(2 * DAY_S)
+    assert await taken_by_another("first"), "nobody sends there any more"
+    await service.runner.drain()
+    assert await rows_of(people, HeldSlug) == []
 
 
 async def test_bad_fields_are_named(admin) -> None:

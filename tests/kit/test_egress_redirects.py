@@ -119,6 +119,7 @@ async def test_a_relative_redirect_stays_with_its_host_and_keeps_the_headers(rig
 
 async def test_credentials_are_dropped_on_the_way_to_another_origin(rig):
     secret = {"Authorization": "s1", "Cookie": "s2", "X-API-Key": "s3", "api-key": "s4", "Accept": "a/b"}
+    secret["X-Service-Hops"] = "3"
     async with (
         listening(address="127.0.0.3") as other,
         listening(redirect(other.url), "127.0.0.2") as server,
@@ -130,6 +131,7 @@ async def test_credentials_are_dropped_on_the_way_to_another_origin(rig):
             assert all(value in first.heads[0] for value in secret.values())
             assert not any(value in second.heads[0] for value in ("s1", "s2", "s3", "s4"))
             assert "Accept: a/b" in second.heads[0]
+            assert "X-Service-Hops: 3" in second.heads[0], "a chain must not begin anew on its way"
 
 
 async def test_cookies_a_destination_sets_are_not_kept(rig):

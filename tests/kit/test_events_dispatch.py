@@ -1,9 +1,15 @@
 import asyncio
 
+import sqlalchemy as sa
 from structlog.testing import capture_logs
 
 from retinue.kit.clock import HeldClock
-from retinue.kit.events.dispatch import MOST_HOPS
+from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.statements import Statement
+from retinue.kit.events.dispatch import MOST_HOPS, Relay
+from retinue.kit.events.models import EventEntry
+from retinue.kit.events.waiting import BATCH
+from retinue.kit.jobs.statements import statements
 from tests.kit import workshop as here
 from tests.kit.workshop import MarkCounted, Marked, Workshop, workshop_on
 
@@ -85,3 +91,37 @@ async def test_two_processes_hand_an_event_on_once(workshop: Workshop):
     await here.close_instance(other.instance)
     marks = await workshop.marks()
     assert len(marks) == len(set(marks)) == 100
+
+
+async def test_a_tenant_with_thousands_of_events_delays_another_by_one_batch(workshop: Workshop):
+    await emit(workshop, *(str(number) for number in range(2 * BATCH + 1)), tenant_id="ten_a")
+    await emit(workshop, "of b", tenant_id="ten_b")
+    relay, waiting = Relay(workshop.instance), []
+    for _ in range(4):
+        async with workshop.context() as ctx:
+            await relay.run(ctx.unit_of_work)
+        left = [entry.tenant_id for entry in await workshop.events() if not entry.is_dispatched]
+        waiting.append((left.count("ten_a"), left.count("ten_b")))
+    assert waiting == [(BATCH + 1, 1), (BATCH + 1, 0), (1, 0), (0, 0)]
+
+
+async def test_looking_for_work_reads_nothing_that_was_handed_on(workshop: Workshop):
+    """PostgreSQL without statistics is the hard case: to it, every second event may be waiting."""
+    database = workshop.instance.database
+    unit = Unit(database, reads_freely=False)
+    system = SystemDb(unit, workshop.instance.clock, workshop.instance.ring)
+    old = {"type": "a.b", "category": "a", "correlation_id": "cor_x", "data": {}, "actor": {}}
+    await system.insert_many(
+        EventEntry(tenant_id="ten_a", created_at=f"2026-{number // 500}", position=number % 500, **old)
+        for number in range(3000)
+    )
+    await system.execute(Statement(sa.update(EventEntry.__table__).values(is_dispatched=sa.true())))
+    await unit.commit()
+    by_database = database.dialect == "postgresql"
+    look = statements(database.dialect, ("default",), by_database=by_database).look
+    compiled = look.compiled(database.dialect, narrow=False)
+    explain = "EXPLAIN " if by_database else "EXPLAIN QUERY PLAN "
+    rows = await database.fetch(explain + compiled.sql, compiled.arguments({"now": 0.0}))
+    plan = "\n".join(str(tuple(row)) for row in rows)
+    assert "ix_event_log_waiting" in plan, plan
+    assert "ix_event_log_tenant" not in plan, plan

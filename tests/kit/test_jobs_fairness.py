@@ -4,6 +4,7 @@ from collections import Counter
 import pytest
 
 from retinue.kit.jobs.fairness import Limit, Places, take_turns
+from retinue.kit.jobs.queue import MOST_AT_A_TIME
 from retinue.kit.jobs.statements import Claimed
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
@@ -27,8 +28,8 @@ def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lan
     )
 
 
-def chosen(candidates, *, at_once=100, per_lane=None, running=()):
-    return [job.id for job in take_turns(candidates, Places(Limit(at_once, per_lane), running))]
+def chosen(candidates, *, at_once=100, per_lane=None, running=(), most=100):
+    return [job.id for job in take_turns(candidates, Places(Limit(at_once, per_lane), running), most)]
 
 
 def test_tenants_take_turns():
@@ -37,6 +38,7 @@ def test_tenants_take_turns():
         waiting("b", "b1"),
     ]
     assert chosen(candidates, at_once=5) == ["a0", "b0", "a1", "b1", "a2"]
+    assert chosen(candidates, at_once=5, most=3) == ["a0", "b0", "a1"]
 
 
 def test_priority_and_age_decide_within_a_tenant():
@@ -102,6 +104,13 @@ async def test_a_crowded_queue_starts_the_most_urgent_of_a_tenant_first(workshop
     await workshop.ask(here.do_nothing, "urgent", priority=-1)
     await workshop.drain()
     assert here.ran.index("urgent") < 2 * 20
+
+
+async def test_a_queue_with_many_places_is_filled_in_several_turns(workshop: Workshop):
+    await workshop.ask(here.do_nothing, *(["many"] * (2 * MOST_AT_A_TIME + 1)), tenant_id="ten_many")
+    await workshop.ask(here.do_nothing, "one", tenant_id="ten_one")
+    assert await workshop.drain(default=1000) == 2 * MOST_AT_A_TIME + 2
+    assert here.ran.index("one") < MOST_AT_A_TIME
 
 
 async def test_slow_jobs_of_one_tenant_leave_a_place_for_the_others(live: Workshop):

@@ -22,12 +22,12 @@ async def submit(ctx, run):
 
 @pytest.fixture
 async def service(make_service):
-    manifest = Manifest(name="planted", tool_kinds=(ToolKind(name="form", run=submit),))
+    manifest = Manifest(name="planted", tool_kinds=(ToolKind(name="planted_form", run=submit),))
     return await make_service(manifests=(*DOMAINS, manifest))
 
 
 async def test_a_registered_kind_runs_like_any_other(tools):
-    config = {"kind": "form", "form_id": "f1", "timeout_ms": 5000}
+    config = {"kind": "planted_form", "form_id": "f1", "timeout_ms": 5000}
     done = await tools.run("custom", config, {"name": "Ada"})
     assert done["output"] == {
         "tenant": tools.tenant_id,
@@ -38,7 +38,7 @@ async def test_a_registered_kind_runs_like_any_other(tools):
 
 
 async def test_what_a_registered_kind_raises_is_the_error(tools):
-    done = await tools.run("custom", {"kind": "form", "form_id": "closed"})
+    done = await tools.run("custom", {"kind": "planted_form", "form_id": "closed"})
     assert done["error"] == {
         "code": "form_not_published",
         "message": "This form is not accepting submissions.",

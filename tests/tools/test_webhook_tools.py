@@ -55,3 +55,9 @@ async def test_the_input_cannot_change_where_a_webhook_goes(tools, remote):
     body = done["output"]["body"]
     assert (body["method"], body["headers"]["host"]) == ("POST", remote.url.removeprefix("http://"))
     assert json.loads(body["body"]) == given
+
+
+async def test_a_call_tells_how_far_its_chain_has_come(tools, remote):
+    config = {"url": f"{remote.url}/hook", "headers": {"X-Source": "retinue"}}
+    done = await tools.run("webhook", config)
+    assert done["output"]["body"]["headers"]["x-service-hops"] == "1"

@@ -34,7 +34,7 @@ CASES: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
         "number",
         {},
         [1, -2.5, 0, ("42", 42), (" 1e3 ", 1000.0)],
-        ["abc", "1,5", True, [1], "9" * 400, "0x10", "nan"],
+        ["abc", "1,5", True, [1], "9" * 400, 10**400, "0x10", "nan"],
     ),
     ("number", {"min": 0, "max": 10, "step": 0.1}, [0.3, 10, 0], [-1, 10.1, 0.25]),
     ("number", {"min": 1, "step": 2}, [1, 3, 5], [2, 0]),
@@ -247,6 +247,18 @@ def test_a_hidden_field_is_not_required_and_its_value_is_dropped() -> None:
         if checked.values != kept or [error.field for error in checked.errors] != missed:
             wrong.append((data, checked))
     assert wrong == []
+
+
+def test_true_is_no_number_to_a_condition() -> None:
+    condition = {"field": "n", "operator": "contains", "value": True}
+    fields = Fields(
+        read_fields([{"id": "n", "type": "text"}, {"id": "f", "type": "text", "conditional": condition}])
+    )
+    assert [fields.visible({"n": found}) == {"n", "f"} for found in ([1], [True], [1.0, "true"])] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_conditions_in_a_circle_come_to_an_end() -> None:

@@ -4,8 +4,14 @@ import asyncio
 
 import pytest
 
+from retinue.kit.context import Caller, Context
+from retinue.kit.events.dispatch import MOST_HOPS
+from retinue.kit.principal import Principal
+from retinue.tenants.listening import unheard_until
 from retinue.webhooks.routing import MOST_PER_EVENT
 from tests.factories.notifications import make_channel
+from tests.factories.tools import make_tool
+from tests.factories.workflows import make_workflow, node
 from tests.webhooks.hooks import ORDER, PATH, Hooks
 
 
@@ -97,6 +103,30 @@ async def test_a_chain_through_ones_own_receiver_is_cut(hooks, receiver, admin, 
     assert len({one.headers["x-correlation-id"] for one in receiver.received}) == 1
 
 
+@pytest.mark.parametrize("is_linked", [True, False], ids=["linked", "subscribed"])
+async def test_a_chain_through_a_tool_is_cut(hooks, receiver, admin, api, is_linked):
+    """Tool, incoming webhook, event, workflow, and the same tool again."""
+    slug = "round-and-round"
+
+    async def forward(got) -> int:
+        kept = {"x-service-hops": got.headers["x-service-hops"]}
+        return (await api.post(f"/webhooks/in/{slug}", {"again": True}, headers=kept)).status
+
+    receiver.forward = forward
+    tool = await make_tool(admin, tool_type="webhook", config={"url": receiver.url})
+    trigger = {"type": "event", "config": {"event_type": "system.webhook.received"}}
+    call = node("call", "tool", tool_id=tool["id"], input={})
+    workflow = await make_workflow(admin, call, **({} if is_linked else {"trigger": trigger}))
+    linked = {"workflow_id": workflow["id"]} if is_linked else {}
+    made = await admin.post("/api/v1/incoming-webhooks", {"name": "Loop", "slug": slug, **linked})
+    assert made.status == 201, made
+    assert (await api.post(f"/webhooks/in/{slug}", {"first": True})).status == 200
+    await hooks.work()
+    told = [int(one.headers["x-service-hops"]) for one in receiver.received]
+    assert told == sorted(told)
+    assert 2 < len(told) <= MOST_HOPS
+
+
 async def test_a_receiver_that_hangs_keeps_few_places_and_delays_nobody_else(make_service, receiver):
     from tests.factories.people import People
 
@@ -131,3 +161,19 @@ async def test_a_notification_too_tells_how_far_its_chain_has_come(hooks, receiv
     await hooks.work()
     told = {one.path: one.headers["x-service-hops"] for one in receiver.received}
     assert told == {"/http": "4", "/chat-webhook": "4"}, "it may be ourselves who receive it"
+
+
+@pytest.mark.parametrize(("took_s", "arrivals"), [(1.0, 1), (0.9, 0)])
+async def test_a_long_request_reaches_the_first_webhook_that_was_made_meanwhile(
+    hooks, receiver, took_s, arrivals
+):
+    """What a request knew when it began holds for a second; a shorter one may as well have come before."""
+    clock, tenant_id = hooks.clock, hooks.admin.user.tenant_id
+    knows_of_nobody = unheard_until(clock, is_listened_to=False)
+    principal = Principal(kind="user", tenant_id=tenant_id, unheard_until=knows_of_nobody)
+    async with Context(hooks.service.instance, principal, Caller(correlation_id="cor_long")) as ctx:
+        await hooks.make()
+        clock.advance(knows_of_nobody - clock.monotonic() - 1 + took_s)
+        ctx.emit_custom(ORDER, {"n": 1})
+    await hooks.work()
+    assert len(receiver.received) == arrivals

@@ -5,7 +5,7 @@ from retinue.incoming.events import (
     WebhookReceived,
 )
 from retinue.incoming.jobs import sweep_received_payloads
-from retinue.incoming.models import IncomingWebhook, LargePayload, ReceivedPayload
+from retinue.incoming.models import HeldSlug, IncomingWebhook, LargePayload, ReceivedPayload
 from retinue.incoming.routes import public, routes
 from retinue.incoming.service import erase_received
 from retinue.incoming.triggering import trigger_received
@@ -13,7 +13,7 @@ from retinue.kit.manifest import Manifest
 
 manifest = Manifest(
     name="incoming",
-    records=(IncomingWebhook, ReceivedPayload, LargePayload),
+    records=(IncomingWebhook, HeldSlug, ReceivedPayload, LargePayload),
     routes=(routes, public),
     events=(IncomingWebhookCreated, IncomingWebhookUpdated, IncomingWebhookDeleted, WebhookReceived),
     jobs=(trigger_received, erase_received, sweep_received_payloads),

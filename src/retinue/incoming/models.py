@@ -43,6 +43,13 @@ class IncomingWebhook(TenantRecord, kw_only=True):
     created_by: str
 
 
+@table("incoming_held_slugs", prefix="ihs", unique=[("slug",)], indexes=[("created_at",)])
+class HeldSlug(TenantRecord, kw_only=True):
+    """A slug that a webhook of the tenant has given up; for a while nobody else gets it."""
+
+    slug: str
+
+
 @table(
     "incoming_events",
     prefix="iwe",

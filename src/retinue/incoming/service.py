@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
-from retinue.incoming import queries, receiving
+from retinue.incoming import queries, receiving, slugs
 from retinue.incoming.errors import (
     IncomingSlugTaken,
     IncomingWebhookInactive,
@@ -30,12 +30,10 @@ from retinue.kit.crypto import Sealed
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.errors import Invalid
 from retinue.kit.http.routing import is_plausible
-from retinue.kit.ids import new_id
 from retinue.kit.jobs.declare import job
 from retinue.kit.lists import FlatPage
 from retinue.kit.schemas import given
 
-_RANDOM_LETTERS = 16
 _UNVERIFIED = Verification(type=VerificationType.none)
 
 
@@ -51,7 +49,7 @@ async def page(ctx: Context, query: IncomingWebhookList) -> FlatPage[IncomingWeb
 async def create(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhook:
     hook = IncomingWebhook(
         name=body.name,
-        slug=body.slug or _random_slug(),
+        slug=body.slug or slugs.random_slug(),
         description=body.description,
         workflow_id=body.workflow_id,
         active=body.active,
@@ -63,6 +61,8 @@ async def create(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhook:
         await ctx.db.insert(hook)
     except UniqueViolation:
         raise IncomingSlugTaken from None
+    if body.slug:
+        await slugs.take(ctx, hook.slug)
     ctx.emit(IncomingWebhookCreated(incoming_webhook_id=hook.id, name=hook.name, slug=hook.slug))
     return hook
 
@@ -71,7 +71,7 @@ async def change(ctx: Context, hook: IncomingWebhook, body: IncomingWebhookUpdat
     held = await ctx.db.lock(IncomingWebhook, hook.id)
     if held is None:
         raise IncomingWebhookNotFound
-    named = given(body)
+    named, slug_before = given(body), held.slug
     changes = {name: value for name, value in named.items() if name != "verification"}
     if not isinstance(body.verification, UnsetType):
         changes |= _verifying(body.verification or _UNVERIFIED, held)
@@ -79,6 +79,9 @@ async def change(ctx: Context, hook: IncomingWebhook, body: IncomingWebhookUpdat
         await ctx.db.update(held, **changes)
     except UniqueViolation:
         raise IncomingSlugTaken from None
+    if held.slug != slug_before:
+        await slugs.take(ctx, held.slug)
+        await slugs.give_up(ctx, slug_before)
     if named:
         ctx.emit(
             IncomingWebhookUpdated(
@@ -90,9 +93,14 @@ async def change(ctx: Context, hook: IncomingWebhook, body: IncomingWebhookUpdat
 
 async def remove(ctx: Context, hook: IncomingWebhook) -> None:
     """The address is gone at once; what it has received is erased step by step."""
-    await ctx.db.delete(hook)
-    ctx.defer(erase_received, WebhookToErase(hook.id))
-    ctx.emit(IncomingWebhookDeleted(incoming_webhook_id=hook.id, name=hook.name, slug=hook.slug))
+    # As it is now: the slug may have been changed since it was read.
+    held = await ctx.db.lock(IncomingWebhook, hook.id)
+    if held is None:
+        raise IncomingWebhookNotFound
+    await ctx.db.delete(held)
+    await slugs.give_up(ctx, held.slug)
+    ctx.defer(erase_received, WebhookToErase(held.id))
+    ctx.emit(IncomingWebhookDeleted(incoming_webhook_id=held.id, name=held.name, slug=held.slug))
 
 
 @job(timeout_s=600, transactional=False)
@@ -167,7 +175,3 @@ def _verifying(wanted: Verification, held: IncomingWebhook | None = None) -> dic
     if held is None or held.verification_type is not kind or held.secret is None:
         raise Invalid({"verification.secret": f"is required for {kind.value}"})
     return columns
-
-
-def _random_slug() -> str:
-    return new_id("").removeprefix("_")[:_RANDOM_LETTERS]

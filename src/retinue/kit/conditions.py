@@ -48,7 +48,10 @@ def _equals(found: Any, wanted: Any) -> bool:
 def _contains(found: Any, wanted: Any) -> bool:
     if isinstance(found, str):
         return isinstance(wanted, str) and wanted.casefold() in found.casefold()
-    return isinstance(found, list) and wanted in found
+    # Written out, because `True` is 1 to Python: what holds here must hold in a browser.
+    return isinstance(found, list) and any(
+        one == wanted and isinstance(one, bool) == isinstance(wanted, bool) for one in found
+    )
 
 
 def _is_in(found: Any, wanted: Any) -> bool:

@@ -193,8 +193,9 @@ class Context:
         if not kind.is_listed:
             return False
         # What was found out about a principal says nothing of another tenant, where it may act as well.
-        is_listened_to = self.principal.is_listened_to or self._tenant_id != self.principal.tenant_id
-        return self.instance.is_heard(kind.name, is_listened_to=is_listened_to)
+        is_known = self._tenant_id == self.principal.tenant_id
+        is_unheard = is_known and self.clock.monotonic() < self.principal.unheard_until
+        return self.instance.is_heard(kind.name, is_listened_to=not is_unheard)
 
     @property
     def has_changes(self) -> bool:

@@ -27,10 +27,14 @@ class Permission(msgspec.Struct, frozen=True):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """After the commit, `job` runs for each event whose type matches (`*` for every event)."""
+    """After the commit, `job` runs for each event whose type matches (`*` for every event).
+
+    With `only`, for each whose data has these values: of the others it need not even hear.
+    """
 
     event: str
     job: JobKind[Any]
+    only: tuple[tuple[str, str], ...] = ()
 
 
 class Authenticator(msgspec.Struct, frozen=True):

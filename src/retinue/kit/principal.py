@@ -25,8 +25,8 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     """What a key allows itself, besides the limits of its tenant's plan."""
     tokens_left: int | None = None
     """What a key may still spend this month; None where nobody counts."""
-    is_listened_to: bool = True
-    """Whether its tenant may have listeners of its own; where nobody looked, it may."""
+    unheard_until: float = 0.0
+    """Until when, by the instance's `monotonic`, its tenant can be taken to have no listeners of its own."""
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions

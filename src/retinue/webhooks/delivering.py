@@ -13,12 +13,12 @@ from retinue.webhooks.bodies import body_of
 from retinue.webhooks.disabling import WebhookInTrouble, disable_webhook
 from retinue.webhooks.errors import WebhookGone, WebhookInactive
 from retinue.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery, WebhookMessage
-from retinue.webhooks.queries import Waiting, find_waiting
 from retinue.webhooks.recording import Ended, Ending, record
 from retinue.webhooks.secrets import Vaulted, opened
 from retinue.webhooks.sending import TIMEOUT_S, ToSend, send
+from retinue.webhooks.waiting import Waiting, WaitingDeliveries
 
-AT_ONCE = 256
+AT_ONCE = 512
 PER_WEBHOOK = 4
 JITTER = 0.1
 
@@ -62,14 +62,14 @@ def _ending(one: Concluded) -> Ending | None:
     conclude=record_attempts,
 )
 async def deliver_webhook(ctx: Context, payload: DeliveryToMake) -> Attempt:
-    waiting = await find_waiting(ctx, payload.delivery_id)
+    waiting = await ctx.adapter(WaitingDeliveries).find(ctx.tenant_id, payload.delivery_id)
     if waiting is None:
         return await _left_over(ctx, payload)
     if waiting.status != DeliveryStatus.pending or not (payload.is_manual or waiting.is_scheduled):
         return Attempt(None, is_done=True)
     if not waiting.is_active:
         return _ended(payload, WebhookInactive())
-    sent = await send(ctx, waiting.webhook_id, _to_send(ctx, payload.delivery_id, waiting))
+    sent = await send(ctx, waiting.webhook_id, _to_send(ctx, waiting))
     sent.is_manual = payload.is_manual
     delays = ctx.settings.webhook_retry_schedule
     number = ctx.caller.attempt
@@ -92,10 +92,10 @@ def _ended(payload: DeliveryToMake, reason: RetinueError) -> Attempt:
     return Attempt(ended, is_done=True)
 
 
-def _to_send(ctx: Context, delivery_id: str, waiting: Waiting) -> ToSend:
+def _to_send(ctx: Context, waiting: Waiting) -> ToSend:
     stored = Vaulted(ctx.tenant_id, waiting.webhook_id, bytes(waiting.secrets), waiting.headers)
     return ToSend(
-        delivery_id=delivery_id,
+        delivery_id=waiting.delivery_id,
         event_id=waiting.event_id,
         event_type=waiting.event_type,
         url=waiting.url,

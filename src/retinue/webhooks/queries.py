@@ -5,18 +5,17 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.db.one_of import listed, one_of
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement, reading
 from retinue.kit.lists import MAX_PER_PAGE, Listing, Slice
 from retinue.webhooks.errors import DeliveryNotFound, WebhookNotFound
-from retinue.webhooks.models import DeliveryStatus, Webhook, WebhookAttempt, WebhookDelivery, WebhookMessage
+from retinue.webhooks.models import DeliveryStatus, Webhook, WebhookAttempt, WebhookDelivery
 from retinue.webhooks.schemas import DeliveryList
 
 _webhooks, _deliveries = Webhook.__table__, WebhookDelivery.__table__
-_messages, _attempts = WebhookMessage.__table__, WebhookAttempt.__table__
+_attempts = WebhookAttempt.__table__
 
 WEBHOOKS = Listing(
     Webhook,
@@ -66,53 +65,6 @@ async def listening(ctx: Context) -> list[Routed]:
 async def listening_in(system: SystemDb, tenants: set[str]) -> list[Routed]:
     """The same of several tenants."""
     return await system.rows(_LISTENING_IN, tenants=listed(tenants))
-
-
-class Waiting(msgspec.Struct):
-    """Everything an attempt needs; the fields are the columns that are read, in this order."""
-
-    webhook_id: str
-    event_id: str
-    event_type: str
-    status: str
-    is_scheduled: bool
-    attempt: int
-    url: str
-    is_active: bool
-    headers: str
-    secrets: bytes
-    previous_secret_until: Instant | None
-    body: str
-
-
-_WAITING: Statement[Waiting] = Statement(
-    sa.select(
-        _deliveries.c.webhook_id,
-        _deliveries.c.event_id,
-        _deliveries.c.event_type,
-        _deliveries.c.status,
-        _deliveries.c.is_scheduled,
-        _deliveries.c.attempt,
-        _webhooks.c.url,
-        _webhooks.c.is_active,
-        _webhooks.c.headers,
-        _webhooks.c.secrets,
-        _webhooks.c.previous_secret_until,
-        _messages.c.body,
-    )
-    .select_from(
-        _deliveries.join(_webhooks, _webhooks.c.id == _deliveries.c.webhook_id).join(
-            _messages, _messages.c.id == _deliveries.c.event_id
-        )
-    )
-    .where(_deliveries.c.id == sa.bindparam("delivery_id", type_=_deliveries.c.id.type)),
-    lambda row: Waiting(*row),
-)
-
-
-async def find_waiting(ctx: Context, delivery_id: str) -> Waiting | None:
-    """What is to be sent; nothing if the delivery, or its webhook, is gone."""
-    return await ctx.db.first(_WAITING, delivery_id=delivery_id)
 
 
 async def hold_webhook(ctx: Context, id: str) -> Webhook:

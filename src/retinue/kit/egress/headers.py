@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from retinue.kit import hops
 from retinue.kit.egress.errors import EgressRefused
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}", re.ASCII)
@@ -27,7 +28,7 @@ _FRAMING = frozenset(
 )
 _OUR_SIGNATURES = ("x-service-", "webhook-")
 # On the way to another origin a header stays only if it cannot be a credential.
-_HARMLESS = frozenset({"accept", "content-type"})
+_HARMLESS = frozenset({"accept", "content-type", hops.HEADER.lower()})
 
 
 def check_headers(headers: Mapping[str, str]) -> None:

@@ -14,7 +14,6 @@ from retinue.kit.events.models import EventEntry
 from retinue.kit.events.routing import Happened, Routing
 from retinue.kit.events.waiting import Waiting
 from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.enqueue import enqueue
 from retinue.kit.manifest import Listener
 
@@ -50,9 +49,11 @@ class Relay:
         routing = Routing(self._instance, system)
         going_on = [event for event in events if not self._is_cut(event)]
         for event in going_on:
-            for kind in (*self._listeners.get(event.type, ()), *self._listeners.get("*", ())):
-                heard = EventOccurred(event_id=event.id, type=event.type)
-                routing.defer(event, kind, heard, dedupe_key=f"{event.id}:{kind.name}")
+            for listener in (*self._listeners.get(event.type, ()), *self._listeners.get("*", ())):
+                if all(event.data.get(name) == value for name, value in listener.only):
+                    heard = EventOccurred(event_id=event.id, type=event.type)
+                    key = f"{event.id}:{listener.job.name}"
+                    routing.defer(event, listener.job, heard, dedupe_key=key)
         for router in self._routers:
             await router.route(routing, going_on)
         await enqueue(unit, self._instance.clock, routing.jobs)
@@ -77,8 +78,8 @@ class Relay:
         return True
 
 
-def _by_event(listeners: Iterable[Listener]) -> dict[str, list[JobKind[Any]]]:
-    found: defaultdict[str, list[JobKind[Any]]] = defaultdict(list)
+def _by_event(listeners: Iterable[Listener]) -> dict[str, list[Listener]]:
+    found: defaultdict[str, list[Listener]] = defaultdict(list)
     for listener in listeners:
-        found[listener.event].append(listener.job)
+        found[listener.event].append(listener)
     return dict(found)

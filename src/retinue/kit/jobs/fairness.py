@@ -62,7 +62,7 @@ class Places:
         return held < per_lane or (held < per_lane * _AHEAD and self._is_quick(tenant_id, lane))
 
 
-def take_turns(candidates: Iterable[Claimed], places: Places) -> list[Claimed]:
+def take_turns(candidates: Iterable[Claimed], places: Places, most: int) -> list[Claimed]:
     """As many as there are places: one of each tenant, then a second of each, as the tenants first appear."""
     lines: dict[str, list[Claimed]] = {}
     for job in candidates:
@@ -72,7 +72,7 @@ def take_turns(candidates: Iterable[Claimed], places: Places) -> list[Claimed]:
         for tenant_id, line in lines.items()
     )
     chosen: list[Claimed] = []
-    while waiting and places.free > 0:
+    while waiting and places.free > 0 and len(chosen) < most:
         tenant_id, line = waiting.popleft()
         following = _next_with_room(line, places)
         if following is None:

@@ -20,6 +20,8 @@ log = structlog.get_logger("retinue.jobs")
 
 LEASE_S = 30.0
 MOST_INTERRUPTIONS = 20
+# One turn fills no more places of a queue: those jobs run while the next turn waits for the database.
+MOST_AT_A_TIME = 192
 
 _LANES_AT_ONCE = 100
 _MOST_PAGES_OF_LANES = 5
@@ -86,13 +88,13 @@ class JobQueue:
 
     async def claim(self, unit: Unit, queue: str, places: Places) -> list[Claimed]:
         """Take what is due as far as there are places, tenants and lanes by turns if there are too few."""
-        free = places.free
+        free = min(places.free, MOST_AT_A_TIME)
         if free <= 0:
             return []
         system = self._system(unit)
         candidates: list[Claimed] = []
         if queue in self._crowded:
-            candidates = await self._heads_by_turns(system, queue, places)
+            candidates = await self._heads_by_turns(system, queue, places, free)
         if len(candidates) < free:
             oldest = await system.rows(self._sql.due, queue=queue, limit=free, now=self._clock.time())
             if len(oldest) < free:
@@ -100,16 +102,16 @@ class JobQueue:
                 self._crowded.discard(queue)
             elif queue not in self._crowded:
                 self._crowded.add(queue)
-                candidates = await self._heads_by_turns(system, queue, places)
+                candidates = await self._heads_by_turns(system, queue, places, free)
             candidates += oldest
         unique = {job.id: job for job in candidates}
-        chosen = take_turns(unique.values(), places)
+        chosen = take_turns(unique.values(), places, free)
         await self._take(unit, chosen)
         return chosen
 
-    async def _heads_by_turns(self, system: SystemDb, queue: str, places: Places) -> list[Claimed]:
+    async def _heads_by_turns(self, system: SystemDb, queue: str, places: Places, free: int) -> list[Claimed]:
         """The first jobs of the lanes whose turn it is; the next call goes on where this one stopped."""
-        free, now = places.free, self._clock.time()
+        now = self._clock.time()
         turn: list[tuple[str, int, str]] = []
         for _ in range(_MOST_PAGES_OF_LANES):
             tenant_id, priority, lane = self._cursors[queue]

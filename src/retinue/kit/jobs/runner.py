@@ -23,7 +23,7 @@ from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.execution import Executor
 from retinue.kit.jobs.fairness import Limit, Places
 from retinue.kit.jobs.lanes import Lanes
-from retinue.kit.jobs.queue import LEASE_S, JobQueue, Outcome, Outlook
+from retinue.kit.jobs.queue import LEASE_S, MOST_AT_A_TIME, JobQueue, Outcome, Outlook
 from retinue.kit.jobs.schedules import Schedules
 from retinue.kit.jobs.statements import Claimed
 from retinue.kit.jobs.wakeup import Announcer
@@ -245,7 +245,8 @@ class Runner:
         if self._is_beat_due or (self._running and seen.is_lease_over):
             await self._queue.beat(unit, self._running.values())
             self._schedule_beat()
-        events, jobs = 0, []
+        events = 0
+        jobs: list[Claimed] = []
         if not self._is_stopping:
             has_news = self._has_news(seen) or has_more
             events = await self._make_due(unit, seen)
@@ -260,7 +261,8 @@ class Runner:
         ):
             if happened:
                 failpoint(name)
-        return _Turn(jobs, 0 if events else self._until_next(seen))
+        is_more_due = events or len(jobs) >= MOST_AT_A_TIME
+        return _Turn(jobs, 0 if is_more_due else self._until_next(seen))
 
     @property
     def _is_beat_due(self) -> bool:

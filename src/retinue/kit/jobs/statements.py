@@ -96,14 +96,16 @@ def statements(dialect: str, queues: tuple[str, ...], *, by_database: bool) -> S
 
 def _look(queues: tuple[str, ...], now: Any) -> Statement[Any]:
     """The time, whether events wait, the earliest lease to end, and each queue's earliest job."""
-    leases = sa.select(sa.func.min(_jobs.c.lease_until)).where(_running).scalar_subquery()
-    heads = [
-        sa.select(sa.func.min(_jobs.c.run_at))
-        .where(_ready_by_time, _jobs.c.queue == sa.literal(queue))
-        .scalar_subquery()
-        for queue in queues
-    ]
+    leases = _first(_jobs.c.lease_until, _running)
+    heads = [_first(_jobs.c.run_at, _ready_by_time, _jobs.c.queue == sa.literal(queue)) for queue in queues]
     return Statement(sa.select(now, first_waiting(), leases, *heads))
+
+
+def _first(moment: sa.Column[Any], *conditions: Any) -> Any:
+    """Not `min`: for that PostgreSQL may read everything that waits, if it thinks there is but one."""
+    return (
+        sa.select(moment).where(*conditions).order_by(moment).limit(sa.literal_column("1")).scalar_subquery()
+    )
 
 
 def _due(now: Any) -> Statement[Claimed]:

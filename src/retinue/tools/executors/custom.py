@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import msgspec
+
 from retinue.kit.errors import RetinueError
+from retinue.kit.events.dispatch import MOST_HOPS
 from retinue.kit.tool_kinds import ToolKind, ToolRun, find_tool_kind
 from retinue.tools.calls import Call, Executor
 from retinue.tools.configuration import HTTP_TEMPLATE, MCP
@@ -23,8 +26,13 @@ async def run(call: Call) -> Any:
 
 
 async def _run_registered(call: Call, kind: ToolKind) -> Any:
+    """One step further in the chain of causes: what it runs may end up here again."""
+    ctx = call.ctx.apart()
+    if ctx.caller.hops >= MOST_HOPS:
+        raise ExecutionFailed("too_deep", "Tools, workflows and agents start each other too deep.")
+    ctx.caller = msgspec.structs.replace(ctx.caller, hops=ctx.caller.hops + 1)
     run = ToolRun(config=call.config, input=call.input, timeout_s=call.timeout_s, agent_id=call.agent_id)
     try:
-        return await kind.run(call.ctx, run)
+        return await kind.run(ctx, run)
     except RetinueError as error:
         raise ExecutionFailed(error.code, error.message, details=error.details) from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from retinue.kit import hops
 from retinue.kit.clock import Clock
 from retinue.kit.egress import (
     MAX_REDIRECTS,
@@ -108,7 +109,8 @@ async def _attempt(call: Call, request: Request, config: HttpConfig, deadline: f
 
 def _message(call: Call, request: Request) -> tuple[dict[str, str], bytes | None]:
     typed = {} if request.body is None else {"Content-Type": JSON_TYPE}
-    headers = merged_headers(_ACCEPT, typed, request.headers, call.authentication.headers)
+    own = {hops.HEADER: str(call.ctx.caller.hops + 1)}
+    headers = merged_headers(_ACCEPT, typed, request.headers, call.authentication.headers, own)
     return headers, None if request.body is None else as_content(request.body, content_type(headers))
 
 
