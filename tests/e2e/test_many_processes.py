@@ -28,6 +28,8 @@ from tests.kit.test_limits_redis import BINARY, Server
 from tests.tools.servers.rest_api import RestApi, rest_api
 
 pytestmark = [
+    # Of the journeys through real processes, the one that only PostgreSQL can show.
+    pytest.mark.every_case,
     pytest.mark.skipif(not SERVER, reason="several processes share PostgreSQL"),
     pytest.mark.skipif(BINARY is None, reason="several processes share Redis"),
 ]

@@ -174,8 +174,7 @@ async def test_roles_may_what_the_catalogue_says(people, admin) -> None:
     assert (await admin.get(f"{PATH}/{hook['id']}")).status == 404
 
 
-async def test_what_was_received_is_kept_for_a_month(service, admin, api, people, clock, monkeypatch) -> None:
-    monkeypatch.setattr("retinue.kit.db.forgetting.AT_ONCE", 2)
+async def test_what_was_received_is_kept_for_a_month(service, admin, api, people, clock) -> None:
     hook = await make_hook(admin)
     for number in range(5):
         assert (await api.post(address(hook), number)).status == 200

@@ -8,7 +8,7 @@ from retinue.approvals.deciding import expire
 from retinue.approvals.models import Approval, ApprovalStatus
 from retinue.approvals.queries import BATCH, due
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forgetting
+from retinue.kit.db.forgetting import forget_everywhere, forgetting
 from retinue.kit.jobs.declare import NoPayload, job
 
 log = structlog.get_logger("retinue.approvals")
@@ -46,12 +46,8 @@ async def expire_approvals(ctx: Context, _payload: NoPayload) -> None:
 async def forget_old_approvals(ctx: Context, _payload: NoPayload) -> None:
     """With what was said about them; in short transactions."""
     before = ctx.clock.ahead(-KEPT_DAYS * 86_400)
-    for status in ApprovalStatus:
-        gone = AT_ONCE if status is not ApprovalStatus.pending else 0
-        while gone == AT_ONCE:
-            async with ctx.unit() as unit:
-                system = unit.system("approvals of every tenant")
-                gone = int(await system.execute(_OLD, status=status.value, before=before))
+    for status in set(ApprovalStatus) - {ApprovalStatus.pending}:
+        await forget_everywhere(ctx, "approvals of every tenant", _OLD, status=status.value, before=before)
 
 
 @job(every_s=86_400)

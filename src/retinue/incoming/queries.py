@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from retinue.incoming.models import IncomingWebhook, LargePayload, ReceivedPayload
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forgetting
+from retinue.kit.db.forgetting import AT_ONCE, forget_everywhere, forgetting
 from retinue.kit.db.statements import Statement
 from retinue.kit.lists import Listing
 
@@ -68,7 +68,4 @@ async def erase_of_hook(ctx: Context, incoming_webhook_id: str) -> None:
 
 async def erase_older_than(ctx: Context, before: Instant) -> None:
     for statement in _OLD:
-        removed = AT_ONCE
-        while removed >= AT_ONCE:
-            async with ctx.unit() as unit:
-                removed = await unit.system("old payloads of every tenant").execute(statement, before=before)
+        await forget_everywhere(ctx, "old payloads of every tenant", statement, before=before)

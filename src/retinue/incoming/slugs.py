@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from retinue.incoming.errors import IncomingSlugTaken
 from retinue.incoming.models import HeldSlug
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forgetting
+from retinue.kit.db.forgetting import forget_everywhere, forgetting
 from retinue.kit.db.statements import Statement
 from retinue.kit.ids import new_id
 
@@ -41,8 +41,4 @@ async def give_up(ctx: Context, slug: str) -> None:
 
 
 async def forget(ctx: Context) -> None:
-    removed = AT_ONCE
-    while removed >= AT_ONCE:
-        async with ctx.unit() as unit:
-            system = unit.system("slugs of every tenant")
-            removed = await system.execute(_OLD, before=unit.clock.ahead(-HELD_S))
+    await forget_everywhere(ctx, "slugs of every tenant", _OLD, before=ctx.clock.ahead(-HELD_S))

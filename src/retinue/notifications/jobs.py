@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forgetting
+from retinue.kit.db.forgetting import AT_ONCE, forget_everywhere, forgetting
 from retinue.kit.db.statements import Statement
 from retinue.kit.jobs.declare import NoPayload, job
 from retinue.notifications.models import (
@@ -63,6 +63,7 @@ _LEAVE: Statement[Any] = Statement(
 )
 
 
+_WHY = "what is old goes in every tenant"
 _FORGET_LOGS = forgetting(
     _deliveries,
     _deliveries.c.created_at < sa.bindparam("before"),
@@ -82,15 +83,11 @@ async def purge_notifications(ctx: Context, _payload: NoPayload) -> None:
         (_FORGET_KEYS, DEDUPED_S),
         (_FORGET_TOTALS, TOTALS_KEPT_DAYS * _DAY_S),
     ):
-        gone = AT_ONCE
-        while gone == AT_ONCE:
-            async with ctx.unit() as unit:
-                system = unit.system("what is old goes in every tenant")
-                gone = int(await system.execute(statement, before=unit.clock.ahead(-kept_s)))
+        await forget_everywhere(ctx, _WHY, statement, before=ctx.clock.ahead(-kept_s))
 
 
 async def _purge_some(ctx: Context) -> int:
-    found = await ctx.system("what is old goes in every tenant").rows(
+    found = await ctx.system(_WHY).rows(
         _OLD,
         read_before=ctx.clock.ahead(-READ_KEPT_DAYS * _DAY_S),
         before=ctx.clock.ahead(-UNREAD_KEPT_DAYS * _DAY_S),
