@@ -15,6 +15,6 @@ async def test_what_is_too_much_for_one_transaction_goes_in_several(workshop: Wo
             for number in range(count + 2):
                 await ctx.db.insert_at_commit(Mark(name="old" if number else "young"))
     async with workshop.context() as ctx:
-        await forget_everywhere(ctx.apart(), "marks of every tenant", _NAMED, name="old")
+        await forget_everywhere(ctx.apart(), _NAMED, name="old")
         left = await ctx.system("marks of every tenant").all(Mark)
     assert sorted((mark.tenant_id, mark.name) for mark in left) == [("ten_a", "young"), ("ten_b", "young")]

@@ -47,7 +47,7 @@ async def forget_old_approvals(ctx: Context, _payload: NoPayload) -> None:
     """With what was said about them; in short transactions."""
     before = ctx.clock.ahead(-KEPT_DAYS * 86_400)
     for status in set(ApprovalStatus) - {ApprovalStatus.pending}:
-        await forget_everywhere(ctx, "approvals of every tenant", _OLD, status=status.value, before=before)
+        await forget_everywhere(ctx, _OLD, status=status.value, before=before)
 
 
 @job(every_s=86_400)

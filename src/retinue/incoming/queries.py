@@ -68,4 +68,4 @@ async def erase_of_hook(ctx: Context, incoming_webhook_id: str) -> None:
 
 async def erase_older_than(ctx: Context, before: Instant) -> None:
     for statement in _OLD:
-        await forget_everywhere(ctx, "old payloads of every tenant", statement, before=before)
+        await forget_everywhere(ctx, statement, before=before)

@@ -41,4 +41,4 @@ async def give_up(ctx: Context, slug: str) -> None:
 
 
 async def forget(ctx: Context) -> None:
-    await forget_everywhere(ctx, "slugs of every tenant", _OLD, before=ctx.clock.ahead(-HELD_S))
+    await forget_everywhere(ctx, _OLD, before=ctx.clock.ahead(-HELD_S))

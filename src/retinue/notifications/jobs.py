@@ -63,7 +63,6 @@ _LEAVE: Statement[Any] = Statement(
 )
 
 
-_WHY = "what is old goes in every tenant"
 _FORGET_LOGS = forgetting(
     _deliveries,
     _deliveries.c.created_at < sa.bindparam("before"),
@@ -83,11 +82,11 @@ async def purge_notifications(ctx: Context, _payload: NoPayload) -> None:
         (_FORGET_KEYS, DEDUPED_S),
         (_FORGET_TOTALS, TOTALS_KEPT_DAYS * _DAY_S),
     ):
-        await forget_everywhere(ctx, _WHY, statement, before=ctx.clock.ahead(-kept_s))
+        await forget_everywhere(ctx, statement, before=ctx.clock.ahead(-kept_s))
 
 
 async def _purge_some(ctx: Context) -> int:
-    found = await ctx.system(_WHY).rows(
+    found = await ctx.system("what is old goes in every tenant").rows(
         _OLD,
         read_before=ctx.clock.ahead(-READ_KEPT_DAYS * _DAY_S),
         before=ctx.clock.ahead(-UNREAD_KEPT_DAYS * _DAY_S),

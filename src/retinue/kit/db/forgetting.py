@@ -18,9 +18,9 @@ def forgetting(table: sa.Table, *conditions: Any) -> Statement[Any]:
     return Statement(sa.delete(table).where(table.c.id.in_(some)))
 
 
-async def forget_everywhere(ctx: "Context", why: str, statement: Statement[Any], **given: Any) -> None:
+async def forget_everywhere(ctx: "Context", statement: Statement[Any], **given: Any) -> None:
     """Carry out a statement of `forgetting` for the rows of all tenants."""
     gone = AT_ONCE
     while gone == AT_ONCE:
         async with ctx.unit() as unit:
-            gone = await unit.system(why).execute(statement, **given)
+            gone = await unit.system("what is old goes in every tenant").execute(statement, **given)
