@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from retinue.chat.models import ChatLog, Conversation, Message
+from retinue.kit.clock import Clock
 from retinue.kit.context import Caller, Context
 from retinue.kit.principal import SYSTEM
 from retinue.kit.settings import load
@@ -277,10 +278,10 @@ class Kept:
 
 
 @contextlib.asynccontextmanager
-async def opened(server: ServerProcess) -> AsyncIterator[Context]:
-    """The database of a server that may be running or not."""
+async def opened(server: ServerProcess, clock: Clock | None = None) -> AsyncIterator[Context]:
+    """The database of a server that may be running or not, now or at another time."""
     settings, _ = load({**server.env, "RETINUE_WORKER": "off"})
-    instance = await open_instance(with_base_url(settings, "127.0.0.1", server.port))
+    instance = await open_instance(with_base_url(settings, "127.0.0.1", server.port), clock)
     try:
         async with Context(instance, SYSTEM, Caller(correlation_id="cor_test")) as ctx:
             yield ctx
