@@ -1,7 +1,14 @@
 """Jobs whose attempts are written down by many, with the end of the job."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
+from retinue.kit.db.errors import DatabaseUnavailable
+from retinue.kit.jobs import recording
+from retinue.kit.jobs.concluding import Concluder
+from retinue.kit.jobs.recording import Recorder
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
 
@@ -43,7 +50,37 @@ async def test_whoever_lost_the_lease_concludes_nothing(workshop: Workshop):
     turn = await runner._turn()
     outcome = await runner._executor.run(turn.jobs[0])
     await workshop.change("UPDATE jobs SET worker = 'another'")
-    runner._outcomes.append(outcome)
+    runner._recorder.add(outcome)
     await runner._turn()
     assert await workshop.marks() == []
     assert len(await workshop.jobs()) == 1
+
+
+async def test_where_many_end_they_are_recorded_beside_the_turn(live: Workshop, monkeypatch):
+    """On PostgreSQL in another transaction; one that fails is made good, and nothing is concluded twice."""
+    beside, concluded = [], []
+    record_all, conclude = Recorder._record_all, Concluder.conclude
+
+    async def count(self: Recorder) -> None:
+        beside.append(self)
+        await record_all(self)
+
+    async def fail_once(self: Concluder, *given: Any) -> bool:
+        concluded.append(self)
+        is_followed = await conclude(self, *given)
+        if len(concluded) == 1:
+            raise DatabaseUnavailable
+        return is_followed
+
+    monkeypatch.setattr(Recorder, "_record_all", count)
+    monkeypatch.setattr(Concluder, "conclude", fail_once)
+    monkeypatch.setattr(recording, "MANY", 2)
+    await live.ask(here.attempt, *["good"] * 60)
+    runner = live.runner()
+    await runner.start()
+    async with asyncio.timeout(here.PATIENCE_S):
+        while await live.jobs():
+            await asyncio.sleep(0.01)
+    await runner.stop()
+    assert await live.marks() == ["good"] * 60
+    assert bool(beside) is (live.instance.database.dialect == "postgresql")

@@ -191,10 +191,9 @@ async def test_a_queue_runs_as_many_at_once_as_it_may(live: Workshop):
     await gate.until(3)
     await live.ask(here.do_nothing, "another queue")
     async with asyncio.timeout(PATIENCE_S):
-        while not here.ran:
+        while not here.ran or runner.status().running != {"gated": 3}:
             await asyncio.sleep(0.001)
     assert len(gate.arrived) == 3
-    assert runner.status().running == {"gated": 3}
     gate.opened.set()
     await gate.until(5)
     await runner.stop()
@@ -235,8 +234,8 @@ async def test_a_claim_that_never_reached_its_worker_runs_out(workshop: Workshop
         workshop.clock.time() + LEASE_S,
     )
     for _ in range(4):
-        workshop.clock.advance(LEASE_S / 3 + 0.1)
         before = (await workshop.jobs(kind="wait_at_gate"))[0].lease_until
+        workshop.clock.advance(LEASE_S / 3 + 0.1)
         runner._wake.set()
         async with asyncio.timeout(PATIENCE_S):
             while (await workshop.jobs(kind="wait_at_gate"))[0].lease_until == before:

@@ -1,7 +1,7 @@
 """The worker: one loop that looks, records, hands on and claims, while the jobs run beside it.
 
-Each turn of the loop is at most one transaction. It writes down how attempts ended, holds on to what still
-runs, hands events to their listeners, fires schedules, takes jobs back from dead workers, claims what is due.
+Each turn of the loop is at most one transaction. It writes down how attempts ended, hands events to their
+listeners, fires schedules, takes jobs back from dead workers, claims what is due.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from retinue.kit.db.session import Unit
 from retinue.kit.events.dispatch import Relay
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance
-from retinue.kit.jobs.concluding import Concluder
 from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.execution import Executor
 from retinue.kit.jobs.fairness import Limit, Places
 from retinue.kit.jobs.lanes import Lanes
 from retinue.kit.jobs.queue import LEASE_S, MOST_AT_A_TIME, JobQueue, Outcome, Outlook
+from retinue.kit.jobs.recording import Recorder
 from retinue.kit.jobs.schedules import Schedules
 from retinue.kit.jobs.statements import Claimed
 from retinue.kit.jobs.wakeup import Announcer
@@ -34,6 +34,7 @@ CONCURRENCY = 20
 
 _POLL_S = 1.0
 _STALE_S = 10.0
+_BEAT_S = LEASE_S / 3
 
 
 class RunnerStatus(msgspec.Struct):
@@ -65,13 +66,12 @@ class Runner:
         self._queue = JobQueue(instance, limits)
         self._executor = Executor(instance, self._queue, kinds)
         self._lanes = Lanes({queue: limit.per_lane for queue, limit in limits.items()})
-        self._concluder = Concluder(instance, self._queue.worker, kinds)
         self._relay = Relay(instance)
         self._schedules = Schedules(instance, list(kinds.values()))
         self._announce = Announcer(instance.database)
         self._running: dict[asyncio.Task[None], Claimed] = {}
-        self._outcomes: list[Outcome] = []
         self._wake = asyncio.Event()
+        self._recorder = Recorder(instance, self._queue, kinds, wake=self._wake.set)
         self._is_stopping = False
         self._tasks: list[asyncio.Task[None]] = []
         self._beat_at = 0.0
@@ -108,6 +108,7 @@ class Runner:
         for task in [*self._running, working, watching]:
             task.cancel()
         await asyncio.gather(*self._running, working, watching, return_exceptions=True)
+        await self._recorder.settle()
         self._tasks = []
         self._instance.work_arrived = self._announce
         await self._give_back()
@@ -167,8 +168,9 @@ class Runner:
             self._wake.set()
 
     async def _work(self) -> None:
-        while not (self._is_stopping and not self._running and not self._outcomes):
+        while not (self._is_stopping and not self._running and self._recorder.is_done):
             self._wake.clear()
+            self._recorder.go_beside()
             try:
                 turn = await self._turn()
             except DatabaseUnavailable:
@@ -201,25 +203,27 @@ class Runner:
         await self._lanes.enter(job)
         clock, began = self._instance.clock, self._instance.clock.monotonic()
         try:
-            self._ended(await self._executor.run(job))
+            self._recorder.add(await self._executor.run(job))
         finally:
             self._lanes.leave(job, clock.monotonic() - began)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         job = self._running.pop(task)
         if task.cancelled():
-            self._ended(Outcome(job, "ready", error="its worker was stopped", counts=False))
+            self._recorder.add(Outcome(job, "ready", error="its worker was stopped", counts=False))
         elif error := task.exception():
             log.error("job_left_to_its_lease", job_id=job.id, kind=job.kind, exc_info=error)
+        self._recorder.go_beside()
         self._wake.set()
-
-    def _ended(self, outcome: Outcome | None) -> None:
-        if outcome is not None:
-            self._outcomes.append(outcome)
 
     async def _turn(self) -> _Turn:
         seen = await self._queue.look()
         self._looked_at = asyncio.get_running_loop().time()
+        # A clock that jumped, or a machine that slept: what runs here is ours before anyone takes it back.
+        if self._is_beat_due or (self._running and seen.is_lease_over):
+            began = self._instance.clock.monotonic()
+            await self._recorder.beat(lambda: list(self._running.values()))
+            self._beat_at = began + _BEAT_S
         if not self._has_work(seen):
             return _Turn([], self._until_next(seen))
         unit = Unit(self._instance.database, reads_freely=False)
@@ -227,24 +231,16 @@ class Runner:
         try:
             await unit.begin()
             # Only now: what ended while another writer was waited for is recorded as well.
-            outcomes, self._outcomes = self._outcomes, []
+            outcomes = self._recorder.take()
             return await self._transact(unit, seen, outcomes)
         except BaseException:
-            self._outcomes = outcomes + self._outcomes
+            self._recorder.give_back(outcomes)
             self._schedules.forget()
             await unit.rollback()
             raise
 
     async def _transact(self, unit: Unit, seen: Outlook, outcomes: list[Outcome]) -> _Turn:
-        has_more = any(one.state == "ready" for one in outcomes)
-        if outcomes:
-            failpoint("before_finish")
-            has_more = await self._concluder.conclude(unit, outcomes) or has_more
-            await self._queue.record(unit, outcomes)
-        # A clock that jumped, or a machine that slept: what runs here is ours before anyone takes it back.
-        if self._is_beat_due or (self._running and seen.is_lease_over):
-            await self._queue.beat(unit, self._running.values())
-            self._schedule_beat()
+        has_more = bool(outcomes) and await self._recorder.record(unit, outcomes)
         events = 0
         jobs: list[Claimed] = []
         if not self._is_stopping:
@@ -253,7 +249,7 @@ class Runner:
             jobs = await self._claim(unit, [queue for queue in seen.queues if has_news or seen.is_due(queue)])
         await unit.commit()
         if jobs and not self._running:
-            self._schedule_beat()
+            self._beat_at = self._instance.clock.monotonic() + _BEAT_S
         for happened, name in (
             (outcomes, "after_finish"),
             (events, "after_relay_commit"),
@@ -267,9 +263,6 @@ class Runner:
     @property
     def _is_beat_due(self) -> bool:
         return bool(self._running) and self._instance.clock.monotonic() >= self._beat_at
-
-    def _schedule_beat(self) -> None:
-        self._beat_at = self._instance.clock.monotonic() + LEASE_S / 3
 
     async def _make_due(self, unit: Unit, seen: Outlook) -> int:
         """Turn events, schedules and what dead workers held into jobs to claim; how many events it was."""
@@ -295,7 +288,7 @@ class Runner:
         return seen.has_events or seen.is_lease_over or self._schedules.next_at <= seen.now
 
     def _has_work(self, seen: Outlook) -> bool:
-        if self._outcomes or self._is_beat_due:
+        if self._recorder.has_some_for_the_turn:
             return True
         if self._is_stopping:
             return False
