@@ -10,7 +10,7 @@ from retinue.kit.context import Context
 from retinue.kit.ids import new_id
 from retinue.kit.limits import COST, PlanLimits
 
-# How long the places of a process that was killed stay taken; a living one renews them.
+# How long the places of a process that was killed stay taken where many share them; a living one renews them.
 LEASE_S = 10.0
 _RENEW_S = 3.0
 _LONGEST_S = MAX_SECONDS + 30
@@ -29,11 +29,17 @@ class Place:
         self._lease_id = lease_id
         self._renewals = int(_LONGEST_S / _RENEW_S)
         self._renewing: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        if not self._limiter.is_local:
+            self._renew_later()
+
+    def _renew_later(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(_RENEW_S, self._renew)
 
     async def give_back(self) -> None:
         self._renewals = 0
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._renewing is not None:
             # Or it would take again what is given back here.
             await asyncio.wait([self._renewing])
@@ -48,7 +54,7 @@ class Place:
     async def _until_next(self, renewed: Awaitable[bool]) -> None:
         await renewed
         if self._renewals > 0:
-            self._timer = asyncio.get_running_loop().call_later(_RENEW_S, self._renew)
+            self._renew_later()
 
 
 async def take_place(ctx: Context, limits: PlanLimits | None = None, *, is_counted: bool = True) -> Place:
@@ -58,7 +64,10 @@ async def take_place(ctx: Context, limits: PlanLimits | None = None, *, is_count
         await count_turn(ctx, limits)
     key, lease_id = f"turns:{ctx.tenant_id}", new_id("lease")
     limit = limits.concurrent_executions if limits is not None else None
-    if not await ctx.instance.limiter.acquire(key, limit, lease_id, LEASE_S):
+    limiter = ctx.instance.limiter
+    # What a process counts in its own memory goes with it, and has nobody to renew it for.
+    lease_s = _LONGEST_S if limiter.is_local else LEASE_S
+    if not await limiter.acquire(key, limit, lease_id, lease_s):
         raise too_many_at_once(ctx, limit or 0)
     return Place(ctx, key, limit, lease_id)
 

@@ -31,6 +31,7 @@ class ConversationStatus(StrEnum):
 @table(
     "conversations",
     prefix="conv",
+    led_by_time=True,
     unique=[("tenant_id", "agent_id", "session_key")],
     indexes=[
         ("tenant_id", "agent_id", "last_message_at"),
@@ -74,6 +75,7 @@ class MessageStatus(StrEnum):
 @table(
     "messages",
     prefix="msg",
+    led_by_time=True,
     unique=[("tenant_id", "conversation_id", "position")],
     indexes=[("tenant_id", "reply_id")],
     extra=index_where("is_stopped", "created_at"),
@@ -108,6 +110,7 @@ class TurnStatus(StrEnum):
 @table(
     "chat_logs",
     prefix="log",
+    led_by_time=True,
     indexes=[
         ("tenant_id", "agent_id", "created_at"),
         ("tenant_id", "conversation_id"),

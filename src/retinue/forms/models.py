@@ -97,6 +97,7 @@ def _few_rows(made: sa.Table) -> object:
 @table(
     "form_submissions",
     prefix="sbm",
+    led_by_time=True,
     indexes=[
         ("tenant_id", "form_id", "created_at", "id"),
         ("tenant_id", "form_id", "status", "created_at", "id"),

@@ -53,6 +53,7 @@ class HeldSlug(TenantRecord, kw_only=True):
 @table(
     "incoming_events",
     prefix="iwe",
+    led_by_time=True,
     unique=[("tenant_id", "incoming_webhook_id", "delivery_key")],
     indexes=[("tenant_id", "incoming_webhook_id", "created_at"), ("created_at",)],
     extra=index_where("is_waiting", "tenant_id", "incoming_webhook_id"),

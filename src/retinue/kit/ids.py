@@ -1,17 +1,55 @@
 """Identifiers and tokens: a prefix that names the kind, then randomness from the operating system."""
 
 import base64
+import functools
 import hashlib
 import secrets
 from os import urandom
 
+from retinue.kit.clock import SystemClock
+
+# In the order of their codes, so that letters sort as the numbers that they stand for.
+_ALPHABET = b"234567abcdefghijklmnopqrstuvwxyz"
 # Each random byte becomes one of 32 letters; 256 is a multiple of 32, so all are equally likely.
-_LETTERS = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in range(256))
+_LETTERS = bytes(_ALPHABET[byte & 31] for byte in range(256))
+_LENGTH = 26
+_TIME_LETTERS = 8
+_TICKS_PER_SECOND = 64
+
+# Only a place in an index hangs on it, so a clock that tests hold need not be given to everyone.
+_clock = SystemClock()
+_led_by_time: set[str] = set()
 
 
 def new_id(prefix: str) -> str:
-    """A prefix and 26 base32 characters: 130 random bits, opaque to everyone."""
-    return f"{prefix}_{urandom(26).translate(_LETTERS).decode()}"
+    """A prefix and 26 base32 characters, opaque to everyone: 130 random bits, or 90 after the time."""
+    if prefix in _led_by_time:
+        return f"{prefix}_{letters_led_by_time()}"
+    return f"{prefix}_{_random_letters(_LENGTH)}"
+
+
+def lead_by_time(prefix: str) -> None:
+    """Let ids of this kind begin with the time, as is good for rows that come in great numbers.
+
+    An index over them grows at one end. Random ones make every new row change a page of its own in each
+    index, and the database writes whole pages (docs/adr/0017-ids-led-by-time.md).
+    """
+    _led_by_time.add(prefix)
+
+
+def letters_led_by_time() -> str:
+    """26 base32 characters that sort by the time, roughly, and of which 18 are random."""
+    return _time_letters(int(_clock.time() * _TICKS_PER_SECOND)) + _random_letters(_LENGTH - _TIME_LETTERS)
+
+
+def _random_letters(count: int) -> str:
+    return urandom(count).translate(_LETTERS).decode()
+
+
+@functools.lru_cache(maxsize=4)
+def _time_letters(ticks: int) -> str:
+    digits = (ticks >> shift & 31 for shift in range(5 * (_TIME_LETTERS - 1), -1, -5))
+    return bytes(_ALPHABET[digit] for digit in digits).decode()
 
 
 def new_token() -> str:

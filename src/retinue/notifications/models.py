@@ -63,6 +63,7 @@ class Content(msgspec.Struct, kw_only=True):
 @table(
     "notification_deliveries",
     prefix="ndl",
+    led_by_time=True,
     indexes=[("tenant_id", "channel_id", "created_at"), ("created_at",)],
     # Named by hand: PostgreSQL would cut off the end of the usual name.
     extra=lambda made: sa.Index(
@@ -132,6 +133,7 @@ class Priority(StrEnum):
 @table(
     "user_notifications",
     prefix="ntf",
+    led_by_time=True,
     unique=[("tenant_id", "user_id", "number")],
     indexes=[("tenant_id", "user_id", "type", "number"), ("created_at",)],
     extra=index_where("is_unread", "tenant_id", "user_id", "number"),

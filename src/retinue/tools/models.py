@@ -118,6 +118,7 @@ class Tool(TenantRecord, kw_only=True):
 @table(
     "tool_executions",
     prefix="exe",
+    led_by_time=True,
     indexes=[
         ("tenant_id", "tool_id", "executed_at"),
         ("tenant_id", "tool_id", "status", "executed_at"),

@@ -21,6 +21,7 @@ COUNTERS = (
 @table(
     "usage_entries",
     prefix="use",
+    led_by_time=True,
     indexes=[("tenant_id", "hour")],
     extra=index_where("is_new", "tenant_id", "id"),
 )

@@ -48,6 +48,7 @@ class WebhookMessage(TenantRecord, kw_only=True):
 @table(
     "webhook_deliveries",
     prefix="dlv",
+    led_by_time=True,
     unique=[("tenant_id", "event_id", "webhook_id")],
     indexes=[
         ("tenant_id", "webhook_id", "created_at", "id"),
@@ -76,7 +77,7 @@ class WebhookDelivery(TenantRecord, kw_only=True):
     is_scheduled: bool = True
 
 
-@table("webhook_attempts", prefix="wha", unique=[("delivery_id", "tenant_id", "number")])
+@table("webhook_attempts", prefix="wha", led_by_time=True, unique=[("delivery_id", "tenant_id", "number")])
 class WebhookAttempt(TenantRecord, kw_only=True):
     """One try at a delivery; of what the receiver answered the beginning is kept."""
 

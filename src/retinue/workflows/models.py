@@ -87,6 +87,7 @@ def _of_executions(made: sa.Table) -> None:
 @table(
     "workflow_executions",
     prefix="wfx",
+    led_by_time=True,
     indexes=[
         ("tenant_id", "workflow_id", "created_at"),
         ("tenant_id", "workflow_id", "status", "created_at"),
@@ -141,6 +142,7 @@ WHOLE = -1
 @table(
     "workflow_node_runs",
     prefix="wfn",
+    led_by_time=True,
     unique=[("tenant_id", "execution_id", "node_id", "item")],
 )
 class NodeRun(TenantRecord, kw_only=True):

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.types import Json, column_type, strip_annotated, strip_optional
+from retinue.kit.ids import lead_by_time
 
 metadata = sa.MetaData(
     naming_convention={
@@ -88,8 +89,14 @@ def table(
     unique: Iterable[tuple[str, ...]] = (),
     indexes: Iterable[tuple[str, ...]] = (),
     extra: Callable[[sa.Table], object] | None = None,
+    led_by_time: bool = False,
 ) -> Callable[[type[R]], type[R]]:
-    """Declare a record's table; `unique` and `indexes` list columns, `extra` adds unusual indexes."""
+    """Declare a record's table; `unique` and `indexes` list columns, `extra` adds unusual indexes.
+
+    `led_by_time` is for rows that come in great numbers; see `kit.ids.lead_by_time`.
+    """
+    if led_by_time:
+        lead_by_time(prefix)
 
     def declare(record: type[R]) -> type[R]:
         annotations = typing.get_type_hints(record, include_extras=True)

@@ -20,14 +20,16 @@ DIALECTS: dict[str, sa.Dialect] = {
 
 T = TypeVar("T")
 
-_MISSING: Any = object()
-
 
 class Compiled(msgspec.Struct, frozen=True):
-    """SQL of one dialect, with the order, defaults and encoders of its parameters."""
+    """SQL of one dialect, with its parameters in their order."""
 
     sql: str
-    parameters: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
+    names: tuple[str, ...]
+    """Of its parameters, in their order."""
+    defaults: dict[str, Any]
+    encoders: tuple[tuple[int, Callable[[Any], Any]], ...]
+    """What is done to the values at some positions."""
     returns_rows: bool
     tenant_bound: bool
     tables: frozenset[str] = frozenset()
@@ -36,12 +38,14 @@ class Compiled(msgspec.Struct, frozen=True):
     """Whether it does nothing but add a row, whatever else is there."""
 
     def arguments(self, given: dict[str, Any]) -> list[Any]:
-        values = []
-        for name, default, encode in self.parameters:
-            value = given.get(name, default)
-            if value is _MISSING:
-                raise TypeError(f"parameter {name} is not given")
-            values.append(encode(value) if encode is not None and value is not None else value)
+        known = {**self.defaults, **given} if self.defaults else given
+        try:
+            values = [known[name] for name in self.names]
+        except KeyError as error:
+            raise TypeError(f"parameter {error.args[0]} is not given") from None
+        for position, encode in self.encoders:
+            if values[position] is not None:
+                values[position] = encode(values[position])
         return values
 
 
@@ -71,18 +75,18 @@ class Statement(Generic[T]):
 
 def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
     made = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
-    order = made.positiontup or ()
-    parameters = []
-    for name in order:
-        bind = made.binds[name]
-        default = _MISSING if bind.required else bind.effective_value
-        parameters.append((name, default, json_text if isinstance(bind.type, Json) else None))
+    order = tuple(made.positiontup or ())
+    binds = [made.binds[name] for name in order]
     returns_rows = isinstance(statement, sa.sql.selectable.SelectBase) or bool(
         getattr(statement, "_returning", ())
     )
     return Compiled(
         sql=str(made),
-        parameters=tuple(parameters),
+        names=order,
+        defaults={
+            name: bind.effective_value for name, bind in zip(order, binds, strict=True) if not bind.required
+        },
+        encoders=tuple((at, json_text) for at, bind in enumerate(binds) if isinstance(bind.type, Json)),
         returns_rows=returns_rows,
         tenant_bound=TENANT in order,
         tables=_tables(statement),

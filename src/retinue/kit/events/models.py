@@ -10,6 +10,7 @@ from retinue.kit.db.models import Record, TenantRecord, table
 @table(
     "event_log",
     prefix="evt",
+    led_by_time=True,
     indexes=[
         ("tenant_id", "created_at"),
         ("tenant_id", "category", "created_at"),
@@ -44,6 +45,7 @@ class EventEntry(TenantRecord, kw_only=True):
 @table(
     "audit_log",
     prefix="aud",
+    led_by_time=True,
     unique=[("tenant_id", "sequence")],
     indexes=[("tenant_id", "created_at"), ("tenant_id", "subject_id", "created_at")],
 )

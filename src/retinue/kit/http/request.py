@@ -2,11 +2,11 @@
 
 import ipaddress
 import re
-import secrets
 from typing import Any
 from urllib.parse import parse_qsl
 
 from retinue.kit.errors import Invalid
+from retinue.kit.ids import letters_led_by_time
 from retinue.kit.principal import ANONYMOUS, Principal
 
 _CORRELATION = re.compile(rb"^[A-Za-z0-9._-]{1,64}$")
@@ -46,11 +46,11 @@ class Request:
         self.arrived_at: float | None = None
         self.route: Any = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
-        random = secrets.token_hex(13)
-        self.request_id = f"req_{random}"
+        letters = letters_led_by_time()
+        self.request_id = f"req_{letters}"
         given = self.headers.get(b"x-correlation-id")
         self.correlation_id = (
-            given.decode() if given is not None and _CORRELATION.match(given) else f"cor_{random}"
+            given.decode() if given is not None and _CORRELATION.match(given) else f"cor_{letters}"
         )
         client = scope.get("client")
         self.ip_address: str = client[0] if client else ""

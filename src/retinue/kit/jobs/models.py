@@ -36,7 +36,7 @@ def _indexes(made: sa.Table) -> None:
     )
 
 
-@table("jobs", prefix="job", extra=_indexes)
+@table("jobs", prefix="job", led_by_time=True, extra=_indexes)
 class Job(TenantRecord, kw_only=True):
     """`ready` → `running` → gone when done, back to `ready` for a retry, or `dead` after the last attempt.
 

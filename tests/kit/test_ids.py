@@ -1,0 +1,44 @@
+"""Identifiers: their form, their order, and that nobody can guess them."""
+
+import time
+from string import ascii_lowercase
+
+import pytest
+
+from retinue.kit import ids
+from retinue.kit.db.models import RECORDS
+from retinue.kit.ids import new_id
+
+LETTERS = set(ascii_lowercase + "234567")
+RANDOM = ("fcv", "file", "ses", "apl", "agt", "usr")
+BY_TIME = ("evt", "msg", "conv", "job", "dlv", "sbm")
+
+
+@pytest.mark.parametrize("prefix", [*RANDOM, *BY_TIME])
+def test_an_id_is_its_prefix_and_26_letters(prefix: str):
+    assert prefix in {record.__prefix__ for record in RECORDS.values()}
+    made = {new_id(prefix) for _ in range(1_000)}
+    assert len(made) == 1_000
+    for one in made:
+        given, _, letters = one.partition("_")
+        assert (given, len(letters), set(letters) <= LETTERS) == (prefix, 26, True)
+
+
+@pytest.mark.parametrize("prefix", BY_TIME)
+def test_ids_of_rows_that_come_in_great_numbers_sort_by_time(prefix: str, monkeypatch: pytest.MonkeyPatch):
+    made = []
+    for second in (0.0, 1.8e9, 1.8e9 + 0.02, 1.8e9 + 1, 1.8e9 + 86_400, 1.7e10 - 1):
+        monkeypatch.setattr(time, "time", lambda second=second: second)
+        made.append(new_id(prefix))
+    assert made == sorted(made)
+    assert len({one[-18:] for one in made}) == len(made)
+
+
+@pytest.mark.parametrize("prefix", RANDOM)
+def test_what_may_be_the_only_key_to_something_is_random_throughout(
+    prefix: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(time, "time", lambda: 1.8e9)
+    assert prefix not in ids._led_by_time
+    for place in range(26):
+        assert len({new_id(prefix)[-26:][place] for _ in range(500)}) > 20
