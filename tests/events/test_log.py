@@ -92,6 +92,9 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
     ]
     assert types(await logged(admin, correlation_id="chain-1")) == ["agent.published", "agent.updated"]
     assert types(await logged(admin, event_type="nobody.knows")) == []
+    assert types(await logged(admin, event_type="agent.updated", category="agent")) == ["agent.updated"]
+    assert types(await logged(admin, event_type="order.placed", category="system")) == ["order.placed"]
+    assert (await logged(admin, event_type="agent.updated", category="form"))["total"] == 0
     refused = await admin.get(LOG, query={"category": "nobody"})
     assert (refused.status, set(refused.details)) == (422, {"category"})
     second = await logged(admin, category="agent", page=2, per_page=2)

@@ -70,7 +70,7 @@ class EventOut(Schema, kw_only=True):
 
 
 class EventPage(Schema, kw_only=True):
-    """`total` is counted up to 10,000; `total_is_exact` says whether there are more."""
+    """`total` is counted up to 1,000; `total_is_exact` says whether there are more."""
 
     data: list[EventOut]
     total: int

@@ -35,12 +35,17 @@ class EventType(msgspec.Struct, frozen=True):
 EVENT_TYPES: dict[str, EventType] = {}
 
 
-def custom_type(name: str) -> EventType:
-    """An event that a tenant named itself; it counts to the category its name begins with, if that is one."""
+def category_of(name: str) -> str:
+    """The one that the name of an event begins with, if that is one."""
     category = name.partition(".")[0]
+    return category if category in CATEGORIES else "system"
+
+
+def custom_type(name: str) -> EventType:
+    """An event that a tenant named itself."""
     return EventType(
         name=name,
-        category=category if category in CATEGORIES else "system",
+        category=category_of(name),
         description="",
         payload=Event,
         is_listed=True,
