@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
+from retinue.app import Service
 from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.chat.approving import Cast, Desk
 from tests.client import Api
 from tests.factories.agents import attach_tool, make_agent
+from tests.factories.people import People
 from tests.factories.providers import add_key_for
-from tests.factories.tools import make_tool
+from tests.factories.tools import change_tool, make_tool
 from tests.tools.servers.rest_api import RestApi, rest_api
 
 
@@ -48,3 +51,31 @@ async def weather(admin: Api, agent: dict[str, Any], remote: RestApi) -> dict[st
     )
     await attach_tool(admin, agent, tool)
     return tool
+
+
+@pytest.fixture
+async def desk(
+    service: Service,
+    admin: Api,
+    people: People,
+    agent: dict[str, Any],
+    weather: dict[str, Any],
+    provider: ProviderServer,
+    remote: RestApi,
+) -> Desk:
+    """The agent, and its tool, which nobody may call without approval."""
+    rule = {"editable_fields": ["city"]}
+    guarded = await change_tool(admin, weather, requires_approval=True, approval=rule)
+    return Desk(service, admin, people, agent, guarded, provider, remote)
+
+
+@pytest.fixture
+def cast(desk: Desk) -> Cast:
+    """Gives the agent sub-agents, and all of them their lines."""
+    return Cast(desk)
+
+
+@pytest.fixture
+async def helper(desk: Desk, cast: Cast) -> dict[str, Any]:
+    """A sub-agent with the guarded tool."""
+    return await cast.hire("Helper", tools=(desk.tool,))

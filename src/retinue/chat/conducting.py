@@ -78,9 +78,10 @@ async def _conduct(
         ending = Ending(answered=answered, status=TurnStatus.failed, error=failure, trail=trail)
         await _store_early(ctx, begun, ending, store)
         raise failure from error
-    if turn.paused is not None and trail is not None:
-        trail += [f"a{one.approval_id}" for one in turn.paused.pending]
-    ending = Ending(answered=turn.so_far(), status=TurnStatus.completed, trail=trail, paused=turn.paused)
+    answered = turn.so_far()
+    if trail is not None:
+        trail += [f"a{call.approval_id}" for call in answered.details.questions()]
+    ending = Ending(answered=answered, status=TurnStatus.completed, trail=trail, paused=turn.paused())
     reply = await _undisturbed(store(ctx, begun, ending))
     if reply is None:
         raise ConversationNotFound
@@ -98,6 +99,8 @@ def _turn(ctx: Context, begun: Begun, ask: Ask, resumed: Resumption | None, *, i
         temperature=agent.temperature if ask.temperature is None else ask.temperature,
         stop=ask.stop,
         depth=ask.depth,
+        # Whoever called an agent as a tool waits for its answer, and could not wait for days.
+        may_wait=ask.depth == 0,
         is_streaming=is_streaming,
         resumed=resumed,
     )

@@ -59,7 +59,7 @@ async def take_decision(ctx: Context, key: str, result: dict[str, Any]) -> None:
     if held is None or held.is_decided:
         return
     decisions = {**held.decisions, result["approval_id"]: pausing.decided(result)}
-    is_decided = all(one.approval_id in decisions for one in held.state.pending)
+    is_decided = all(one.approval_id in decisions for _, one in held.state.questions(held.agent_id))
     await ctx.db.update(held, decisions=decisions, is_decided=is_decided)
     if not is_decided:
         return
@@ -105,7 +105,7 @@ async def _again(ctx: Context, paused: PausedTurn) -> "_Continuing | None":
         as_asker = askers.as_embed_key(ctx, paused.asker_id, paused.agent_id)
     turns.require_answering(begun.ask.agent)
     resumed = Resumption(
-        paused=paused.state, decisions=paused.decisions, text=reply.content, details=reply.details
+        standing=paused.state, decisions=paused.decisions, text=reply.content, details=reply.details
     )
     return _Continuing(as_asker, paused, begun, resumed, reply)
 

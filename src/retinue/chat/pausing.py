@@ -82,12 +82,16 @@ async def _wait(unit: Context, begun: Begun, ending: Ending) -> None:
             decisions={},
         )
     )
-    for pending in state.pending:
-        await _request(unit, begun, paused, pending)
+    for agent_id, pending in state.questions(ask.agent.id):
+        await _request(unit, begun, paused, agent_id, pending)
 
 
-async def _request(unit: Context, begun: Begun, paused: PausedTurn, pending: PendingCall) -> None:
-    agent, call = begun.ask.agent, pending.call
+async def _request(
+    unit: Context, begun: Begun, paused: PausedTurn, agent_id: str, pending: PendingCall
+) -> None:
+    """In the name of the agent that wants to make the call, which may be a sub-agent of the one asked."""
+    asked, call = begun.ask.agent, pending.call
+    agent = asked if agent_id == asked.id else await unit.db.get(Agent, agent_id) or asked
     tool = await unit.db.get(Tool, pending.tool_id)
     name = tool.name if tool is not None else call.name
     rule = (tool.approval if tool is not None else None) or ApprovalRule()
@@ -102,10 +106,10 @@ async def _request(unit: Context, begun: Begun, paused: PausedTurn, pending: Pen
         RequestedApproval(
             id=pending.approval_id,
             title=f"{agent.name}: {name}",
-            description=f"The agent {agent.name} wants to use the tool {name}.",
+            description=_wish(agent, asked, name),
             source=ApprovalSource(
                 type=SourceType.tool,
-                agent_id=agent.id,
+                agent_id=agent_id,
                 conversation_id=paused.conversation_id,
                 tool_id=pending.tool_id,
                 tool_call_id=call.id,
@@ -121,6 +125,11 @@ async def _request(unit: Context, begun: Begun, paused: PausedTurn, pending: Pen
             waiting=Waiting(CONTINUATION, paused.id),
         ),
     )
+
+
+def _wish(agent: Agent, asked: Agent, tool: str) -> str:
+    on_behalf = f", on behalf of the agent {asked.name}" if agent.id != asked.id else ""
+    return f"The agent {agent.name} wants to use the tool {tool}{on_behalf}."
 
 
 async def again(ctx: Context, paused: PausedTurn) -> Begun | None:

@@ -22,7 +22,6 @@ from retinue.chat.words import (
     Answered,
     CalledTool,
     CallError,
-    CallStatus,
     FinishReason,
     Part,
     ReplyDetails,
@@ -148,9 +147,8 @@ def publish(live: LiveTurn, part: Said | ToolBegan | ToolDone) -> None:
 
 
 def publish_stop(live: LiveTurn, details: ReplyDetails) -> None:
-    for call in details.tool_calls:
-        if call.status is CallStatus.awaiting_approval:
-            live.publish("approval_required", _approval_data(call), TOOLS)
+    for call in details.questions():
+        live.publish("approval_required", _approval_data(call), TOOLS)
     plain = _plain_stop_data(live.id, details)
     live.publish("message_stop", _stop_data(live.id, details), TEXT, plain=plain)
 

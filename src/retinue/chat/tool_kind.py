@@ -29,7 +29,7 @@ class _Input(msgspec.Struct):
 
 
 async def run(ctx: Context, call: ToolRun) -> Any:
-    """What the agent says; nobody talks to it, so it uses no tool that needs an approval."""
+    """What the agent says; whoever called it waits, so nobody below uses a tool that needs an approval."""
     agent_id = call.config.get("agent_id")
     if not isinstance(agent_id, str) or not agent_id:
         raise ToolNotConfigured

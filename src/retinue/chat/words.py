@@ -1,5 +1,6 @@
 """What a turn is made of: the words that the engine, the records and the answers share."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -87,6 +88,12 @@ class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     agent_version: int = 0
     correlation_id: str = ""
     error: CallError | None = None
+
+    def questions(self) -> Iterator[CalledTool]:
+        """The calls that people are asked about; a sub-agent's keep the call that it answers waiting too."""
+        for call in self.tool_calls:
+            if call.status is CallStatus.awaiting_approval and call.approval_id is not None:
+                yield call
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):

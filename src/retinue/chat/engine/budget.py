@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from retinue.chat.engine.pausing import Paused
 from retinue.chat.words import TokenUsage
 from retinue.kit.errors import RetinueError
 
@@ -40,12 +41,18 @@ class Budget:
     def left(self) -> dict[str, Any]:
         """What a turn that pauses here has left when it goes on."""
         seen = {call.decode(): times for call, times in self._seen.items()}
-        return {"tokens_left": self._tokens, "calls_left": self._calls, "seen": seen}
+        return {
+            "tokens_left": self._tokens,
+            "calls_left": self._calls,
+            "seen": seen,
+            "is_spent": self.is_spent,
+        }
 
-    def go_on(self, usage: TokenUsage, tokens_left: int, calls_left: int, seen: dict[str, int]) -> None:
+    def go_on(self, usage: TokenUsage, paused: Paused) -> None:
         """With what a paused turn had left."""
-        self.usage, self._tokens, self._calls = usage, min(self._tokens, tokens_left), calls_left
-        self._seen = Counter({call.encode(): times for call, times in seen.items()})
+        self.usage, self._tokens = usage, min(self._tokens, paused.tokens_left)
+        self._calls, self.is_spent = paused.calls_left, paused.is_spent
+        self._seen = Counter({call.encode(): times for call, times in paused.seen.items()})
 
     def reserve(self, prompt_tokens: int, wanted: int) -> "Reservation":
         """Room for a question and its reply, which those who ask at the same time no longer have."""

@@ -15,10 +15,10 @@ from retinue.agents.searching import search_web
 from retinue.chat.engine import prompts
 from retinue.chat.engine.budget import MAX_CALLS_AT_ONCE, Budget
 from retinue.chat.engine.offers import Offer
-from retinue.chat.engine.pausing import Decided, PendingCall
+from retinue.chat.engine.pausing import Decided, Delegated, PendingCall, Resumption, Standing
 from retinue.chat.engine.storable import storable, storable_text
 from retinue.chat.engine.toolbox import Toolbox
-from retinue.chat.words import CalledTool, CallError, CallStatus, Source
+from retinue.chat.words import Answered, CalledTool, CallError, CallStatus, Part, Source, ToolBegan, ToolDone
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.ids import new_id
@@ -34,17 +34,19 @@ log = structlog.get_logger("retinue.chat")
 _APPROVAL_PREFIX = "apv"
 _DENIED = "approval_denied"
 
+Inner = ToolBegan | ToolDone
+
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a call; `inner` is what a sub-agent did on the way.
 
-    `pending` is a call that was not made yet, and then there is nothing to tell the model.
+    `waits` is what keeps a call from being done, and then there is nothing to tell the model yet.
     """
 
     called: CalledTool
     message: Message | None = None
-    pending: PendingCall | None = None
-    inner: tuple[CalledTool, ...] = ()
+    waits: PendingCall | Delegated | None = None
+    inner: tuple[Inner, ...] = ()
     sources: tuple[Source, ...] = ()
 
 
@@ -74,10 +76,11 @@ class Calls:
                 yield outcome
 
     async def settle(
-        self, pending: tuple[PendingCall, ...], decisions: dict[str, Decided]
+        self, standing: Standing, decisions: dict[str, Decided]
     ) -> AsyncGenerator[Outcome, None]:
-        """The outcomes of calls that waited for an answer, each as it was decided."""
-        settling = [self._settle_one(one, decisions[one.approval_id]) for one in pending]
+        """The outcomes of calls that waited for an answer, each as it was decided; sub-agents go on."""
+        settling = [self._settle_one(one, decisions[one.approval_id]) for one in standing.pending]
+        settling += [self._timed(one.call, self._go_on(one, decisions)) for one in standing.delegated]
         async with aclosing(_in_order(settling)) as outcomes:
             async for outcome in outcomes:
                 yield outcome
@@ -127,11 +130,8 @@ class Calls:
             outcome = await using
         except Refused as refused:
             outcome = self._failed(call, refused.error)
-        except Invalid as invalid:
-            problems = "; ".join(f"{name}: {problem}" for name, problem in (invalid.details or {}).items())
-            outcome = self._failed(call, CallError(invalid.code, f"{invalid.message} {problems}"[:2000]))
         except RetinueError as error:
-            outcome = self._failed(call, CallError(error.code, error.message))
+            outcome = self._failed(call, _told(error))
         elapsed_ms = round((self._ctx.clock.monotonic() - started) * 1000)
         called = msgspec.structs.replace(outcome.called, execution_time_ms=elapsed_ms)
         return msgspec.structs.replace(outcome, called=called)
@@ -158,8 +158,8 @@ class Calls:
     def _waiting(self, call: ToolCall, offer: Offer, arguments: dict[str, Any]) -> Outcome:
         """A call that nobody has agreed to yet; what could not be run anyway is not asked for."""
         tool = offer.attached.tool
-        if self._task.depth:
-            raise Refused("approval_required", "Only the agent that talks to a person can ask for approval.")
+        if not self._task.may_wait:
+            raise Refused("approval_required", "An agent that is used as a tool cannot wait for an approval.")
         check(tool, offer.input_of(arguments))
         pending = PendingCall(call=call, tool_id=tool.id, approval_id=new_id(_APPROVAL_PREFIX))
         called = self._called(
@@ -169,7 +169,7 @@ class Calls:
             status=CallStatus.awaiting_approval,
             approval_id=pending.approval_id,
         )
-        return Outcome(called=called, pending=pending)
+        return Outcome(called=called, waits=pending)
 
     async def _execute(self, call: ToolCall, offer: Offer, arguments: dict[str, Any]) -> Outcome:
         agent, attached = self._task.agent, offer.attached
@@ -198,30 +198,80 @@ class Calls:
         return self._outcome(call, called, told)
 
     async def _delegate(self, call: ToolCall, helper: AttachedAgent, arguments: dict[str, Any]) -> Outcome:
-        from retinue.chat.engine.loop import Task, Turn
-
         task, context = arguments.get("task"), arguments.get("context")
         if not isinstance(task, str) or not task.strip():
             raise Refused("invalid_arguments", "`task` must say what is to be done.")
         message = f"{task}\n\n{self._fence.around(context)}" if isinstance(context, str) and context else task
-        inner = Task(
-            agent=helper.agent,
+        return await self._hand_on(call, helper, message)
+
+    async def _go_on(self, waited: Delegated, decisions: dict[str, Decided]) -> Outcome:
+        """With what a sub-agent had stopped at."""
+        helper = self._toolbox.find_helper(waited.agent_id)
+        if helper is None:
+            return self._gone(waited)
+        resumed = Resumption(standing=waited, decisions=decisions, text=waited.text, details=waited.details)
+        async with self._at_once:
+            return await self._hand_on(waited.call, helper, resumed=resumed)
+
+    def _gone(self, waited: Delegated) -> Outcome:
+        """Whatever was decided: an agent that may no longer be asked makes no calls."""
+        error = CallError("agent_not_found", "The agent that was asked is no longer there.")
+        undone = (
+            msgspec.structs.replace(call, status=CallStatus.failed, error=error)
+            for call in waited.details.tool_calls
+        )
+        inner = tuple(ToolDone(call, is_inner=True) for call in undone)
+        outcome = self._failed(waited.call, error, sub_agent_id=waited.agent_id)
+        return msgspec.structs.replace(outcome, inner=inner)
+
+    async def _hand_on(
+        self, call: ToolCall, helper: AttachedAgent, message: str = "", resumed: Resumption | None = None
+    ) -> Outcome:
+        """The turn of a sub-agent, to its end or to where it waits; what it did is told in any case."""
+        from retinue.chat.engine.loop import Task, Turn
+
+        agent = helper.agent
+        task = Task(
+            agent=agent,
             message=message,
-            max_tokens=helper.agent.max_tokens,
-            temperature=helper.agent.temperature,
+            max_tokens=agent.max_tokens,
+            temperature=agent.temperature,
             depth=self._task.depth + 1,
+            may_wait=self._task.may_wait,
+            resumed=resumed,
         )
-        turn = Turn(self._ctx, inner, self._budget, self._fence)
-        async with aclosing(turn.parts()) as parts:
-            async for _part in parts:
-                pass
-        answered = turn.so_far()
-        steps = tuple(
-            step if step.sub_agent_id else msgspec.structs.replace(step, sub_agent_id=helper.agent.id)
-            for step in answered.details.tool_calls
+        turn = Turn(self._ctx, task, self._budget, self._fence)
+        inner: list[Inner] = []
+        try:
+            async with aclosing(turn.parts()) as parts:
+                async for part in parts:
+                    # One by one, so that those before a failure are there.
+                    inner += _as_inner(part, agent.id)
+        except RetinueError as error:
+            outcome = self._failed(call, _told(error), sub_agent_id=agent.id)
+        else:
+            outcome = self._answer(call, agent.id, turn.so_far(), turn.standing)
+        return msgspec.structs.replace(outcome, inner=tuple(inner))
+
+    def _answer(
+        self, call: ToolCall, agent_id: str, answered: Answered, standing: Standing | None
+    ) -> Outcome:
+        known: dict[str, Any] = {"input": call.arguments or {}, "sub_agent_id": agent_id}
+        if standing is None:
+            return self._outcome(call, self._called(call, output=answered.text, **known), answered.text)
+        waiting = tuple(
+            _with_agent(one, agent_id)
+            for one in answered.details.tool_calls
+            if one.status is CallStatus.awaiting_approval
         )
-        called = self._called(call, input=arguments, output=answered.text, sub_agent_id=helper.agent.id)
-        return self._outcome(call, called, answered.text, inner=steps)
+        waits = Delegated(
+            **msgspec.structs.asdict(standing),
+            call=call,
+            agent_id=agent_id,
+            text=answered.text,
+            details=msgspec.structs.replace(answered.details, tool_calls=waiting),
+        )
+        return Outcome(called=self._called(call, status=CallStatus.awaiting_approval, **known), waits=waits)
 
     async def _search(self, call: ToolCall, arguments: dict[str, Any], sources_before: int) -> Outcome:
         query = arguments.get("query")
@@ -255,8 +305,10 @@ class Calls:
             **{"tool_id": None, "status": CallStatus.completed, **known},
         )
 
-    def _failed(self, call: ToolCall, error: CallError) -> Outcome:
-        called = self._called(call, input=call.arguments or {}, status=CallStatus.failed, error=error)
+    def _failed(self, call: ToolCall, error: CallError, **known: Any) -> Outcome:
+        called = self._called(
+            call, input=call.arguments or {}, status=CallStatus.failed, error=error, **known
+        )
         return self._outcome(call, called, msgspec.to_builtins(error))
 
     def _outcome(self, call: ToolCall, called: CalledTool, told: Any, **more: Any) -> Outcome:
@@ -275,6 +327,25 @@ async def _in_order(each: list[Coroutine[Any, Any, Outcome]]) -> AsyncGenerator[
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _told(error: RetinueError) -> CallError:
+    if not isinstance(error, Invalid):
+        return CallError(error.code, error.message)
+    problems = "; ".join(f"{name}: {problem}" for name, problem in (error.details or {}).items())
+    return CallError(error.code, f"{error.message} {problems}"[:2000])
+
+
+def _as_inner(part: Part, agent_id: str) -> tuple[Inner, ...]:
+    """What whoever asked a sub-agent is told of it; what it says is its answer's."""
+    if isinstance(part, ToolBegan):
+        return (msgspec.structs.replace(part, is_inner=True),)
+    return (ToolDone(_with_agent(part.call, agent_id), is_inner=True),) if isinstance(part, ToolDone) else ()
+
+
+def _with_agent(call: CalledTool, agent_id: str) -> CalledTool:
+    """A step of a sub-agent, unless one of its own took it."""
+    return call if call.sub_agent_id else msgspec.structs.replace(call, sub_agent_id=agent_id)
 
 
 def _storable(page: Found) -> Found:

@@ -16,7 +16,6 @@ from retinue.adapters.llm import (
     Done,
     Message,
     TextDelta,
-    ToolCall,
 )
 from retinue.agents.capabilities import capabilities
 from retinue.agents.models import Agent
@@ -32,13 +31,14 @@ from retinue.chat.engine.budget import (
     Reservation,
     estimated_tokens,
 )
-from retinue.chat.engine.calls import Calls
-from retinue.chat.engine.pausing import Paused, PendingCall, Resumption
+from retinue.chat.engine.calls import Calls, Outcome
+from retinue.chat.engine.pausing import Delegated, Paused, PendingCall, Resumption, Standing
 from retinue.chat.engine.storable import storable_call, storable_text
 from retinue.chat.engine.toolbox import Toolbox
 from retinue.chat.words import (
     Answered,
     CalledTool,
+    CallStatus,
     FinishReason,
     Part,
     ReplyDetails,
@@ -59,7 +59,8 @@ _FALLBACK = "model_fallback"
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent is to answer; `depth` counts how many agents have handed it on.
 
-    `resumed` is a turn that has waited for approvals, to be gone on with.
+    `may_wait` says whether it may stop until people have agreed to a call; `resumed` is one that has stopped,
+    to be gone on with.
     """
 
     agent: Agent
@@ -70,6 +71,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float
     stop: tuple[str, ...] = ()
     depth: int = 0
+    may_wait: bool = True
     is_streaming: bool = False
     resumed: Resumption | None = None
 
@@ -79,6 +81,7 @@ class Turn:
         "_budget",
         "_called",
         "_ctx",
+        "_delegated",
         "_fence",
         "_finish",
         "_is_new_paragraph",
@@ -91,14 +94,14 @@ class Turn:
         "_task",
         "_toolbox",
         "_warnings",
-        "paused",
+        "standing",
     )
 
     def __init__(self, ctx: Context, task: Task, budget: Budget, fence: prompts.Fence | None = None) -> None:
         self._ctx = ctx
         self._task = task
         self._budget = budget
-        self._fence = fence or prompts.Fence(task.resumed.paused.mark if task.resumed else "")
+        self._fence = fence or prompts.Fence()
         self._models = Models(ctx, task.agent)
         self._toolbox = Toolbox()
         self._said: list[str] = []
@@ -110,31 +113,35 @@ class Turn:
         self._model = task.agent.primary_model
         self._finish = FinishReason.stop
         self._pending: list[PendingCall] = []
-        self.paused: Paused | None = None
+        self._delegated: list[Delegated] = []
+        self.standing: Standing | None = None
         if task.resumed is not None:
             self._take_up(task.resumed)
 
     def _take_up(self, resumed: Resumption) -> None:
-        """Stand where the turn was left."""
-        paused, details = resumed.paused, resumed.details
-        self._budget.go_on(details.usage, paused.tokens_left, paused.calls_left, paused.seen)
+        """Stand where the agent was left."""
+        details = resumed.details
+        if isinstance(resumed.standing, Paused):
+            self._budget.go_on(details.usage, resumed.standing)
+            self._fence = prompts.Fence(resumed.standing.mark)
         self._said, self._length = [resumed.text] if resumed.text else [], len(resumed.text)
-        waited = {one.approval_id for one in paused.pending}
-        self._called = [call for call in details.tool_calls if call.approval_id not in waited]
+        self._called = [
+            call for call in details.tool_calls if call.status is not CallStatus.awaiting_approval
+        ]
         self._sources, self._warnings = list(details.sources), list(details.warnings)
         self._model = details.model
 
     async def parts(self) -> AsyncGenerator[Part, None]:
-        resumed, first_round = self._task.resumed, 0
-        if resumed is None:
-            conversation = await self._opening()
-        else:
-            conversation, first_round = list(resumed.paused.conversation), resumed.paused.round_number + 1
-            async with aclosing(self._settle(resumed, conversation)) as settled:
-                async for part in settled:
-                    yield part
-        for round_number in range(first_round, MAX_ROUNDS + 1):
-            is_last = round_number == MAX_ROUNDS or self._budget.is_spent
+        conversation, round_number, outcomes = await self._start()
+        while True:
+            if outcomes is not None:
+                async with aclosing(self._tell(outcomes, conversation)) as parts:
+                    async for part in parts:
+                        yield part
+                if self._has_stopped(conversation, round_number):
+                    break
+                round_number += 1
+            is_last = round_number >= MAX_ROUNDS or self._budget.is_spent
             reply: ChatReply | None = None
             async with aclosing(self._ask(conversation, may_use_tools=not is_last)) as steps:
                 async for step in steps:
@@ -148,34 +155,43 @@ class Turn:
                 break
             wanted = tuple(storable_call(call) for call in reply.tool_calls[:MAX_CALLS])
             conversation.append(msgspec.structs.replace(reply.message(), tool_calls=wanted))
-            async with aclosing(self._use(wanted, conversation)) as uses:
-                async for part in uses:
-                    yield part
-            if self._pending:
-                self._pause(conversation, round_number)
-                break
+            for call in wanted:
+                yield ToolBegan(call.id, call.name, call.arguments or {})
+            outcomes = self._calls().run(wanted, len(self._sources))
         yield self.so_far()
 
-    def _pause(self, conversation: list[Message], round_number: int) -> None:
+    async def _start(self) -> tuple[list[Message], int, AsyncGenerator[Outcome, None] | None]:
+        """What the model reads, the round that this is, and what comes of the calls that had waited in it."""
+        resumed = self._task.resumed
+        if resumed is None:
+            return await self._opening(), 0, None
+        await self._open_toolbox()
+        standing = resumed.standing
+        settled = self._calls().settle(standing, resumed.decisions)
+        return list(standing.conversation), standing.round_number, settled
+
+    def _has_stopped(self, conversation: list[Message], round_number: int) -> bool:
+        """Whether calls of this round wait for approvals, its sub-agents' included; it ends here then."""
+        if not self._pending and not self._delegated:
+            return False
         self._finish = FinishReason.awaiting_approval
-        self.paused = Paused(
+        self.standing = Standing(
             conversation=tuple(conversation),
-            mark=self._fence.mark,
             pending=tuple(self._pending),
             round_number=round_number,
-            **self._budget.left(),
+            delegated=tuple(self._delegated),
         )
+        return True
 
-    async def _settle(self, resumed: Resumption, conversation: list[Message]) -> AsyncGenerator[Part, None]:
-        """Make the calls that were approved, and tell the model of all that were decided."""
-        await self._open_toolbox()
-        calls = Calls(self._ctx, self._task, self._toolbox, self._budget, self._fence)
-        async with aclosing(calls.settle(resumed.paused.pending, resumed.decisions)) as outcomes:
-            async for outcome in outcomes:
-                self._called.append(outcome.called)
-                if outcome.message is not None:
-                    conversation.append(outcome.message)
-                yield ToolDone(outcome.called)
+    def paused(self) -> Paused | None:
+        """What is to be kept of a turn that has stopped."""
+        if self.standing is None:
+            return None
+        where = msgspec.structs.asdict(self.standing)
+        return Paused(**where, mark=self._fence.mark, **self._budget.left())
+
+    def _calls(self) -> Calls:
+        return Calls(self._ctx, self._task, self._toolbox, self._budget, self._fence)
 
     async def _ask(  # noqa: C901  each generator between model and client costs time for every piece
         self, conversation: list[Message], *, may_use_tools: bool
@@ -290,23 +306,19 @@ class Turn:
         if not _is_same(reply.model, self._task.agent.primary_model) and _FALLBACK not in self._warnings:
             self._warnings.append(_FALLBACK)
 
-    async def _use(
-        self, wanted: tuple[ToolCall, ...], conversation: list[Message]
+    async def _tell(
+        self, calling: AsyncGenerator[Outcome, None], conversation: list[Message]
     ) -> AsyncGenerator[Part, None]:
-        """Run what the model asked for, several at once, and tell it what came of each in order."""
-        calls = Calls(self._ctx, self._task, self._toolbox, self._budget, self._fence)
+        """Tell the model what came of each call, and whoever listens what sub-agents did on the way."""
         waiting: list[CalledTool] = []
-        for call in wanted:
-            yield ToolBegan(call.id, call.name, call.arguments or {})
-        async with aclosing(calls.run(wanted, len(self._sources))) as outcomes:
+        async with aclosing(calling) as outcomes:
             async for outcome in outcomes:
-                for inner in outcome.inner:
-                    self._called.append(inner)
-                    yield ToolBegan(inner.id, inner.tool, inner.input, is_inner=True)
-                    yield ToolDone(inner, is_inner=True)
-                if outcome.pending is not None:
-                    waiting.append(outcome.called)
-                    self._pending.append(outcome.pending)
+                for part in outcome.inner:
+                    if isinstance(part, ToolDone):
+                        self._called.append(part.call)
+                    yield part
+                if outcome.waits is not None:
+                    waiting += self._put_off(outcome.called, outcome.waits)
                     continue
                 self._called.append(outcome.called)
                 self._sources += outcome.sources
@@ -315,6 +327,14 @@ class Turn:
                 yield ToolDone(outcome.called)
         # Last, because the others are done in the order in which they stand.
         self._called += waiting
+
+    def _put_off(self, called: CalledTool, waits: PendingCall | Delegated) -> list[CalledTool]:
+        """Keep what a call waits for; what the reply says of it until then."""
+        if isinstance(waits, PendingCall):
+            self._pending.append(waits)
+            return [called]
+        self._delegated.append(waits)
+        return [*waits.details.tool_calls, called]
 
     def so_far(self) -> Answered:
         """What the turn has come to, also when it ends early."""

@@ -53,6 +53,11 @@ class Toolbox(msgspec.Struct, frozen=True):
         by_name = {name: used for name, (_, used) in offered.items()}
         return cls(tuple(spec for spec, _ in offered.values()), {**by_slug, **by_name})
 
+    def find_helper(self, agent_id: str) -> AttachedAgent | None:
+        """By its id: the name that it is offered under changes with its own."""
+        helpers = (used for used in self.by_name.values() if isinstance(used, AttachedAgent))
+        return next((helper for helper in helpers if helper.agent.id == agent_id), None)
+
 
 def _delegation(helper: AttachedAgent) -> str:
     about = helper.relation.delegation_prompt or helper.agent.description or "a task that is its own"
