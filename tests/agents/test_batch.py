@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from retinue.access.models import Role
+from retinue.kit import failpoints
 from tests.client import Api, Response
 from tests.factories.agents import agent_body, attach_agent, change_agent, make_agent, read_agent, versions_of
 from tests.factories.happenings import events
@@ -190,3 +191,25 @@ async def test_the_same_batch_sent_again_is_carried_out_once(admin) -> None:
     assert first.status == again.status == 207
     assert first.body == again.body
     assert await names(admin) == ["New"]
+
+
+async def test_a_batch_that_was_cut_off_goes_on_where_it_was(admin) -> None:
+    kept = await make_agent(admin, name="Kept")
+    operations = [
+        create("One"),
+        {"op": "delete", "id": kept["id"]},
+        {"op": "update", "id": "agt_none", "data": {}},
+        create("Two"),
+    ]
+
+    async def post() -> Response:
+        return await admin.post(BATCH, {"operations": operations}, headers={"Idempotency-Key": "once"})
+
+    failpoints.arm("after_step:2:error")
+    assert (await post()).status == 500
+    failpoints.arm("")
+    assert await names(admin) == ["One"]
+    answer = await post()
+    assert [item["status"] for item in answer.json()["data"]] == [201, 204, 404, 201]
+    assert answer.json()["data"][0]["result"]["name"] == "One"
+    assert await names(admin) == ["One", "Two"]

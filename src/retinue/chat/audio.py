@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from retinue.adapters.llm import Audio, Transcription
 from retinue.agents.models import Agent
-from retinue.chat import sound_models, turns
+from retinue.chat import answering, sound_models, turns
 from retinue.chat.admission import admitted
 from retinue.chat.asking import Ask
 from retinue.chat.conducting import conduct
@@ -47,12 +47,11 @@ async def reply(
     model = await sound_models.choose(ctx, "transcription")
     async with admitted(ctx):
         heard = await _heard(ctx, agent, model.asked_for, audio)
-        begun = await turns.begin(
-            ctx,
-            Ask(agent=agent, message=heard.text, channel=Channel.audio, conversation_id=conversation_id),
-        )
-        answer = await (conduct(ctx, begun) if heard.text else _nothing_heard(ctx, begun, model.id))
-    return answer, heard
+        ask = Ask(agent=agent, message=heard.text, channel=Channel.audio, conversation_id=conversation_id)
+        begun, answered = await answering.begin_once(ctx, ask)
+        if answered is None:
+            answered = await (conduct(ctx, begun) if heard.text else _nothing_heard(ctx, begun, model.id))
+    return answered, heard
 
 
 def _read(recording: Path) -> Audio:

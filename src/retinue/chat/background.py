@@ -91,8 +91,8 @@ async def accept(ctx: Context, ask: Ask, callback_url: str | None = None) -> Cha
     if callback_url is not None:
         check_url(ctx, callback_url, "callback_url")
     await count_turn(ctx, ctx.principal.limits)
-    async with ctx.unit() as unit:
-        return await accept_within(unit, ctx, ask, callback_url=callback_url)
+    # In the request's own transaction, with the answer that an Idempotency-Key keeps.
+    return await accept_within(ctx, ctx, ask, callback_url=callback_url)
 
 
 async def accept_within(
@@ -185,16 +185,7 @@ async def _again(ctx: Context, accepted: ChatJob) -> tuple[Begun, Context]:
         context=accepted.context,
         job_id=accepted.id,
     )
-    begun = Begun(
-        ask=ask,
-        conversation_id=question.conversation_id,
-        user_message_id=question.id,
-        reply_id=accepted.message_id,
-        position=question.position,
-        history=await turns.history_before(ctx, question),
-        started=ctx.clock.monotonic(),
-    )
-    return begun, as_user
+    return await turns.begun_with(ctx, ask, question.id), as_user
 
 
 async def _fail(ctx: Context, accepted: ChatJob, error: RetinueError) -> None:

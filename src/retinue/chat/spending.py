@@ -2,12 +2,14 @@
 
 from msgspec.structs import replace
 
+from retinue.adapters.llm.catalogue import find_known_model
 from retinue.agents.models import Agent
 from retinue.chat.asking import Ask
 from retinue.chat.engine.budget import MAX_TOKENS, estimated_tokens
 from retinue.chat.engine.prompts import MAX_HISTORY_CHARACTERS
 from retinue.chat.models import ChatLog
 from retinue.chat.schemas import MAX_MESSAGE
+from retinue.chat.words import TokenUsage
 from retinue.kit.context import Context
 from retinue.usage import spending
 from retinue.usage.metering import meter, prices
@@ -92,3 +94,13 @@ def meter_turn(unit: Context, ask: Ask, log: ChatLog) -> None:
         channel=log.channel,
     )
     spending.look_later(unit, _spender(unit, ask), log.cost_usd, tokens)
+
+
+def cost_usd(model: str, usage: TokenUsage) -> float:
+    """At list prices; nothing for models whose price nobody knows."""
+    provider, _, name = model.partition("/")
+    known = find_known_model(provider, name)
+    if known is None:
+        return 0.0
+    asked = usage.prompt_tokens * (known.input_price_per_mtok or 0)
+    return (asked + usage.completion_tokens * (known.output_price_per_mtok or 0)) / 1_000_000

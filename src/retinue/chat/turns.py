@@ -13,7 +13,6 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.adapters.llm import Message as Spoken
-from retinue.adapters.llm.catalogue import find_known_model
 from retinue.agents.models import Agent, AgentStatus
 from retinue.chat import spending
 from retinue.chat.asking import Ask
@@ -29,7 +28,7 @@ from retinue.chat.models import (
     Speaker,
     TurnStatus,
 )
-from retinue.chat.words import Answered, FinishReason, ReplyDetails, TokenUsage
+from retinue.chat.words import Answered, FinishReason, ReplyDetails
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
 from retinue.kit.db.statements import Statement, reading
@@ -179,6 +178,22 @@ def _new_conversation(ctx: Context, ask: Ask) -> Conversation:
         visitor_id=ask.visitor_id,
         session_key=ask.session_key,
         last_message_at=ctx.now,
+    )
+
+
+async def begun_with(ctx: Context, ask: Ask, question_id: str) -> Begun:
+    """The turn whose question is stored already."""
+    question = await ctx.db.get(Message, question_id)
+    if question is None or question.reply_id is None:
+        raise ConversationNotFound
+    return Begun(
+        ask=ask,
+        conversation_id=question.conversation_id,
+        user_message_id=question.id,
+        reply_id=question.reply_id,
+        position=question.position,
+        history=await history_before(ctx, question) if ask.history is None else ask.history,
+        started=ctx.clock.monotonic(),
     )
 
 
@@ -369,7 +384,7 @@ def log_of(
         has_usage=keeps.log_token_usage,
         prompt_tokens=details.usage.prompt_tokens,
         completion_tokens=details.usage.completion_tokens,
-        cost_usd=_cost_usd(details.model, details.usage),
+        cost_usd=spending.cost_usd(details.model, details.usage),
         model=details.model,
         response_time_ms=round((unit.clock.monotonic() - begun.started) * 1000),
         status=ending.status,
@@ -378,13 +393,3 @@ def log_of(
     )
     spending.meter_turn(unit, ask, log)
     return log
-
-
-def _cost_usd(model: str, usage: TokenUsage) -> float:
-    """At list prices; nothing for models whose price nobody knows."""
-    provider, _, name = model.partition("/")
-    known = find_known_model(provider, name)
-    if known is None:
-        return 0.0
-    asked = usage.prompt_tokens * (known.input_price_per_mtok or 0)
-    return (asked + usage.completion_tokens * (known.output_price_per_mtok or 0)) / 1_000_000

@@ -46,7 +46,7 @@ async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completio
     async with spending(ctx, agent) as allowed:
         ask = _ask(ctx, agent, body, allowed)
         with hushed() if _is_stranger(ctx) else nullcontext():
-            message = await answering.reply(ctx, ask)
+            message = await answering.reply_once(ctx, ask)
     assert message.details is not None
     choice = Choice(
         message=CompletionReply(content=message.content),

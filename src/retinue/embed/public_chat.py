@@ -27,7 +27,7 @@ async def reply(ctx: Context, agent: Agent, body: PublicAsk) -> PublicReply:
     async with spending(ctx, agent) as allowed:
         ask = await _ask(ctx, agent, body, allowed)
         with hushed():
-            message = await answering.reply(ctx, ask)
+            message = await answering.reply_once(ctx, ask)
     return _shown(body.session_id, agent, message)
 
 

@@ -1,7 +1,6 @@
 """Many operations in one request: each for itself, or all of them or none."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -9,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, RetinueError
+from retinue.kit.http.steps import step
 from retinue.kit.schemas import Schema
 from retinue.kit.validation import field_errors
 
@@ -86,7 +86,6 @@ class Performed(msgspec.Struct, Generic[T], frozen=True):
 
 
 Perform = Callable[[Context, BatchOperation], Awaitable[Performed[T]]]
-Unit = Callable[[], AbstractAsyncContextManager[Context]]
 
 
 async def _nothing(_: Context) -> None:
@@ -107,8 +106,7 @@ async def carry_out(
     if body.atomic:
         await hold(ctx)
         return await _all_or_none(ctx, operations, perform)
-    items = [await _attempt(position, one, ctx.unit, perform) for position, one in enumerate(operations)]
-    return _answer(items)
+    return _answer([await _once(ctx, position, one, perform) for position, one in enumerate(operations)])
 
 
 def read(one: BatchOperation, shape: type[S]) -> S:
@@ -139,24 +137,27 @@ def _operations(body: Batch) -> list[BatchOperation]:
 async def _all_or_none(ctx: Context, operations: list[BatchOperation], perform: Perform[T]) -> BatchAnswer[T]:
     items: list[BatchItem[T]] = []
     for position, one in enumerate(operations):
-        items.append(await _attempt(position, one, lambda: nullcontext(ctx), perform))
-        if not items[-1].success:
+        try:
+            items.append(_succeeded(position, one, await perform(ctx, one)))
+        except RetinueError as error:
             undone = [
-                _failed(place, other, NotCarriedOut())
+                _failed(place, other, error if place == position else NotCarriedOut())
                 for place, other in enumerate(operations)
-                if place != position
             ]
-            undone.insert(position, items[-1])
-            raise BatchFailed(details=msgspec.to_builtins(_answer(undone)))
+            raise BatchFailed(details=msgspec.to_builtins(_answer(undone))) from error
     return _answer(items)
 
 
-async def _attempt(position: int, one: BatchOperation, unit: Unit, perform: Perform[T]) -> BatchItem[T]:
+async def _once(ctx: Context, position: int, one: BatchOperation, perform: Perform[T]) -> BatchItem[T]:
+    """An operation for itself, which a repetition of the whole request does not do again."""
     try:
-        async with unit() as ctx:
-            done = await perform(ctx, one)
+        done = await step(ctx, f"operation-{position}", Performed[T], lambda unit: perform(unit, one))
     except RetinueError as error:
         return _failed(position, one, error)
+    return _succeeded(position, one, done)
+
+
+def _succeeded(position: int, one: BatchOperation, done: Performed[T]) -> BatchItem[T]:
     return BatchItem(
         index=position,
         ref=one.ref,

@@ -6,7 +6,7 @@ transaction. `ctx.unit()` opens another context for work that must be committed 
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import msgspec
 import structlog
@@ -22,6 +22,9 @@ from retinue.kit.jobs.enqueue import enqueue, new_job
 from retinue.kit.jobs.models import Job
 from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
+
+if TYPE_CHECKING:
+    from retinue.kit.http.idempotency import StoredAnswer
 
 logger = structlog.get_logger("retinue.context")
 
@@ -57,6 +60,8 @@ class Context:
         self._jobs: list[Job] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._has_news = False
+        self.claim: StoredAnswer | None = None
+        """Of a request with an `Idempotency-Key`: what its steps are kept under."""
 
     @property
     def clock(self) -> Clock:

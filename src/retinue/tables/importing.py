@@ -60,25 +60,26 @@ async def start(ctx: Context, table: DataTable, form: FormData) -> TableImport:
     kept = await files.keep(
         ctx, upload, purpose="table_import", filename=upload.filename, mime_type=_MIME_TYPES[format]
     )
-    async with ctx.unit() as unit:
-        held = await fetch_for_writing(unit, table.id)
-        await refuse_second(unit, held.id)
-        await unit.db.insert(kept)
-        run = await unit.db.insert(
-            TableImport(
-                table_id=held.id,
-                file_id=kept.id,
-                filename=kept.filename,
-                format=format,
-                mode=mode,
-                match=match,
-                mapping=mapping,
-                row_key=new_row_key() if mode is ImportMode.replacing else held.row_key,
-                errors=[],
-                created_by=ctx.principal.id,
-            )
+    # In the request's own transaction, with the answer that an Idempotency-Key keeps.
+    await ctx.unit_of_work.begin()
+    held = await fetch_for_writing(ctx, table.id)
+    await refuse_second(ctx, held.id)
+    await ctx.db.insert(kept)
+    run = await ctx.db.insert(
+        TableImport(
+            table_id=held.id,
+            file_id=kept.id,
+            filename=kept.filename,
+            format=format,
+            mode=mode,
+            match=match,
+            mapping=mapping,
+            row_key=new_row_key() if mode is ImportMode.replacing else held.row_key,
+            errors=[],
+            created_by=ctx.principal.id,
         )
-        unit.defer(run_import, ImportToRun(run.id), dedupe_key=f"import:{run.id}")
+    )
+    ctx.defer(run_import, ImportToRun(run.id), dedupe_key=f"import:{run.id}")
     return run
 
 

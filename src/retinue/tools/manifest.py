@@ -11,6 +11,7 @@ from retinue.tools.queries import (
     find_users_of_credential,
     keep_table,
 )
+from retinue.tools.repeating import end_lost_execution
 from retinue.tools.routes import ROUTES
 from retinue.tools.service import detach_credential, detach_script
 
@@ -19,7 +20,7 @@ manifest = Manifest(
     records=(Tool, ToolExecution),
     routes=ROUTES,
     events=(ToolCreated, ToolUpdated, ToolDeleted),
-    jobs=(run_accepted_execution, resolve_packages, remove_packages),
+    jobs=(run_accepted_execution, end_lost_execution, resolve_packages, remove_packages),
     references=(
         Reference(to="credential", kind="tools", find=find_users_of_credential, detach=detach_credential),
         Reference(to=FILE, kind="tools", find=find_tools_with_script, detach=detach_script),

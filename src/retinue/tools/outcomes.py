@@ -53,6 +53,13 @@ def fail(execution: ToolExecution, failure: ExecutionFailed, redactor: Redactor 
     return Finished(execution=execution, error=error)
 
 
+def recalled(execution: ToolExecution) -> Finished:
+    """A run that ended earlier, as far as its record tells."""
+    error = msgspec.json.decode(execution.error, type=ExecutionError) if execution.error else None
+    output = (execution.output or "null").encode()
+    return Finished(execution=execution, output=msgspec.json.decode(output), output_json=output, error=error)
+
+
 def answer(finished: Finished) -> Executed:
     """What the caller gets: the output in full, or the error."""
     return Executed.of(

@@ -2,8 +2,9 @@
 
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, InvalidTransition
+from retinue.kit.http.steps import step
 from retinue.workflows import progress
-from retinue.workflows.errors import WorkflowNotFound
+from retinue.workflows.errors import ExecutionNotFound, WorkflowNotFound
 from retinue.workflows.live import until_ended
 from retinue.workflows.loaders import fetch_workflow
 from retinue.workflows.models import (
@@ -37,12 +38,15 @@ async def execute(
     if not body.wait:
         # In the request's own transaction, with the answer that an Idempotency-Key keeps.
         return accepted(await _start(ctx, workflow, body, is_draft=is_draft))
-    async with ctx.unit() as unit:
-        execution = await _start(unit, workflow, body, is_draft=is_draft)
-    ended = await until_ended(ctx.apart(), execution.id, body.wait)
-    if ended is None or ended.status not in ENDED:
-        return accepted(execution)
-    return await detail(ctx.apart(), ended)
+
+    async def begin(unit: Context) -> str:
+        return (await _start(unit, workflow, body, is_draft=is_draft)).id
+
+    execution_id = await step(ctx, "start", str, begin)
+    execution = await until_ended(ctx.apart(), execution_id, body.wait)
+    if execution is None:
+        raise ExecutionNotFound
+    return await detail(ctx.apart(), execution) if execution.status in ENDED else accepted(execution)
 
 
 async def _start(

@@ -49,7 +49,7 @@ _FAULTS: tuple[Any, ...] = (
 @routes.post("", requires="agents:chat", cost="chat", calls_out=True, errors=_FAULTS)
 async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
     """Without `conversation_id` a new conversation begins."""
-    return ChatReply.shown(await answering.reply(ctx, _ask(agent, body, Channel.console)))
+    return ChatReply.shown(await answering.reply_once(ctx, _ask(agent, body, Channel.console)))
 
 
 @routes.post(

@@ -2,6 +2,7 @@
 
 The key is claimed in a transaction of its own; the answer is stored in the transaction of the work itself, so
 after a crash either both exist or neither, and an abandoned claim may be taken over when its lease is up.
+What is committed before the answer is a step (`kit.http.steps`).
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import TenantRecord, table
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid, RetinueError
+from retinue.kit.failpoints import failpoint
 from retinue.kit.http.incoming import Content
 from retinue.kit.http.replies import Answer, error_answer
 from retinue.kit.http.request import Request, limit_address
@@ -110,8 +112,10 @@ async def once(
     if replay is not None:
         return replay
     renewal = asyncio.create_task(_keep_claimed(ctx, claim))
+    ctx.claim = claim
     try:
         answer = await run()
+        failpoint("before_answer_kept")
         await _store(ctx, claim, answer)
         await ctx.commit()
     except BaseException as error:

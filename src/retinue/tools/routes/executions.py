@@ -5,10 +5,10 @@ from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.tools import background, statistics
 from retinue.tools.errors import ExecutionNotFound, ToolDisabled
-from retinue.tools.execution import execute
 from retinue.tools.loaders import ExecutionById, ToolById
 from retinue.tools.outcomes import answer
 from retinue.tools.queries import EXECUTIONS
+from retinue.tools.repeating import execute_once
 from retinue.tools.schemas import (
     Accepted,
     Execute,
@@ -38,7 +38,7 @@ async def execute_tool(
     if query.is_async:
         accepted = await background.accept(ctx, tool, body.input)
         return Reply(Accepted(execution_id=accepted.id), status=202)
-    return answer(await execute(ctx, tool, body.input))
+    return answer(await execute_once(ctx, tool, body.input))
 
 
 @routes.get("/executions", requires="tools:read", wrap=False)

@@ -5,7 +5,7 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.workflows import executions
-from retinue.workflows.errors import WorkflowNotPublished
+from retinue.workflows.errors import ExecutionNotFound, WorkflowNotPublished
 from retinue.workflows.loaders import ExecutionById, WorkflowById, require_own
 from retinue.workflows.queries import EXECUTIONS
 from retinue.workflows.schemas import (
@@ -32,7 +32,7 @@ _READ, _EXECUTE = "workflows:read", "workflows:execute"
     other_status=200,
     cost="execute",
     calls_out=True,
-    errors=(WorkflowNotPublished, RateLimited),
+    errors=(WorkflowNotPublished, RateLimited, ExecutionNotFound),
 )
 async def execute_workflow(
     ctx: Context, workflow: WorkflowById, body: WorkflowExecute, query: ExecuteQuery
