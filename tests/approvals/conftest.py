@@ -1,31 +1,20 @@
 """People who decide, and the companies that carry their mails, on loopback."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from retinue.access.models import Role
-from retinue.adapters.notifying import Outside
-from retinue.app import Service
 from retinue.approvals.models import Approval
-from retinue.kit.clock import HeldClock
-from retinue.kit.egress import Egress
-from tests.adapters.notifying_servers import CONFIGS, Vendors, vendors
 from tests.client import Api
 from tests.factories.approvals import some_approval
 from tests.factories.people import People
+from tests.notifications.conftest import companies
+
+__all__ = ["companies"]
 
 Ask = Callable[..., Awaitable[Approval]]
-
-
-@pytest.fixture
-async def companies(service: Service, clock: HeldClock) -> AsyncIterator[Vendors]:
-    async with vendors() as found:
-        adapters = service.instance.adapters
-        adapters[Outside] = Outside(adapters[Egress], clock, dict.fromkeys(CONFIGS, found.url))
-        yield found
-        assert found.complaints == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A decision that came through a link: the page's form, or the same as JSON."""
+"""What a link opens, and a decision that comes through it: the page's form, or the same as JSON."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -6,7 +6,9 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from retinue.approvals import links, pages
+from retinue.approvals.controls import PREFIX, Filled
 from retinue.approvals.deciding import decide as store
+from retinue.approvals.errors import ApprovalNotFound, NotAnApprover
 from retinue.approvals.extra_input import sent_by_form
 from retinue.approvals.models import Approval
 from retinue.approvals.queries import responses_to
@@ -21,7 +23,16 @@ from retinue.kit.validation import field_errors
 
 _MOST_BYTES = 64 * 1024
 _FORM = "application/x-www-form-urlencoded"
-_PREFIX = "data."
+
+
+async def show(ctx: Context, token: str, request: Request) -> Reply[Document]:
+    try:
+        approval, answered, _ = await links.fetch(ctx, token)
+    except (ApprovalNotFound, NotAnApprover) as error:
+        if "text/html" not in request.header(b"accept"):
+            raise
+        return pages.refused("This link cannot be used", error)
+    return pages.page(approval, answered, ctx.now)
 
 
 async def decide(ctx: Context, token: str, request: Request) -> ApprovalOut | Reply[Document]:
@@ -40,16 +51,19 @@ async def decide(ctx: Context, token: str, request: Request) -> ApprovalOut | Re
 
 
 async def _by_form(approval: Approval, as_user: Context, body: bytes) -> Reply[Document]:
+    texts: dict[str, list[str]] = {}
     try:
-        decision = _decision(_read_form(body, approval))
+        texts = _read_form(body)
+        decision = _decision(_chosen(texts, approval))
         async with as_user:
             decided = await store(as_user, approval.id, decision)
+    except Invalid as invalid:
+        problems = {name: str(why) for name, why in (invalid.details or {}).items()}
+        return pages.page(approval, None, as_user.now, Filled(texts, problems))
     except RetinueError as error:
         if error.status >= 500:
             raise
-        problems = [f"{name.removeprefix(_PREFIX)}: {why}" for name, why in (error.details or {}).items()]
-        told = [error.message, *problems] if isinstance(error, Invalid) else [error.message]
-        return pages.refused(approval, told, error.status)
+        return pages.refused(approval.title, error)
     return pages.decided(decided, decision.verdict)
 
 
@@ -71,7 +85,7 @@ def _read_json(body: bytes) -> LinkDecision:
     return _checked(raw)
 
 
-def _read_form(body: bytes, approval: Approval) -> LinkDecision:
+def _read_form(body: bytes) -> dict[str, list[str]]:
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=500)
     except ValueError as error:
@@ -79,7 +93,11 @@ def _read_form(body: bytes, approval: Approval) -> LinkDecision:
     sent: dict[str, list[str]] = {}
     for name, value in pairs:
         sent.setdefault(name, []).append(value.replace("\0", ""))
-    filled = {name.removeprefix(_PREFIX): texts for name, texts in sent.items() if name.startswith(_PREFIX)}
+    return sent
+
+
+def _chosen(sent: dict[str, list[str]], approval: Approval) -> LinkDecision:
+    filled = {name.removeprefix(PREFIX): texts for name, texts in sent.items() if name.startswith(PREFIX)}
     return _checked(
         {
             "decision": sent.get("decision", [""])[0],

@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
+from retinue.approvals.controls import PREFIX, Filled, controls
 from retinue.approvals.models import Approval, ApprovalStatus, Response
 from retinue.kit.clock import Instant
-from retinue.kit.fields import CHOICES, Fields, FieldType, options_of
+from retinue.kit.errors import RetinueError
 from retinue.kit.http.replies import Document, Reply
 
 POLICY = (
@@ -35,33 +36,16 @@ _PAGE = """<!doctype html>
 </html>
 """
 _FORM = """      <form method="post">
-        <div class="field">
+{fields}        <div class="field">
           <label for="comment">Comment</label>
-          <textarea id="comment" name="comment" maxlength="4000" rows="3"></textarea>
+          <textarea id="comment" name="comment" maxlength="4000" rows="3">{comment}</textarea>
         </div>
-{fields}        <div class="answers">
+        <div class="answers">
           <button class="send" name="decision" value="approve">Approve</button>
           <button name="decision" value="reject">Reject</button>
         </div>
       </form>
 """
-_FIELD = """        <div class="field">
-          <label for="{id}">{label}</label>
-          {control}
-        </div>
-"""
-_INPUT_TYPES = {
-    FieldType.number: 'type="number" step="any"',
-    FieldType.rating: 'type="number"',
-    FieldType.slider: 'type="number" step="any"',
-    FieldType.checkbox: 'type="checkbox"',
-    FieldType.email: 'type="email"',
-    FieldType.url: 'type="url"',
-    FieldType.phone: 'type="tel"',
-    FieldType.date: 'type="date"',
-    FieldType.datetime: 'type="datetime-local"',
-    FieldType.hidden: 'type="hidden"',
-}
 _STATES = {
     ApprovalStatus.approved: "This was approved.",
     ApprovalStatus.rejected: "This was rejected.",
@@ -70,19 +54,34 @@ _STATES = {
 }
 
 
-def page(approval: Approval, answered: Response | None, now: Instant) -> Reply[Document]:
-    """What will happen, and the form while this approver can still answer."""
-    parts = [*_about(approval)]
+def page(
+    approval: Approval, answered: Response | None, now: Instant, filled: Filled | None = None
+) -> Reply[Document]:
+    """What will happen, and the form while this approver can answer, with what was wrong in it before."""
+    told = _told(approval, answered, now)
+    if told:
+        return _reply(approval.title, [*_about(approval), _result(told)])
+    filled = filled or Filled()
+    form = _FORM.format(fields=controls(approval.fields, filled), comment=escape(filled.text("comment")))
+    wrong = [_result(problem, "bad") for problem in _wrong(approval, filled)]
+    return _reply(approval.title, [*_about(approval), _until(approval), *wrong, form], 422 if wrong else None)
+
+
+def _told(approval: Approval, answered: Response | None, now: Instant) -> str:
+    """Why there is nothing to decide here any more, if so."""
     if approval.status is not ApprovalStatus.pending:
-        parts.append(_result(_STATES[approval.status]))
-    elif approval.expires_at <= now:
-        parts.append(_result(_STATES[ApprovalStatus.timeout]))
-    elif answered is not None:
-        parts.append(_result(f"You have {answered.decision} this. It waits for others."))
-    else:
-        fields = "".join(_field(one.definition, one.type) for one in Fields(approval.fields).asked)
-        parts.append(_FORM.format(fields=fields))
-    return _reply(approval.title, parts)
+        return _STATES[approval.status]
+    if approval.expires_at <= now:
+        return _STATES[ApprovalStatus.timeout]
+    return f"You have {answered.decision} this. It waits for others." if answered is not None else ""
+
+
+def _wrong(approval: Approval, filled: Filled) -> list[str]:
+    """What is wrong with a field stands beside it; here is that something is, and what no field is for."""
+    named = {f"{PREFIX}{one['id']}" for one in approval.fields}
+    others = [f"{name} {why}." for name, why in filled.problems.items() if name not in named]
+    is_marked = len(others) < len(filled.problems)
+    return [*others, *(["Nothing is decided yet: please correct what is marked."] if is_marked else [])]
 
 
 def decided(approval: Approval, verdict: str) -> Reply[Document]:
@@ -93,8 +92,8 @@ def decided(approval: Approval, verdict: str) -> Reply[Document]:
     return _reply(approval.title, [_result(told)])
 
 
-def refused(approval: Approval, problems: list[str], status: int) -> Reply[Document]:
-    return _reply(approval.title, [_result(problem, "bad") for problem in problems], status)
+def refused(title: str, error: RetinueError) -> Reply[Document]:
+    return _reply(title, [_result(error.message, "bad")], error.status)
 
 
 def _reply(title: str, parts: list[str], status: int | None = None) -> Reply[Document]:
@@ -104,7 +103,6 @@ def _reply(title: str, parts: list[str], status: int | None = None) -> Reply[Doc
 
 
 def _about(approval: Approval) -> list[str]:
-    until = approval.expires_at[:16].replace("T", " ")
     described = [
         f"      <p>{escape(line)}</p>\n" for line in approval.description.splitlines() if line.strip()
     ]
@@ -116,31 +114,12 @@ def _about(approval: Approval) -> list[str]:
         *described,
         "      <h2>What will happen</h2>\n",
         f'      <pre tabindex="0">{escape(happens)}</pre>\n',
-        f'      <p class="hint">To be decided until {escape(until)} UTC.</p>\n',
     ]
 
 
-def _field(declared: dict[str, Any], type: FieldType) -> str:
-    """One field of the approval; the answer that rejects needs none of them, so the browser asks for none."""
-    id = escape(f"data.{declared['id']}")
-    named = f'id="{id}" name="{id}"'
-    label = str(declared.get("label") or declared["id"]) + (" *" if declared.get("required") else "")
-    if type is FieldType.textarea:
-        control = f'<textarea {named} rows="3"></textarea>'
-    elif type in CHOICES:
-        several = " multiple" if type in {FieldType.multi_select, FieldType.checkbox_group} else ""
-        empty = "" if several else '<option value=""></option>'
-        control = f"<select {named}{several}>{empty}{_options(declared)}</select>"
-    else:
-        control = f"<input {named} {_INPUT_TYPES.get(type, '')}>"
-    return _FIELD.format(id=id, label=escape(label), control=control)
-
-
-def _options(declared: dict[str, Any]) -> str:
-    return "".join(
-        f'<option value="{escape(str(one["value"]))}">{escape(str(one["label"]))}</option>'
-        for one in options_of(declared)
-    )
+def _until(approval: Approval) -> str:
+    until = approval.expires_at[:16].replace("T", " ")
+    return f'      <p class="hint">To be decided until {escape(until)} UTC.</p>\n'
 
 
 def _result(text: str, kind: str = "good") -> str:

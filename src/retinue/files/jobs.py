@@ -1,3 +1,5 @@
+import asyncio
+
 from retinue.adapters.blobs import Blobs
 from retinue.files.models import File, Purpose
 from retinue.files.queries import find_expired, known_ids
@@ -5,6 +7,7 @@ from retinue.files.service import REFERENCE, remove
 from retinue.files.uploading import RULES
 from retinue.kit import references
 from retinue.kit.context import Context
+from retinue.kit.http.uploads import sweep_spool
 from retinue.kit.jobs.declare import NoPayload, job
 
 _GRACE_S = 24 * 3600
@@ -14,6 +17,8 @@ _BATCH = 500
 @job(every_s=24 * 3600, timeout_s=3600, transactional=False)
 async def sweep_orphans(ctx: Context, payload: NoPayload) -> None:  # noqa: ARG001  a periodic job
     """Remove bytes that no row names a day after they came: their upload was never committed."""
+    # A start finds only what was spooled long before it, which a crash right before it was not.
+    await asyncio.to_thread(sweep_spool, ctx.settings.data_dir / "tmp", _GRACE_S)
     batch: list[str] = []
     before = ctx.clock.time() - _GRACE_S
     await ctx.adapter(Blobs).discard_unfinished(before)

@@ -22,6 +22,7 @@ from retinue.files.ranges import Part, read_range
 from retinue.kit import references
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden
+from retinue.kit.failpoints import failpoint
 from retinue.kit.http.replies import Download, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.uploads import UploadedFile
@@ -77,10 +78,12 @@ async def keep(
         created_by=ctx.principal.id,
         expires_at=None if kept_s is None else ctx.clock.ahead(kept_s),
     )
+    failpoint("file_spooled")
     try:
         await ctx.adapter(Blobs).put(blob_key(file), path)
     finally:
         path.unlink(missing_ok=True)
+    failpoint("file_bytes_kept")
     return file
 
 

@@ -1,4 +1,4 @@
-from retinue.approvals import from_links, links, pages
+from retinue.approvals import from_links, links
 from retinue.approvals.errors import (
     AlreadyResponded,
     ApprovalAlreadyResolved,
@@ -17,10 +17,9 @@ routes = Routes(links.PATH, tag="approvals")
 
 
 @routes.get("/{token}", requires=PUBLIC, errors=(ApprovalNotFound, NotAnApprover))
-async def get_approval_page(ctx: Context, token: str) -> Reply[Document]:
+async def get_approval_page(ctx: Context, token: str, request: Request) -> Reply[Document]:
     """The page of a link; opening it decides nothing, however often a mail scanner does."""
-    approval, answered, _ = await links.fetch(ctx, token)
-    return pages.page(approval, answered, ctx.now)
+    return await from_links.show(ctx, token, request)
 
 
 @routes.post(
