@@ -16,6 +16,7 @@ from bench import (
     chat,
     crowd,
     deliveries,
+    event_log,
     forms,
     functions,
     jobs,
@@ -47,15 +48,26 @@ def databases() -> dict[str, str]:
     return found
 
 
+# Of this run alone, so that two of them may measure at the same time.
+_DATABASE = f"retinue_bench_{os.getpid()}"
+
+
 async def empty_database(server: str) -> str:
     """A PostgreSQL database of our own, made anew; nothing for SQLite, which gets a new file each time."""
     if not server:
         return ""
+    await drop_database(server)
     connection = await asyncpg.connect(server)
-    await connection.execute("DROP DATABASE IF EXISTS retinue_bench WITH (FORCE)")
-    await connection.execute("CREATE DATABASE retinue_bench")
+    await connection.execute(f"CREATE DATABASE {_DATABASE}")
     await connection.close()
-    return urlunsplit(urlsplit(server)._replace(path="/retinue_bench"))
+    return urlunsplit(urlsplit(server)._replace(path=f"/{_DATABASE}"))
+
+
+async def drop_database(server: str) -> None:
+    if server:
+        connection = await asyncpg.connect(server)
+        await connection.execute(f"DROP DATABASE IF EXISTS {_DATABASE} WITH (FORCE)")
+        await connection.close()
 
 
 def verdict(value: float, goal: float, alarm: float) -> str:
@@ -120,6 +132,7 @@ _APART = {
     "tables": ("data tables", tables.measure),
     "workflows": ("workflows", workflows.measure),
     "forms": ("forms", forms.measure),
+    "event_log": ("the event log", event_log.measure),
 }
 
 
@@ -185,6 +198,7 @@ async def main() -> int:
             "outgoing",
             "workflows",
             "forms",
+            "event_log",
         ],
     )
     parser.add_argument("--database", choices=["sqlite", "postgresql"])
@@ -194,19 +208,28 @@ async def main() -> int:
     for database, server in databases().items():
         if options.database not in {None, database}:
             continue
-        url = await empty_database(server)
-        if options.only in {None, "requests"}:
-            went_well = await show_requests(database, url, options.rounds) and went_well
-        if options.only in {None, "chat"}:
-            # The peers bring their own database, so they are measured once.
-            with_peers = options.with_peers and (database == "sqlite" or options.database is not None)
-            went_well = await show_chat(database, url, options.rounds, with_peers=with_peers) and went_well
-        if options.only in {None, "others"}:
-            went_well = await show_others(database, url) and went_well
-        went_well = await show_apart(database, server, options.only) and went_well
+        try:
+            went_well = await show_all(database, server, options) and went_well
+        finally:
+            await drop_database(server)
     if options.only in {None, "outgoing"}:
         went_well = await show_outgoing() and went_well
     return 0 if went_well else 1
+
+
+async def show_all(database: str, server: str, options: argparse.Namespace) -> bool:
+    """What is measured on each database."""
+    url = await empty_database(server)
+    went_well = True
+    if options.only in {None, "requests"}:
+        went_well = await show_requests(database, url, options.rounds)
+    if options.only in {None, "chat"}:
+        # The peers bring their own database, so they are measured once.
+        with_peers = options.with_peers and (database == "sqlite" or options.database is not None)
+        went_well = await show_chat(database, url, options.rounds, with_peers=with_peers) and went_well
+    if options.only in {None, "others"}:
+        went_well = await show_others(database, url) and went_well
+    return await show_apart(database, server, options.only) and went_well
 
 
 if __name__ == "__main__":

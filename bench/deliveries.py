@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from bench import receiving
 from bench.figures import KEY, Figure
+from bench.filling import fill
 from bench.servers import Server
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.statements import Statement
@@ -40,7 +41,6 @@ SECONDS = 5
 BACKLOG = 10_000
 FEW, MANY = 1_000, 1_000_000
 _PATIENCE_S = 300
-_FILLED_AT_ONCE = 25_000
 
 
 class Tenantry:
@@ -232,32 +232,22 @@ async def _list_cost(instance: Instance) -> Figure:
 
 
 async def _fill(tenantry: Tenantry, webhook: Webhook, rows: int) -> None:
-    for first in range(0, rows, _FILLED_AT_ONCE):
-        statement = _filling(webhook, first + 1, min(rows, first + _FILLED_AT_ONCE))
-        async with tenantry.context() as ctx:
-            await ctx.system("bench").execute(statement)
-    async with tenantry.context() as ctx:
-        await ctx.db.update(webhook, failed_count=rows)
+    def varying(_number: Any, text: Any) -> dict[str, Any]:
+        at = sa.literal("2026-11-15T08:30:00.") + text
+        return {
+            "id": sa.literal(webhook.id) + text,
+            "event_id": sa.literal("evt_") + text,
+            "created_at": at,
+            "updated_at": at,
+        }
 
-
-def _filling(webhook: Webhook, first: int, last: int) -> Statement[Any]:
-    table = WebhookDelivery.__table__
-    numbers = sa.select(sa.literal(first, sa.BigInteger()).label("n")).cte("numbers", recursive=True)
-    numbers = numbers.union_all(
-        sa.select(numbers.c.n + 1).where(numbers.c.n < sa.literal(last, sa.BigInteger()))
-    )
-    text = sa.func.substr(sa.cast(numbers.c.n + 10_000_000, sa.Text()), 2)
     fixed = {
         "tenant_id": webhook.tenant_id, "webhook_id": webhook.id, "event_type": "bench.list",
         "status": "failed", "attempt": 7, "is_test": False, "is_scheduled": False,
     }  # fmt: skip
-    at = sa.literal("2026-11-15T08:30:00.") + text
-    values = {
-        "id": sa.literal(webhook.id) + text, "event_id": sa.literal("evt_") + text,
-        "created_at": at, "updated_at": at,
-        **{name: sa.literal(value, table.c[name].type) for name, value in fixed.items()},
-    }  # fmt: skip
-    return Statement(sa.insert(table).from_select(list(values), sa.select(*values.values())))
+    await fill(tenantry.context, WebhookDelivery.__table__, rows, fixed, varying)
+    async with tenantry.context() as ctx:
+        await ctx.db.update(webhook, failed_count=rows)
 
 
 async def _page_ms(tenantry: Tenantry, webhook: Webhook) -> float:

@@ -1,4 +1,4 @@
-"""What a submission costs beside a bare insert, and what a form with many submissions costs to read.
+"""What a submission costs, and what a form with many submissions costs to read.
 
 python -m bench.forms [submissions]
 """
@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-import msgspec
 
+from bench import submitting
 from bench.figures import KEY, Figure
-from bench.requests import NOTE, Scenario, Side, call, environment, sign_in
 from bench.retrieval import context
-from bench.servers import Server
 from retinue.forms import analytics, service, submissions
 from retinue.forms.counting import count_submissions
 from retinue.forms.models import Form, FormDay, FormStatus, SearchIndex, Submission
@@ -36,10 +34,7 @@ from retinue.wiring import close_instance, open_instance
 
 MANY = 1_000_000
 TIMES = 15
-ROUNDS = 5
 READ_GOAL_MS = 50.0
-SUBMIT_GOAL_US = 1000.0
-"""A thousand submissions in a second of one core."""
 INDEX_GOAL_US = 300.0
 NEW = 3_000
 ROW_KEY = 1
@@ -49,60 +44,12 @@ NAMES = (
     "source", "searched", "submitted_by", "is_signed_in", "is_uncounted", "number",
 )  # fmt: skip
 TOPICS = ("sales", "support", "billing", "delivery", "return", "praise", "other")
-SUBMIT_GOAL = 2.5
-FIELDS = [
-    {"id": "name", "type": "text", "label": "Name", "required": True, "validation": {"max_length": 200}},
-    {"id": "email", "type": "email", "label": "E-mail", "required": True},
-    {"id": "message", "type": "textarea", "label": "Message"},
-    {"id": "topic", "type": "select", "label": "Topic", "options": ["sales", "support"]},
-]
-ANSWER = msgspec.json.encode(
-    {
-        "data": {
-            "name": "Ada Lovelace",
-            "email": "ada@example.com",
-            "message": "Some words to store. " * 8,
-            "topic": "sales",
-        }
-    }
-)
-
-
-async def make_form(server: Server, token: str) -> str:
-    """The public address that takes answers."""
-    limits = {"submit": 100_000, "total": 100_000}
-    body = {"name": "Bench", "fields": FIELDS, "settings": {"limits": limits}}
-    made: Any = await call(server.port, "POST", "/api/v1/forms", msgspec.json.encode(body), token)
-    await call(server.port, "POST", f"/api/v1/forms/{made['data']['id']}/publish", b"{}", token)
-    return f"/api/v1/public/forms/{made['data']['slug']}/submit"
-
-
-async def submit_costs(url: str, rounds: int) -> tuple[float, float]:
-    """What a submission costs our server: in inserts of a bare application with our driver, and in us."""
-    with tempfile.TemporaryDirectory() as folder:
-        servers: list[Server] = []
-        try:
-            servers.append(Server("bench.ours", env=environment(folder, url)))
-            token = await sign_in(servers[0])
-            await call(servers[0].port, "POST", "/bench/notes", NOTE, token)
-            path = await make_form(servers[0], token)
-            servers.append(Server("bench.bare", url or str(Path(folder) / "retinue.db"), ""))
-            submit = Scenario("submit", "POST", path, 500, {}, {}, body=ANSWER)
-            insert = Scenario("insert", "POST", "/bench/notes", 500, {}, {}, body=NOTE)
-            ratios, costs = [], []
-            for _ in range(rounds + 1):
-                costs.append(await Side(servers[0]).measure(submit))
-                ratios.append(costs[-1] / await Side(servers[1]).measure(insert))
-        finally:
-            for server in reversed(servers):
-                server.stop()
-    return statistics.median(ratios[1:]), statistics.median(costs[1:])
 
 
 async def fill(instance: Instance, tenant_id: str, many: int, url: str) -> Form:
     """A form with so many submissions, and the sums and the words that the job would have made of them."""
     async with context(instance, tenant_id) as ctx:
-        form = await service.create(ctx, FormCreate(name="Bench", fields=FIELDS))
+        form = await service.create(ctx, FormCreate(name="Bench", fields=submitting.FIELDS))
         await ctx.db.update(form, status=FormStatus.published)
         for number in range(100):
             day = f"2026-{1 + number // 28:02d}-{1 + number % 28:02d}"
@@ -191,12 +138,12 @@ async def read(instance: Instance, tenant_id: str, form: Form, many: int) -> lis
         "analytics": lambda: analytics.collect(ctx, form, AnalyticsQuery()),
     }
     return [
-        Figure(f"{many:,} submissions: {name}", await _cost_ms(instance, ask), "ms", READ_GOAL_MS)
+        Figure(f"{many:,} submissions: {name}", await cost_ms(instance, ask), "ms", READ_GOAL_MS)
         for name, ask in asked.items()
     ]
 
 
-async def _cost_ms(instance: Instance, ask: Callable[[], Awaitable[Any]]) -> float:
+async def cost_ms(instance: Instance, ask: Callable[[], Awaitable[Any]]) -> float:
     """CPU where all the work is ours, as on SQLite; time of day where another process does some of it."""
     taken = []
     for _ in range(TIMES):
@@ -223,7 +170,7 @@ async def indexing_us(instance: Instance, tenant_id: str, form: Form) -> float:
 
 
 async def measure(url: str = "", many: int = MANY) -> list[Figure]:
-    ratio, cost_us = await submit_costs(url, ROUNDS)
+    submitted = await submitting.measure(url)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             data_dir=Path(folder),
@@ -238,8 +185,7 @@ async def measure(url: str = "", many: int = MANY) -> list[Figure]:
                 tenant = await system.insert(Tenant(name="Bench", plan=Plan.enterprise))
             form = await fill(instance, tenant.id, many, url)
             return [
-                Figure("a submission, in bare inserts", ratio, "x", SUBMIT_GOAL),
-                Figure("a submission", cost_us, "us CPU", SUBMIT_GOAL_US),
+                *submitted,
                 *await read(instance, tenant.id, form, many),
                 Figure(
                     "counting and indexing one", await indexing_us(instance, tenant.id, form), "us CPU",
