@@ -1,11 +1,14 @@
 """Runs the test suite on SQLite and, where they answer, with PostgreSQL, Redis and MariaDB.
 
+On PostgreSQL an instance is three services where a redis-server can be started for them to share.
+
 An address given in a RETINUE_TEST_* variable must answer; the usual loopback ones are used when they do.
 """
 
 import asyncio
 import getpass
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +25,7 @@ DATABASE = "RETINUE_TEST_DATABASE_URL"
 PYTEST = (sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "not slow")
 ONLY_DATABASE = "RETINUE_TEST_ONLY_DATABASE"
 HALF = "RETINUE_TEST_HALF"
+SERVICES = "RETINUE_TEST_SERVICES"
 NOTHING_TO_RUN = 5
 # What `make check` runs by itself.
 CHECKED = ("--ignore", "tests/contract/test_shape.py")
@@ -122,10 +126,11 @@ def main() -> None:
     # Many tests start the server as a process: compiled once, it is up in half the time.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     postgresql = environment.pop(DATABASE, None)
+    services = environment.pop(SERVICES, "3" if shutil.which("redis-server") else "1")
     passed = [run("SQLite", {**environment, **({HALF: "1"} if postgresql else {})}, arguments)]
     if postgresql:
-        second = {**environment, DATABASE: postgresql, ONLY_DATABASE: "1", HALF: "2"}
-        passed.append(run("PostgreSQL", second, arguments))
+        second = {**environment, DATABASE: postgresql, ONLY_DATABASE: "1", HALF: "2", SERVICES: services}
+        passed.append(run(f"PostgreSQL, {services} services at a time", second, arguments))
     sys.exit(0 if all(passed) else 1)
 
 

@@ -16,11 +16,17 @@ from tests.client import Api
 from tests.databases import Databases
 from tests.e2e.processes import kill_what_is_left
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD, People
+from tests.services import SERVICES, SharedRedis, SpreadService, why_not
 
 START = 1_800_000_000.0
 MOST_CASES = 6
 
 configure(Settings(log_format="json"))
+
+
+def pytest_configure() -> None:
+    if SERVICES > 1 and why_not():
+        raise pytest.UsageError(why_not())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -96,10 +102,27 @@ def clock() -> HeldClock:
 ServiceMaker = Callable[..., Awaitable[Service]]
 
 
+@pytest.fixture(scope="session")
+def shared_redis() -> Iterator[SharedRedis]:
+    """What several services share, started where there are any."""
+    redis = SharedRedis()
+    redis.start()
+    yield redis
+    redis.kill()
+
+
 @pytest.fixture
-async def make_service(databases: Databases, tmp_path: Path, clock: HeldClock) -> AsyncIterator[ServiceMaker]:
+async def make_service(
+    request: pytest.FixtureRequest, databases: Databases, tmp_path: Path, clock: HeldClock
+) -> AsyncIterator[ServiceMaker]:
     """Start a service with other settings than the usual ones, on an empty database."""
     started: list[Service] = []
+    is_spread = SERVICES > 1 and request.node.get_closest_marker("one_service") is None
+    shared: dict[str, Any] = {}
+    if is_spread:
+        redis: SharedRedis = request.getfixturevalue("shared_redis")
+        await redis.empty()
+        shared = {"redis_url": redis.url}
 
     async def make(*, manifests: Any = None, **changed: Any) -> Service:
         chosen = {
@@ -111,10 +134,14 @@ async def make_service(databases: Databases, tmp_path: Path, clock: HeldClock) -
             "password_cost": (8, 1, 1),
             "worker": "off",
             "database_pool": 5,
+            **shared,
             **changed,
         }
         more = {"manifests": manifests} if manifests is not None else {}
-        service = Service(Settings(**chosen), clock, **more)
+        if is_spread:
+            service: Service = SpreadService(Settings(**chosen), clock, SERVICES, **more)
+        else:
+            service = Service(Settings(**chosen), clock, **more)
         await service.start()
         started.append(service)
         return service

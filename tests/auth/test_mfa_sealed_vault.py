@@ -9,6 +9,7 @@ from retinue.kit.vault import KEY_FILE
 from tests.client import Api
 from tests.factories.people import People
 from tests.factories.second_factors import complete, enable, mfa_token, set_up
+from tests.services import start_all
 
 
 @pytest.fixture
@@ -21,6 +22,7 @@ async def persons(people, clock):
 @pytest.fixture
 async def sealed(service, persons, clock) -> AsyncIterator[Service]:
     """The same instance, started again after its key was lost."""
+    await start_all(service)
     (service.settings.data_dir / KEY_FILE).unlink()
     started = Service(service.settings, clock)
     await started.start()

@@ -1,10 +1,13 @@
-"""A client of one stream that hears it as it comes, and can go away."""
+"""A client of one stream that hears it as it comes, and can go away; and the turns that are going on."""
 
 import asyncio
 from typing import Any
 
+from retinue.app import Service
+from retinue.chat.live import LiveTurn, LiveTurns
 from tests.chat.speaking import Heard, events_of
 from tests.client import Api
+from tests.services import instances_of
 
 
 class Listener:
@@ -52,3 +55,20 @@ class Listener:
     async def end(self) -> None:
         async with asyncio.timeout(10):
             await self._task
+
+
+def turns_of(service: Service) -> list[LiveTurns]:
+    """Those that go on, in each process."""
+    return [instance.adapters[LiveTurns] for instance in instances_of(service)]
+
+
+async def until_quiet(service: Service) -> None:
+    """Until no turn goes on."""
+    async with asyncio.timeout(10):
+        while any(len(turns) for turns in turns_of(service)):
+            await asyncio.sleep(0.01)
+
+
+def find_turn(service: Service, message_id: str) -> LiveTurn:
+    (found,) = [turn for turns in turns_of(service) if (turn := turns.find(message_id)) is not None]
+    return found

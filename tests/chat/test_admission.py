@@ -8,11 +8,10 @@ import pytest
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.chat import admission, live
-from retinue.chat.live import LiveTurns
 from retinue.kit.clock import HeldClock
 from retinue.tenants.models import Tenant
 from tests.adapters.llm_server import ProviderServer, hanging
-from tests.chat.listening import Listener
+from tests.chat.listening import Listener, until_quiet
 from tests.chat.speaking import path_of, say
 from tests.client import Api
 from tests.embed.keys import Holder, make_key
@@ -81,7 +80,6 @@ async def test_whoever_leaves_gives_the_place_back(
     way: str,
 ) -> None:
     monkeypatch.setattr(live, "GRACE_S", 0.0)
-    turns = service.instance.adapters[LiveTurns]
     for number in range(PLACES + 1):
         provider.fails(hanging())
         listener = Listener(owner, path_of(agent, way), {"message": "Hello", "text": "Hello"})
@@ -89,8 +87,7 @@ async def test_whoever_leaves_gives_the_place_back(
             while len(provider.requests) <= number:
                 await asyncio.sleep(0.01)
             await listener.leave()
-            while len(turns):
-                await asyncio.sleep(0.01)
+            await until_quiet(service)
 
 
 async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
@@ -114,9 +111,7 @@ async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
         assert (refused.status, refused.details["window"]) == (429, "concurrent")
     for one in held:
         await one.leave()
-    async with asyncio.timeout(10):
-        while len(service.instance.adapters[LiveTurns]):
-            await asyncio.sleep(0.05)
+    await until_quiet(service)
     assert (await say(owner, agent)).status == 200
     # As if the process that holds it had been killed: nobody renews it.
     limiter = service.instance.limiter

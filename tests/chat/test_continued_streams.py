@@ -41,6 +41,7 @@ async def guarded(admin: Api, weather: dict[str, Any], monkeypatch: pytest.Monke
     return await change_tool(admin, weather, requires_approval=True)
 
 
+@pytest.mark.one_service("only the process that makes a reply tells it while it is made: ADR 11")
 @pytest.mark.usefixtures("guarded")
 async def test_the_rest_of_a_reply_comes_while_it_is_made(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
@@ -72,6 +73,7 @@ async def test_the_rest_of_a_reply_comes_while_it_is_made(
     assert len(service.instance.adapters[LiveTurns]) == 0
 
 
+@pytest.mark.one_service("only the process that makes a reply tells it while it is made: ADR 11")
 @pytest.mark.usefixtures("guarded")
 async def test_a_reply_that_goes_on_is_stopped(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer

@@ -7,11 +7,10 @@ import pytest
 
 from retinue.app import Service
 from retinue.chat import live, resuming
-from retinue.chat.live import LiveTurns
 from retinue.chat.models import Message
 from retinue.kit.clock import HeldClock
 from tests.adapters.llm_server import ProviderServer
-from tests.chat.listening import Listener
+from tests.chat.listening import Listener, turns_of, until_quiet
 from tests.chat.speaking import path_of, text_of
 from tests.chat.test_continued_streams import slowly
 from tests.client import Api
@@ -63,7 +62,7 @@ async def test_a_turn_is_not_given_up_while_somebody_waits_for_it_in_another_pro
     await until_followed(people, admin, message_id)
     await here.leave()
     await asyncio.sleep(3 * GRACE_S)
-    assert len(service.instance.adapters[LiveTurns]) == 1
+    assert sum(map(len, turns_of(service))) == 1
     more.set()
     await there.end()
     assert text_of(there.events) == "rains."
@@ -95,7 +94,5 @@ async def test_a_turn_is_given_up_once_nobody_waits_for_it_anywhere(
     await until_followed(people, admin, message_id)
     await here.leave()
     await there.leave()
-    async with asyncio.timeout(10):
-        while len(service.instance.adapters[LiveTurns]):
-            await asyncio.sleep(0.02)
+    await until_quiet(service)
     await elsewhere.stop()

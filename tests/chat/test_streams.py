@@ -12,7 +12,7 @@ from retinue.chat.live import LiveTurns
 from retinue.kit.clock import HeldClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer, hanging, refusing, resetting, streaming
-from tests.chat.listening import Listener
+from tests.chat.listening import Listener, until_quiet
 from tests.chat.speaking import events_of, messages_of, path_of, reply_to, stream, text_of
 from tests.client import Api
 from tests.factories.agents import attach_tool
@@ -27,12 +27,6 @@ def said(*texts: bytes) -> bytes:
     """A stream of a provider up to here, without its end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     return head + b"".join(PIECE % text for text in texts)
-
-
-async def until_quiet(service: Service) -> None:
-    async with asyncio.timeout(10):
-        while len(service.instance.adapters[LiveTurns]):
-            await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -157,6 +151,7 @@ async def test_a_call_that_was_stopped_with_its_turn_is_not_replayed(
     assert events_of(again.body) == [one for one in listener.events if one.event != "tool_use"]
 
 
+@pytest.mark.one_service("plays the other process itself")
 @pytest.mark.usefixtures("impatient")
 async def test_another_process_is_asked_to_stop_through_the_database(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer

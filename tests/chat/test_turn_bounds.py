@@ -8,11 +8,10 @@ import pytest
 from retinue.app import Service
 from retinue.chat import background, conducting, live
 from retinue.chat.engine import budget, loop
-from retinue.chat.live import LiveTurns
 from retinue.chat.models import Conversation
 from tests.adapters.llm_replies import Call, Reply
 from tests.adapters.llm_server import ProviderServer, hanging
-from tests.chat.listening import Listener
+from tests.chat.listening import Listener, find_turn, until_quiet
 from tests.chat.provider_faults import begun, delta
 from tests.chat.speaking import Heard, events_of, messages_of, path_of, reply_to, say, stream, text_of
 from tests.chat.test_hostile_models import go_on, logs_of
@@ -111,12 +110,6 @@ async def test_who_hangs_up_has_used_tokens_all_the_same(
     assert usage["completion_tokens"] >= 125
 
 
-async def until_quiet(service: Service) -> None:
-    async with asyncio.timeout(10):
-        while len(service.instance.adapters[LiveTurns]):
-            await asyncio.sleep(0.01)
-
-
 @pytest.fixture
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conducting, "MAX_SECONDS", 0.4)
@@ -158,8 +151,7 @@ async def test_stopping_twice_stores_what_was_said_once(
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
-    turn = service.instance.adapters[LiveTurns].find(message_id)
-    assert turn is not None
+    turn = find_turn(service, message_id)
     for _ in range(20):
         turn.stop()
         await asyncio.sleep(0)
@@ -184,8 +176,7 @@ async def test_stopping_while_the_reply_is_stored_is_too_late(
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Ready?"})
     await listener.until("content_delta")
     ids = listener.events[0].data
-    turn = service.instance.adapters[LiveTurns].find(ids["message_id"])
-    assert turn is not None
+    turn = find_turn(service, ids["message_id"])
     async with people.context(admin.user.tenant_id) as ctx:
         await ctx.db.lock(Conversation, ids["conversation_id"])
         is_locked.set()

@@ -9,6 +9,7 @@ from retinue.kit.vault import KEY_FILE
 from tests.client import Api
 from tests.factories.credentials import CANARY, PATH, body_of, create, get, reveal
 from tests.factories.people import People
+from tests.services import start_all
 
 
 @pytest.fixture
@@ -19,6 +20,7 @@ async def made(owner):
 @pytest.fixture
 async def sealed(service, made, clock) -> AsyncIterator[Service]:
     """The same instance, started again after its key was lost."""
+    await start_all(service)
     (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
     started = Service(service.settings, clock)
     await started.start()

@@ -125,8 +125,7 @@ class Shop:
 
     @property
     def descriptors(self) -> int:
-        assert self.server.process is not None
-        return len(list(Path(f"/proc/{self.server.process.pid}/fd").iterdir()))
+        return sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in self.server.pids)
 
     @property
     def resident_bytes(self) -> int:

@@ -15,14 +15,19 @@ from tests.e2e.processes import START_S, ServerProcess
 class ForkedServer(ServerProcess):
     """The same server, from the nursery; what it says is in `children.log` beside its data."""
 
-    def __init__(self, nursery: Nursery, folder: Path, database_url: str = "", **env: str) -> None:
+    def __init__(
+        self, nursery: Nursery, folder: Path, database_url: str = "", *, mutant: str = "", **env: str
+    ) -> None:
         super().__init__(folder, database_url, **env)
         self._nursery = nursery
+        self._mutant = mutant
         self.child: Child | None = None
 
     async def launch(self, **env: str) -> Child:
         """Without waiting until it is ready, which it may never be."""
-        self.child = await self._nursery.start({**self.env, **env}, "serve", "--port", str(self.port))
+        self.child = await self._nursery.start(
+            {**self.env, **env}, "serve", "--port", str(self.port), mutant=self._mutant
+        )
         return self.child
 
     async def work(self, **env: str) -> Child:
@@ -43,6 +48,10 @@ class ForkedServer(ServerProcess):
     def kill(self) -> None:
         assert self.child is not None
         self.child.kill()
+
+    async def ended(self, seconds: float) -> bool:
+        assert self.child is not None
+        return await self.child.wait(seconds)
 
     async def stop(self) -> int:
         assert self.child is not None

@@ -1,10 +1,37 @@
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
 from tests.databases import SERVER
-from tests.e2e.processes import drop_database, make_database
+from tests.e2e.clustered import PROCESSES, ClusteredServer, why_not
+from tests.e2e.processes import ServerProcess, drop_database, make_database
+
+Serving = Callable[..., ServerProcess]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With several processes, the tests that bring processes of their own have nothing else to show."""
+    if PROCESSES == 1:
+        return
+    if why_not():
+        raise pytest.UsageError(why_not())
+    for item in items:
+        if item.nodeid.startswith("tests/e2e/") and "serving" not in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.skip(reason="chooses its processes itself"))
+
+
+@pytest.fixture
+def serving(tmp_path: Path, database_url: str) -> Serving:
+    """A server to be started, with these settings; it may be several processes that look like one."""
+
+    def make(*, kills_workers: bool = True, **env: str) -> ServerProcess:
+        if PROCESSES > 1:
+            return ClusteredServer(tmp_path, database_url, kills_workers=kills_workers, **env)
+        return ServerProcess(tmp_path, database_url, **env)
+
+    return make
 
 
 @pytest.fixture

@@ -78,9 +78,9 @@ class Nursery:
         """What its children had to say."""
         return self._children_log.read_text()
 
-    async def start(self, env: dict[str, str], *arguments: str) -> Child:
-        """`retinue` with these arguments, and these settings only."""
-        order = {"env": env, "log": str(self._children_log), "arguments": arguments}
+    async def start(self, env: dict[str, str], *arguments: str, mutant: str = "") -> Child:
+        """`retinue` with these arguments, and these settings only; a mutant breaks one promise."""
+        order = {"env": env, "log": str(self._children_log), "arguments": arguments, "mutant": mutant}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(order).encode() + b"\n")
@@ -97,6 +97,10 @@ def _become(order: dict[str, Any]) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.environ.update(order["env"])
     sys.argv = ["retinue", *order["arguments"]]
+    if order["mutant"]:
+        from tests.e2e.mutants import become
+
+        become(order["mutant"])
     from retinue.cli import main
 
     main()

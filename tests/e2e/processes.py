@@ -84,6 +84,12 @@ class ServerProcess:
         self._log = folder / "server.log"
         self.process: asyncio.subprocess.Process | None = None
 
+    @property
+    def pids(self) -> list[int]:
+        """Of whatever answers."""
+        assert self.process is not None
+        return [self.process.pid]
+
     async def start(self) -> None:
         self.process = await launched(self._log, self.env, *self._command, "serve", "--port", str(self.port))
         if self._is_shared:
@@ -103,6 +109,13 @@ class ServerProcess:
     def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
+
+    async def ended(self, seconds: float) -> bool:
+        """Whether it ended by itself in this time."""
+        assert self.process is not None
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), seconds)
+        return self.process.returncode is not None
 
     async def stop(self) -> int:
         """Ask it to go; its exit code."""

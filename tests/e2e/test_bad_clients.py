@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Serving
 from tests.e2e.crashing import problems, quiesce, sign_in
 from tests.e2e.load import Inviters, call
 from tests.e2e.processes import ServerProcess
@@ -24,17 +25,19 @@ PART = b'--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\
 
 
 @pytest.fixture
-async def server(tmp_path: Path, database_url: str) -> ServerProcess:
-    process = ServerProcess(tmp_path, database_url)
-    await process.start()
-    return process
+async def server(serving: Serving) -> AsyncIterator[ServerProcess]:
+    async with serving() as process:
+        await process.start()
+        yield process
 
 
 def resident_bytes(server: ServerProcess) -> int:
-    assert server.process is not None
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    (kilobytes,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
-    return int(kilobytes) * 1024
+    """Of the server, or of the average one where there are several."""
+    kilobytes = 0
+    for pid in server.pids:
+        (found,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        kilobytes += int(found)
+    return kilobytes * 1024 // len(server.pids)
 
 
 class Watcher:
@@ -207,10 +210,14 @@ async def test_slow_bodies_are_given_up_at_the_end(server: ServerProcess) -> Non
 
 
 @pytest.mark.slow
-async def test_requests_under_way_at_the_end_are_answered(tmp_path: Path, database_url: str) -> None:
+async def test_requests_under_way_at_the_end_are_answered(serving: Serving) -> None:
     """The hash of a password takes long enough to be caught in the middle of it."""
-    server = ServerProcess(tmp_path, database_url, RETINUE_PASSWORD_COST="65536,3,1")
-    await server.start()
+    async with serving(RETINUE_PASSWORD_COST="65536,3,1") as server:
+        await server.start()
+        await answered_at_the_end(server)
+
+
+async def answered_at_the_end(server: ServerProcess) -> None:
     bodies = [{"email": f"nobody{number}@example.com", "password": "Battery-2"} for number in range(8)]
     logins = [asyncio.create_task(call(server.port, "POST", "/auth/login", body=body)) for body in bodies]
     await asyncio.wait(logins, return_when=asyncio.FIRST_COMPLETED)
@@ -221,10 +228,8 @@ async def test_requests_under_way_at_the_end_are_answered(tmp_path: Path, databa
 
 @pytest.mark.slow
 async def test_no_answer_is_cut_and_nothing_lost_when_the_server_is_restarted_under_load(
-    tmp_path: Path, database_url: str
+    server: ServerProcess,
 ) -> None:
-    server = ServerProcess(tmp_path, database_url)
-    await server.start()
     inviters = Inviters(server.port, await sign_in(server.port), clients=8)
     inviters.start()
     for _ in range(3):

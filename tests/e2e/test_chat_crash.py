@@ -12,6 +12,7 @@ from retinue.chat.models import ENDED, ChatJob, Conversation, JobStatus, Message
 from retinue.kit.events.models import EventEntry
 from tests.e2e.chat_load import ChatLedger, Chatters, Told, answer_slowly, answer_to
 from tests.e2e.chatting import Kept, Shop, opened, set_up, talking
+from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
 
 KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "4"))
@@ -129,9 +130,9 @@ def _misplaced(found: Kept) -> list[str]:
 
 @pytest.mark.slow
 async def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_in_conversations(
-    tmp_path: Path, database_url: str
+    serving: Serving,
 ) -> None:
-    async with talking(answer_slowly) as talker, ServerProcess(tmp_path, database_url) as server:
+    async with talking(answer_slowly) as talker, serving() as server:
         await server.start()
         ledger = await crash(await set_up(server, talker), KILLS)
         assert await problems(server, ledger) == []

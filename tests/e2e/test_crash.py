@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Serving
 from tests.e2e.crashing import crash, problems
 from tests.e2e.mutants import MUTANTS
 from tests.e2e.processes import ServerProcess
@@ -14,10 +15,8 @@ SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 
 
 @pytest.mark.every_case
-async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
-    tmp_path: Path, database_url: str
-) -> None:
-    async with ServerProcess(tmp_path, database_url) as server:
+async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving) -> None:
+    async with serving() as server:
         ledger = await crash(server, KILLS, SEED)
         assert len(ledger.acked) > KILLS, "there was load"
         assert await problems(server, ledger) == []

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from retinue.chat.models import MessageStatus, TurnStatus
+from retinue.kit.limits.limiter import CALLS_AT_ONCE
 from tests.adapters.llm_server import Request
 from tests.e2e.chatting import (
     HEAD,
@@ -27,6 +28,7 @@ from tests.e2e.chatting import (
     set_up,
     talking,
 )
+from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
 from tests.e2e.test_bad_clients import MOST_EXIT_S, Watcher
 
@@ -42,8 +44,9 @@ MOST_STALLED_S = 45
 MOST_PER_STALLED = 1.5 * 1024 * 1024
 LONG = tuple(f"{number:04} " for number in range(6000))
 WORDS = tuple(f"word{number} " for number in range(12))
-# Pools of connections may have grown; whatever a client left behind would be there hundreds of times.
-_POOLED = 12
+# Pools of connections may have grown, to the database and to Redis; whatever a client left behind would be
+# there hundreds of times.
+_POOLED = 12 + CALLS_AT_ONCE
 
 
 async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
@@ -91,13 +94,13 @@ async def turns_with(shop: Shop, status: str) -> int:
     return page["pagination"]["total"]
 
 
-async def test_nothing_is_left_of_clients_that_drop_their_streams(tmp_path: Path, database_url: str) -> None:
+async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Serving) -> None:
     chance = random.Random(SEED)
-    async with talking(hanging(*WORDS)) as talker, ServerProcess(tmp_path, database_url) as server:
+    async with talking(hanging(*WORDS)) as talker, serving() as server:
         await server.start()
         shop = await set_up(server, talker)
         left = await round_of_drops(shop, 20, chance)
-        left |= await round_of_drops(shop, CLIENTS, chance, shop.descriptors + _POOLED)
+        left |= await round_of_drops(shop, CLIENTS, chance, shop.descriptors + _POOLED * len(server.pids))
         # The plan has exactly as many places as there are clients: one that leaked would be missed.
         others = await open_and_read(shop, CLIENTS, chance)
         left |= await stop_under(server, others)

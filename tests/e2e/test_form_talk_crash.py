@@ -3,20 +3,21 @@
 import asyncio
 import os
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from retinue.forms.models import FormConversation, FormConversationStatus, FormMessage, Submission
 from tests.e2e.chatting import opened
+from tests.e2e.conftest import Serving
 from tests.e2e.crashing import sign_in
+from tests.e2e.form_crashing import crash
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
-from tests.e2e.test_form_crash import crash
 
 PLACES = ("form_message_stored", "before_commit", "form_submission_before_store", "after_commit")
 KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "4"))
+SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 SAID = ("Ada", "ada@example", "ada@example.com", "change name to Bob", "yes")
 
 
@@ -79,11 +80,11 @@ async def make_form(server: ServerProcess) -> str:
 
 
 @pytest.mark.slow
-async def test_what_was_said_is_there_and_submitted_once(tmp_path: Path, database_url: str) -> None:
-    async with ServerProcess(tmp_path, database_url) as server:
+async def test_what_was_said_is_there_and_submitted_once(serving: Serving) -> None:
+    async with serving(kills_workers=False) as server:
         await server.start()
         visitors = Visitors(server, await make_form(server))
-        await crash(server, KILLS, PLACES)
+        await crash(server, KILLS, PLACES, SEED)
         await visitors.finish()
         assert await server.stop() == 0
         async with opened(server) as ctx:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.canaries import everything_stored, hits
+from tests.e2e.conftest import Serving
 from tests.e2e.load import call
 from tests.e2e.planting import Planter, echoing_api
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
@@ -30,10 +31,12 @@ def back_up(database: Path) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
-async def test_no_planted_secret_is_found_anywhere(tmp_path: Path, database_url: str) -> None:
+async def test_no_planted_secret_is_found_anywhere(
+    tmp_path: Path, database_url: str, serving: Serving
+) -> None:
     async with (
         echoing_api() as api,
-        ServerProcess(tmp_path, database_url, RETINUE_LOG_LEVEL="debug", RETINUE_BURST="on") as server,
+        serving(RETINUE_LOG_LEVEL="debug", RETINUE_BURST="on") as server,
     ):
         await server.start()
         planter = Planter(server.port, await sign_in(server), api)

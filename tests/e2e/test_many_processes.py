@@ -24,7 +24,7 @@ from tests.e2e.cluster import Cluster, cluster
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
 from tests.factories.workflows import PATH, edges, node
-from tests.kit.test_limits_redis import BINARY, Server
+from tests.redis_server import BINARY, RedisServer
 from tests.tools.servers.rest_api import RestApi, rest_api
 
 pytestmark = [
@@ -44,7 +44,7 @@ SILENCE_S = 3.5
 
 @pytest.fixture
 def redis_url() -> Iterator[str]:
-    server = Server()
+    server = RedisServer()
     server.start()
     # It is asked to answer within a tenth of a second, however busy the tests keep the machine.
     with contextlib.suppress(PermissionError):

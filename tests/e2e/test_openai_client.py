@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import openai
 import pytest
 
 from tests.adapters.llm_server import KEY, ProviderServer, provider_server
+from tests.e2e.conftest import Serving
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
 from tests.embed.javascript import NODE, evaluate
@@ -51,8 +51,8 @@ async def made(port: int, token: str, path: str, body: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture
-async def shop(tmp_path: Path, database_url: str) -> AsyncIterator[Shop]:
-    async with ServerProcess(tmp_path, database_url) as server, provider_server() as provider:
+async def shop(serving: Serving) -> AsyncIterator[Shop]:
+    async with serving() as server, provider_server() as provider:
         await server.start()
         port = server.port
         me = {"email": "admin@example.com", "password": ADMIN_PASSWORD}

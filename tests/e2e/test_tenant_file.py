@@ -1,6 +1,6 @@
 """A tenant as a file: the whole command on a database of its own, once as a process and else in this one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 from retinue.cli import app
 from retinue.kit.logging import configure
 from retinue.kit.settings import Settings
+from tests.e2e.clustered import ClusteredServer
 from tests.e2e.commands import run_command
+from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
 
 pytestmark = pytest.mark.either_database
@@ -69,9 +71,18 @@ forms:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+async def beside(serving: Serving) -> AsyncIterator[ServerProcess]:
+    """The server whose settings the commands have; one that is several processes runs beside them."""
+    async with serving() as server:
+        if isinstance(server, ClusteredServer):
+            await server.start()
+        yield server
+
+
+@pytest.fixture
+def run(beside: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """`run("export")` is what the command prints, or with `fails` what it says of its failure."""
-    for name, value in ServerProcess(tmp_path).env.items():
+    for name, value in beside.env.items():
         monkeypatch.setenv(name, value)
 
     def run(*arguments: str, fails: bool = False) -> str:
@@ -152,8 +163,9 @@ def test_a_file_that_cannot_be_applied_changes_nothing(tmp_path: Path, run: Run)
 
 
 @pytest.mark.slow
-async def test_the_command_as_a_process(tmp_path: Path, run: Run) -> None:
+@pytest.mark.usefixtures("run")
+async def test_the_command_as_a_process(beside: ServerProcess) -> None:
     """The same from outside, where nothing of this process helps it."""
-    ran = await run_command(ServerProcess(tmp_path), "export", "--tenant", "nobody")
+    ran = await run_command(beside, "export", "--tenant", "nobody")
     assert (ran.code, ran.output) == (2, "")
     assert "say with --tenant which one is meant" in ran.errors

@@ -6,11 +6,10 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.chat import live
-from retinue.chat.live import LiveTurns
 from retinue.kit.clock import moment
 from tests.adapters.llm_replies import Reply
 from tests.adapters.llm_server import hanging
-from tests.chat.listening import Listener
+from tests.chat.listening import Listener, until_quiet
 from tests.client import Api
 from tests.embed.keys import Holder, listed, make_key
 from tests.factories.agents import make_agent
@@ -150,7 +149,6 @@ async def test_a_client_that_takes_its_time_sees_what_others_have_spent(key_for,
 async def test_a_turn_that_is_left_gives_its_place_back(key_for, agent, provider, service, monkeypatch):
     monkeypatch.setattr(live, "GRACE_S", 0.0)
     holder = await key_for(agent, monthly_token_budget=30_000)
-    turns = service.instance.adapters[LiveTurns]
     for number in range(2):
         provider.fails(hanging())
         body = {"session_id": "s", "message": "Hello", "stream": True}
@@ -159,7 +157,6 @@ async def test_a_turn_that_is_left_gives_its_place_back(key_for, agent, provider
             while len(provider.requests) <= number:
                 await asyncio.sleep(0.01)
             await listener.leave()
-            while len(turns):
-                await asyncio.sleep(0.01)
+            await until_quiet(service)
     assert (await holder.say(user={"hash": "0"})).status == 422, "a place is not lost over bad input either"
     assert (await holder.say()).status == 200

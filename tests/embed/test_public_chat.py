@@ -6,6 +6,7 @@ import hmac
 
 import pytest
 
+from retinue.kit.http.app import App
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, STREAM_HEAD
 from tests.chat.speaking import events_of, messages_of, text_of
@@ -277,8 +278,8 @@ async def key_id(admin) -> str:
     return (await admin.get("/api/v1/api-keys")).json()["data"][0]["id"]
 
 
-async def test_a_stream_ends_with_its_key(admin, service, holder, provider):
-    service.app.session_check_s = 0.02
+async def test_a_stream_ends_with_its_key(admin, holder, provider, monkeypatch):
+    monkeypatch.setattr(App, "session_check_s", 0.02)
     is_speaking = asyncio.Event()
 
     async def speak_for_ever(_reader, writer):

@@ -11,6 +11,7 @@ from tests.adapters.s3_server import front_before, running_s3
 from tests.contract.world import picture
 from tests.factories.people import People
 from tests.files.conftest import Files
+from tests.services import in_each
 
 pytestmark = pytest.mark.either_database
 
@@ -56,7 +57,7 @@ async def test_files_live_in_the_bucket(make_service, server, clock):
 async def test_a_storage_that_fails_is_unavailable_and_nothing_is_half_done(make_service, server):
     async with front_before(server) as front:
         service = await make_service(files_url=server.url(port=front.port))
-        service.instance.adapters[Blobs]._calls.pauses_s = (0, 0)
+        in_each(service, lambda one: setattr(one.instance.adapters[Blobs]._calls, "pauses_s", (0, 0)))
         files = Files(await People(service).signed_in("agent_developer"))
         front.faults = [("PUT", "status 503")] * 3
         refused = await files.send("a.txt", b"x", "form")

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from retinue.kit.crypto import SealedRing
 from retinue.kit.ids import new_id
 from tests.factories.happenings import audits
+from tests.services import in_each
 
 BASE = "http://127.0.0.1:8080"
 HOUR_S = 3600
@@ -74,8 +75,8 @@ async def test_how_long_is_bounded_and_a_sealed_vault_signs_nothing(service, api
         assert (await files.share(id, {"expires_in": wrong})).status == 422, wrong
     path, query = split((await files.share(id, {"expires_in": 86_400})).json()["data"]["url"])
     vault = service.instance.vault
-    service.instance.vault = replace(vault, ring=SealedRing())
+    in_each(service, lambda one: setattr(one.instance, "vault", replace(vault, ring=SealedRing())))
     for answer in (await files.share(id), await api.get(path, query=query)):
         assert (answer.status, answer.code) == (503, "vault_sealed")
-    service.instance.vault = vault
+    in_each(service, lambda one: setattr(one.instance, "vault", vault))
     assert (await api.get(path, query=query)).status == 200

@@ -11,6 +11,7 @@ from retinue.kit.context import Context
 from tests.contract.test_every_answer import assert_well_formed
 from tests.factories.happenings import events
 from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.services import start_all
 
 MIB = 1024 * 1024
 TAKEN = [
@@ -220,6 +221,7 @@ async def test_a_body_that_stops_in_the_middle_leaves_nothing(service, admin, ap
 
 async def test_what_cannot_be_stored_is_not_acknowledged(service, admin, api, monkeypatch) -> None:
     hook = await make_hook(admin)
+    await start_all(service)
 
     async def fail(self):
         raise OSError("no disk")

@@ -15,6 +15,7 @@ from retinue.kit.errors import Conflict, Unavailable
 from retinue.kit.http.replies import Download, EventStream, Reply
 from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes, Upload, loaded
 from retinue.kit.http.sse import Event
+from retinue.kit.http.steps import step
 from retinue.kit.http.uploads import FormData
 from retinue.kit.manifest import Manifest
 from retinue.kit.schemas import Message, Name, Schema
@@ -102,6 +103,15 @@ class Planted:
             self.runs += 1
             await self.gate.passed()
             return Stored.of(await store(ctx, body.name))
+
+        @routes.post("/steps", requires="agents:write", status=201, calls_out=True)
+        async def plant_in_steps(ctx: Context, body: Note) -> list[str]:
+            async def plant(unit: Context) -> str:
+                self.runs += 1
+                await self.gate.passed()
+                return (await store(unit, body.name)).id
+
+            return [await step(ctx, name, str, plant) for name in ("first", "second")]
 
         @routes.post("/uploads", requires="agents:write", status=201, upload=Upload(100_000, 2))
         async def plant_upload(ctx: Context, form: FormData) -> Stored:

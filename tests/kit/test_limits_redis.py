@@ -1,10 +1,8 @@
 import asyncio
 import multiprocessing
 import random
-import shutil
 import signal
 import socket
-import subprocess
 import time
 
 import pytest
@@ -15,40 +13,17 @@ from retinue.kit.clock import HeldClock, SystemClock
 from retinue.kit.ids import new_id
 from retinue.kit.limits import PLANS, Limiter, LimitsUnreachable, MemoryStore, Used, limits_for
 from retinue.kit.limits.redis import RedisStore
+from tests.redis_server import BINARY, RedisServer
 
 FREE = PLANS["free"]
-BINARY = shutil.which("redis-server")
 STANDING = "redis://127.0.0.1:6379/0"
 
 own_server = pytest.mark.skipif(BINARY is None, reason="only a redis-server of our own can be killed")
 
 
-class Server:
-    """A redis-server of our own on a free loopback port, with nothing on disk."""
-
-    def __init__(self):
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        self.process = None
-
-    def start(self):
-        options = ["--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no"]
-        self.process = subprocess.Popen([BINARY, *options], stdout=subprocess.PIPE, text=True)
-        for line in self.process.stdout:
-            if "Ready to accept connections" in line:
-                return
-        raise RuntimeError("redis-server ended before it was ready")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
 @pytest.fixture
 def server():
-    server = Server()
+    server = RedisServer()
     server.start()
     yield server
     server.kill()
@@ -69,7 +44,7 @@ def url():
             pytest.skip("no redis-server and nothing at 127.0.0.1:6379")
         yield STANDING
         return
-    server = Server()
+    server = RedisServer()
     server.start()
     yield server.url
     server.kill()

@@ -11,6 +11,7 @@ from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.http import idempotency
 from tests.kit.planted import PATIENCE_S
 from tests.kit.test_pipeline_idempotency import is_replay, kept, notes, post
+from tests.services import in_each
 
 SLOW = "/planted/slow"
 
@@ -108,16 +109,16 @@ async def test_a_renewal_that_fails_is_tried_again(service, me, planted, people,
     monkeypatch.setattr(idempotency, "_RENEW_S", 0.01)
     first = asyncio.create_task(post(me, SLOW))
     await planted.gate.somebody_waits()
-    begin, failed = service.instance.database.begin, asyncio.Event()
+    failed = asyncio.Event()
 
     async def refuse():
         failed.set()
         raise DatabaseUnavailable
 
     with capture_logs() as logs:
-        monkeypatch.setattr(service.instance.database, "begin", refuse)
-        await asyncio.wait_for(failed.wait(), PATIENCE_S)
-        monkeypatch.setattr(service.instance.database, "begin", begin)
+        with monkeypatch.context() as patch:
+            in_each(service, lambda one: patch.setattr(one.instance.database, "begin", refuse))
+            await asyncio.wait_for(failed.wait(), PATIENCE_S)
         await renewed(people, clock, times=2)
     assert "idempotency claim not renewed" in {log["event"] for log in logs}
     planted.gate.opened.set()
@@ -158,7 +159,7 @@ async def test_an_answer_lost_after_its_commit_is_found_by_the_retry(me, planted
     assert (answer.status, is_replay(answer), planted.runs) == (201, True, 1)
 
 
-async def test_a_claim_that_cannot_be_settled_hides_no_error(service, me, people, clock, monkeypatch):
+async def test_a_claim_that_cannot_be_settled_hides_no_error(me, people, clock, monkeypatch):
     settle = idempotency._settle
 
     async def settle_without_a_database(ctx, claim, error):
@@ -166,7 +167,7 @@ async def test_a_claim_that_cannot_be_settled_hides_no_error(service, me, people
             raise DatabaseUnavailable
 
         with monkeypatch.context() as patch:
-            patch.setattr(service.instance.database, "begin", refuse)
+            patch.setattr(ctx.instance.database, "begin", refuse)
             await settle(ctx, claim, error)
 
     monkeypatch.setattr(idempotency, "_settle", settle_without_a_database)

@@ -6,6 +6,7 @@ from retinue.domains import DOMAINS
 from tests.client import Response
 from tests.factories.people import PASSWORD
 from tests.kit.planted import ANYONE
+from tests.services import in_each
 
 NAMES = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-window")
 ABSENT = "/planted/notes/file_aaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -105,7 +106,7 @@ async def test_even_a_fault_before_anybody_is_known_is_charged_and_shown(service
     async def broken(_instance, _request):
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(service.app, "_authenticate", broken)
+    in_each(service, lambda one: monkeypatch.setattr(one.app, "_authenticate", broken))
     answer = await api.get("/planted/read")
     assert (answer.status, answer.code) == (500, "internal_error")
     assert limit_headers(answer)["x-ratelimit-remaining"] == 59

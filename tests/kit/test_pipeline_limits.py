@@ -225,6 +225,7 @@ async def test_the_hour_holds_a_thousand_requests(people, clock):
     assert (await call(await people.sign_in(caller.user), "read")).status == 200
 
 
+@pytest.mark.one_service("fills the day in the memory of one process, where that is quick")
 async def test_the_day_holds_ten_thousand_requests(service, people, clock):
     caller = await someone(people)
     for _ in range(9_998):

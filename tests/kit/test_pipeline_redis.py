@@ -11,14 +11,15 @@ from retinue.app import Service
 from retinue.domains import DOMAINS
 from tests.client import Api
 from tests.kit.planted import ANYONE, PATIENCE_S, Planted
-from tests.kit.test_limits_redis import Server, own_server
+from tests.kit.test_limits_redis import own_server
+from tests.redis_server import RedisServer
 
-pytestmark = own_server
+pytestmark = [own_server, pytest.mark.one_service("starts the second process itself, and kills Redis")]
 
 
 @pytest.fixture
 def redis():
-    server = Server()
+    server = RedisServer()
     server.start()
     yield server
     server.kill()

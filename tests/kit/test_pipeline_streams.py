@@ -9,6 +9,7 @@ from retinue.access.models import Role
 from retinue.cli import serving as cli
 from retinue.cli.serving import Serving
 from retinue.domains import DOMAINS
+from retinue.kit.http.app import App
 from retinue.users.models import UserStatus
 from tests.client import Api
 from tests.factories.people import PASSWORD
@@ -65,8 +66,8 @@ async def test_an_open_stream_holds_no_transaction(endless, me, people):
     assert await notes(people) == 3
 
 
-async def test_a_stream_beats_while_it_waits(service, server, me, planted):
-    service.app.heartbeat_s = 0.02
+async def test_a_stream_beats_while_it_waits(server, me, monkeypatch):
+    monkeypatch.setattr(App, "heartbeat_s", 0.02)
     stream = await server.request("POST", f"{STREAMS}/endless", token=me.token)
     frames = stream.frames()
     assert (await anext(frames)).startswith("event: started")
@@ -100,6 +101,7 @@ async def test_what_fails_after_the_first_event_is_an_event(server, me, kind, er
     assert await stream.rest() == [("started", {"notes": 1}), ("error", error)]
 
 
+@pytest.mark.one_service("reads the metrics of one process")
 async def test_each_stream_is_counted_once_with_the_status_it_got(service, server, me):
     for kind in ("events", "refused", "broken"):
         answer = await server.request("POST", f"{STREAMS}/{kind}", token=me.token)
@@ -117,8 +119,8 @@ async def test_each_stream_is_counted_once_with_the_status_it_got(service, serve
     ]
 
 
-async def test_a_stream_ends_with_its_session(service, me, server, planted):
-    service.app.session_check_s = 0.02
+async def test_a_stream_ends_with_its_session(me, server, planted, monkeypatch):
+    monkeypatch.setattr(App, "session_check_s", 0.02)
     stream = await server.request("POST", f"{STREAMS}/endless", token=me.token)
     assert (await stream.next_event())[0] == "started"
     assert (await me.post("/auth/logout")).status == 200
@@ -128,8 +130,8 @@ async def test_a_stream_ends_with_its_session(service, me, server, planted):
 
 
 @pytest.mark.parametrize("change", [{"status": UserStatus.inactive}, {"role": Role.viewer}])
-async def test_a_stream_ends_with_the_right_to_it(service, me, people, server, planted, change):
-    service.app.session_check_s = 0.02
+async def test_a_stream_ends_with_the_right_to_it(me, people, server, planted, change, monkeypatch):
+    monkeypatch.setattr(App, "session_check_s", 0.02)
     stream = await server.request("POST", f"{STREAMS}/endless", token=me.token)
     assert (await stream.next_event())[0] == "started"
     async with people.context(me.user.tenant_id) as ctx:
@@ -139,9 +141,10 @@ async def test_a_stream_ends_with_the_right_to_it(service, me, people, server, p
     await closed(planted)
 
 
+@pytest.mark.one_service("counts the checks of one process")
 async def test_a_session_that_lives_keeps_its_stream(service, me, server, planted, monkeypatch, clock):
     """Also when the access token expires meanwhile: it was good when the request came."""
-    service.app.session_check_s = 0.01
+    monkeypatch.setattr(App, "session_check_s", 0.01)
     authenticate, checks = service.app._authenticate, asyncio.Semaphore(0)
 
     async def counted(*asked):

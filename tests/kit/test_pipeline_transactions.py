@@ -6,6 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from retinue.access.models import Role
+from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.files.models import File
 from retinue.kit import failpoints
@@ -15,6 +16,7 @@ from tests.databases import SERVER
 from tests.factories.happenings import audits, events
 from tests.kit.planted import PATIENCE_S, Exchange
 from tests.kit.test_pipeline_idempotency import notes
+from tests.services import in_each
 
 NOTES = "/planted/notes"
 FAILING = "/planted/failing"
@@ -29,21 +31,25 @@ async def service(make_service, planted):
 def announced(service) -> list[str]:
     """Every time work was announced to the workers."""
     times: list[str] = []
-    service.instance.work_arrived = lambda: times.append("now")
+    in_each(service, lambda one: setattr(one.instance, "work_arrived", lambda: times.append("now")))
     return times
 
 
 @pytest.fixture
 def opened(service, monkeypatch) -> list[str]:
     """Every transaction that was opened."""
-    database, times = service.instance.database, []
-    begin = database.begin
+    times: list[str] = []
 
-    async def counted():
-        times.append("now")
-        return await begin()
+    def count(one: Service) -> None:
+        begin = one.instance.database.begin
 
-    monkeypatch.setattr(database, "begin", counted)
+        async def counted():
+            times.append("now")
+            return await begin()
+
+        monkeypatch.setattr(one.instance.database, "begin", counted)
+
+    in_each(service, count)
     return times
 
 

@@ -132,6 +132,7 @@ async def test_a_document_deleted_while_it_is_searched_for_is_not_answered_with(
     assert ranked
 
 
+@pytest.mark.one_service("plays the other process itself")
 async def test_another_process_finds_what_this_one_has_changed(
     school: Any, person: Any, agent: Any, service: Any
 ) -> None:
@@ -150,6 +151,7 @@ async def test_another_process_finds_what_this_one_has_changed(
     assert "codes.txt" not in names
 
 
+@pytest.mark.one_service("counts what one process reads")
 async def test_only_new_documents_are_read_again(
     school: Any, person: Any, agent: Any, monkeypatch: Any
 ) -> None:
@@ -170,6 +172,7 @@ async def test_only_new_documents_are_read_again(
     assert len(read) == 4
 
 
+@pytest.mark.one_service("looks into the memory of one process")
 async def test_memory_is_bounded(school: Any, people: Any, provider: Any, person: Any, service: Any) -> None:
     service.instance.adapters[IndexCache] = cache = IndexCache(most_bytes=1)
     first, second = await school.admit(person), await school.admit(person, name="Other")
@@ -189,6 +192,7 @@ async def test_nothing_is_searched_inside_a_transaction(people: Any, person: Any
         await ctx.rollback()
 
 
+@pytest.mark.one_service("counts what one process reads")
 async def test_many_and_large_documents_are_read_in_parts(school: Any, person: Any, monkeypatch: Any) -> None:
     """Every passage is read once, whichever way the documents are put together."""
     monkeypatch.setattr(base_index, "_CHUNKS_AT_ONCE", 64)

@@ -85,6 +85,7 @@ async def test_two_tenants_do_not_meet_in_a_thousand_steps(school: Any, people: 
         await interleave(school, people, LONG_STEPS, seed)
 
 
+@pytest.mark.one_service("looks into the memory of one process")
 async def test_what_is_remembered_of_a_base_is_remembered_for_its_tenant(
     school: Any, people: Any, service: Any
 ) -> None:
@@ -94,6 +95,7 @@ async def test_what_is_remembered_of_a_base_is_remembered_for_its_tenant(
     assert len({tenant_id for tenant_id, _ in remembered}) == 2
 
 
+@pytest.mark.one_service("looks into the memory of one process")
 async def test_rows_of_another_tenant_are_left_out_even_if_an_index_named_them(
     school: Any, people: Any, service: Any
 ) -> None:

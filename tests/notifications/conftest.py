@@ -16,6 +16,7 @@ from retinue.app import Service
 from retinue.kit.clock import HeldClock
 from retinue.kit.egress import Egress
 from tests.adapters.notifying_servers import CONFIGS, Vendors, vendors
+from tests.services import in_each
 
 _SMTP = Path(__file__).parents[1] / "adapters" / "smtp_server.py"
 
@@ -23,8 +24,12 @@ _SMTP = Path(__file__).parents[1] / "adapters" / "smtp_server.py"
 @pytest.fixture
 async def companies(service: Service, clock: HeldClock) -> AsyncIterator[Vendors]:
     async with vendors() as found:
-        adapters = service.instance.adapters
-        adapters[Outside] = Outside(adapters[Egress], clock, dict.fromkeys(CONFIGS, found.url))
+
+        def send_there(one: Service) -> None:
+            egress = one.instance.adapters[Egress]
+            one.instance.adapters[Outside] = Outside(egress, clock, dict.fromkeys(CONFIGS, found.url))
+
+        in_each(service, send_there)
         yield found
         assert found.complaints == []
 

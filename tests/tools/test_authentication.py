@@ -100,6 +100,7 @@ async def test_what_was_sent_does_not_come_back(tools, remote):
         assert "***" in json.dumps(done)
 
 
+OWN_TOKEN = pytest.mark.one_service("each process asks for a tool's token itself, and keeps it")
 OAUTH = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "scope": "read write"}
 
 
@@ -111,6 +112,7 @@ def oauth(remote, **more):
     return {"auth_type": "oauth2", "auth_config": {**OAUTH, "token_url": f"{remote.url}/token", **more}}
 
 
+@OWN_TOKEN
 async def test_a_token_is_asked_for_once_and_kept(tools, remote):
     tool = await tools.make("rest_api", secured(remote), **oauth(remote))
     for _ in range(3):
@@ -121,6 +123,7 @@ async def test_a_token_is_asked_for_once_and_kept(tools, remote):
     assert b"grant_type=client_credentials" in remote.seen[0].body
 
 
+@OWN_TOKEN
 async def test_runs_at_the_same_time_share_one_request_for_a_token(tools, remote):
     tool = await tools.make("rest_api", secured(remote), **oauth(remote))
     done = await asyncio.gather(*(tools.execute(tool) for _ in range(8)))
@@ -128,6 +131,7 @@ async def test_runs_at_the_same_time_share_one_request_for_a_token(tools, remote
     assert remote.tokens_issued == 1
 
 
+@OWN_TOKEN
 async def test_a_token_is_renewed_a_minute_before_it_ends(tools, remote, clock):
     remote.token_lifetime_s = 300
     tool = await tools.make("rest_api", secured(remote), **oauth(remote))
@@ -140,6 +144,7 @@ async def test_a_token_is_renewed_a_minute_before_it_ends(tools, remote, clock):
     assert remote.tokens_issued == 2
 
 
+@OWN_TOKEN
 async def test_a_short_lived_token_and_one_without_an_end_are_kept_too(tools, remote, clock):
     for lifetime_s, kept_s, ended_s in ((40, 19, 2), (None, 239, 3)):
         remote.token_lifetime_s, remote.tokens_issued = lifetime_s, 0
@@ -153,6 +158,7 @@ async def test_a_short_lived_token_and_one_without_an_end_are_kept_too(tools, re
         assert remote.tokens_issued == 2
 
 
+@OWN_TOKEN
 async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
     tool = await tools.make("rest_api", secured(remote), **oauth(remote))
     await tools.execute(tool)
@@ -166,6 +172,7 @@ async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
     assert (done["error"]["details"]["status_code"], done["attempts"], len(remote.answers)) == (401, 2, 7)
 
 
+@OWN_TOKEN
 async def test_runs_that_are_refused_together_renew_together(tools, remote):
     tool = await tools.make("rest_api", secured(remote), **oauth(remote))
     await tools.execute(tool)

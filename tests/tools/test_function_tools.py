@@ -3,6 +3,7 @@
 import pytest
 
 from retinue.adapters.sandbox import LocalSandbox, Sandbox
+from tests.services import in_each
 
 pytestmark = pytest.mark.either_database
 
@@ -22,7 +23,7 @@ async def sandbox(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _shared_sandbox(service, sandbox, monkeypatch):
-    monkeypatch.setitem(service.instance.adapters, Sandbox, sandbox)
+    in_each(service, lambda one: monkeypatch.setitem(one.instance.adapters, Sandbox, sandbox))
 
 
 def function(runtime, code, **more):

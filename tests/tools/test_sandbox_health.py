@@ -1,8 +1,11 @@
 """Health says which sandboxes work, once someone has asked for them."""
 
+import pytest
+
 from retinue.adapters.sandbox import Sandbox
 
 
+@pytest.mark.one_service("each process tries its own sandboxes")
 async def test_health_names_every_sandbox_and_what_is_known_of_it(service, api) -> None:
     before = (await api.get("/health")).json()["sandbox"]
     assert set(before.values()) == {"not tried yet"}

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from retinue.app import Service
+from retinue.usage.requests import RequestCounts
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api, Response
+from tests.services import instances_of
 
 USAGE = "/api/v1/usage"
 BUDGETS = "/api/v1/budgets"
@@ -18,6 +21,12 @@ def takes(provider: ProviderServer, prompt: int, completion: int, text: str = "D
     total = prompt + completion
     usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}
     provider.says(text, usage=usage)
+
+
+async def store_counts(service: Service) -> None:
+    """As every process does after a few seconds."""
+    for instance in instances_of(service):
+        await instance.adapters[RequestCounts].store()
 
 
 async def usage(api: Api, **query: Any) -> dict[str, Any]:

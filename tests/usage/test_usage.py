@@ -8,13 +8,12 @@ from retinue.kit.clock import HeldClock
 from retinue.kit.events.models import EventEntry
 from retinue.usage.compacting import compact
 from retinue.usage.models import UsageEntry
-from retinue.usage.requests import RequestCounts
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.conftest import ServiceMaker
 from tests.factories.people import People
 from tests.factories.tools import make_tool, run_tool
-from tests.usage.spending import chat, takes, usage
+from tests.usage.spending import chat, store_counts, takes, usage
 
 HOUR = 3600
 
@@ -25,6 +24,7 @@ async def entries(people: People, tenant_id: str) -> list[UsageEntry]:
 
 
 async def test_usage_counts_what_was_done_and_stays_the_same_when_it_is_compacted(
+    service: Service,
     admin: Api,
     people: People,
     provider: ProviderServer,
@@ -45,6 +45,7 @@ async def test_usage_counts_what_was_done_and_stays_the_same_when_it_is_compacte
     stored = await admin.request("POST", "/api/v1/files", files=upload, fields={"purpose": "chat"})
     assert stored.status == 201, stored
 
+    await store_counts(service)
     told = await usage(admin, granularity="hour", group_by="agent, model,tool,channel")
     totals = told["totals"]
     assert totals["requests"] > 5
@@ -132,8 +133,8 @@ async def test_a_full_window_is_told_once(make_service: ServiceMaker) -> None:
     for _ in range(70):
         refused += (await admin.get("/api/v1/tenant")).status == 429
     assert refused >= 9
-    await service.instance.adapters[RequestCounts].store()
-    await service.instance.adapters[RequestCounts].store()
+    await store_counts(service)
+    await store_counts(service)
     async with people.context(admin.user.tenant_id) as ctx:
         found = await ctx.db.all(EventEntry, type="system.limit.reached")
         assert [one.data for one in found] == [

@@ -127,6 +127,7 @@ async def test_a_chain_through_a_tool_is_cut(hooks, receiver, admin, api, is_lin
     assert 2 < len(told) <= MOST_HOPS
 
 
+@pytest.mark.one_service("counts the places of one worker")
 async def test_a_receiver_that_hangs_keeps_few_places_and_delays_nobody_else(make_service, receiver):
     from tests.factories.people import People
 

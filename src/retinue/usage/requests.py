@@ -35,7 +35,6 @@ class RequestCounts:
     def __init__(self) -> None:
         self._asked: Counter[str] = Counter()
         self._refused: dict[tuple[str, int], int] = {}
-        self._told_until: dict[tuple[str, int], float] = {}
         self._instance: Instance | None = None
         self._storing: asyncio.Task[None] | None = None
 
@@ -73,22 +72,19 @@ class RequestCounts:
 
     async def _store_one(self, tenant_id: str, asked: int, refused: dict[int, int]) -> None:
         assert self._instance is not None
+        news = {window: limit for window, limit in refused.items() if await self._is_news(tenant_id, window)}
         principal = Principal(kind="system", role="system", tenant_id=tenant_id)
         async with Context(self._instance, principal, Caller(correlation_id="cor_usage")) as ctx:
             if asked:
                 meter(ctx, {"requests": asked})
-            for window, limit in refused.items():
-                self._tell(ctx, window, limit)
+            for window, limit in news.items():
+                name = _WINDOWS.get(window, str(window))
+                ctx.emit(LimitReached(limit=f"requests_per_{name}", allowed=limit, window=name))
 
-    def _tell(self, ctx: Context, window: int, limit: int) -> None:
-        """Once for each window that was full, not once for each call that it refused."""
-        key, now = (ctx.tenant_id, window), ctx.clock.time()
-        if self._told_until.get(key, 0) > now:
-            return
-        self._told_until = {known: until for known, until in self._told_until.items() if until > now}
-        self._told_until[key] = now + window
-        name = _WINDOWS.get(window, str(window))
-        ctx.emit(LimitReached(limit=f"requests_per_{name}", allowed=limit, window=name))
+    async def _is_news(self, tenant_id: str, window: int) -> bool:
+        """Once for each window that was full, in whichever process, not for each call that it refused."""
+        assert self._instance is not None
+        return (await self._instance.limiter.hit_window(f"told:{tenant_id}", 1, window)).allowed
 
     async def _store_forever(self) -> None:
         while True:
