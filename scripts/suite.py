@@ -25,7 +25,7 @@ DATABASE = "RETINUE_TEST_DATABASE_URL"
 PYTEST = (sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "not slow")
 ONLY_DATABASE = "RETINUE_TEST_ONLY_DATABASE"
 HALF = "RETINUE_TEST_HALF"
-SERVICES = "RETINUE_TEST_SERVICES"
+AT_A_TIME = "RETINUE_TEST_SERVICES"
 NOTHING_TO_RUN = 5
 # What `make check` runs by itself.
 CHECKED = ("--ignore", "tests/contract/test_shape.py")
@@ -126,10 +126,10 @@ def main() -> None:
     # Many tests start the server as a process: compiled once, it is up in half the time.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     postgresql = environment.pop(DATABASE, None)
-    services = environment.pop(SERVICES, "3" if shutil.which("redis-server") else "1")
+    services = environment.pop(AT_A_TIME, "3" if shutil.which("redis-server") else "1")
     passed = [run("SQLite", {**environment, **({HALF: "1"} if postgresql else {})}, arguments)]
     if postgresql:
-        second = {**environment, DATABASE: postgresql, ONLY_DATABASE: "1", HALF: "2", SERVICES: services}
+        second = {**environment, DATABASE: postgresql, ONLY_DATABASE: "1", HALF: "2", AT_A_TIME: services}
         passed.append(run(f"PostgreSQL, {services} services at a time", second, arguments))
     sys.exit(0 if all(passed) else 1)
 

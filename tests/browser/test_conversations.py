@@ -1,5 +1,7 @@
 """A form that is talked through."""
 
+import asyncio
+
 from playwright.async_api import expect
 
 from tests.browser.forms import NAME, lose_the_answer, violations
@@ -86,6 +88,22 @@ async def test_who_would_rather_write_gets_the_form_with_what_was_said(site, pag
     assert kept["data"] == {"name": "Ada", "age": 36}
 
 
+async def test_who_is_faster_than_the_first_question_is_heard_after_it(site, page):
+    form = await site.make_form(NAME, {"id": "age", "type": "number", "label": "Age"}, settings=TALKING)
+    may_begin = asyncio.Event()
+
+    async def later(route):
+        await may_begin.wait()
+        await route.continue_()
+
+    await page.route("**/conversations", later)
+    await page.goto(site.page_of(form))
+    await say(page, "Ada")
+    may_begin.set()
+    await page.get_by_text("1 of 2 answered").wait_for()
+    assert await page.locator(".message.user p").all_inner_texts() == ["Ada"]
+
+
 async def test_what_is_said_stays_text_and_a_lost_answer_can_be_asked_for_again(site, other_site, page):
     everything = "\n".join(PAYLOADS)
     texts = [{"id": f"f{number}", "type": "textarea", "label": PAYLOADS[number]} for number in range(4)]
@@ -108,6 +126,8 @@ async def test_what_is_said_stays_text_and_a_lost_answer_can_be_asked_for_again(
         await page.get_by_text(f"{number + 1} of 5 answered").wait_for()
         await assert_nothing_ran(page, has_logo=False)
     await page.get_by_role("button", name=PAYLOADS[0], exact=True).click()
+    # It stands in what was said as well: once there is nothing more to answer, it is the form's last word.
+    await expect(page.get_by_label("Your answer", exact=True)).to_have_count(0)
     await page.get_by_text(PAYLOADS[2]).last.wait_for()
     await assert_nothing_ran(page, has_logo=False)
     (kept,) = await site.submissions(form)

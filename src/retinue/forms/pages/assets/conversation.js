@@ -43,6 +43,7 @@ class ConversationView {
       this.path = `/conversations/${encodeURIComponent(data.id)}`;
       this.hear(data);
     }, () => this.begin());
+    if (this.path && this.isEarly) this.send();
   }
 
   async started() {
@@ -62,6 +63,13 @@ class ConversationView {
 
   onSubmit(event) {
     event.preventDefault();
+    // Whoever is faster than the first question is heard right after it.
+    if (this.path) this.send();
+    else this.isEarly = true;
+  }
+
+  send() {
+    this.isEarly = false;
     const content = this.input.value.trim();
     if (content) this.say({ content });
   }
