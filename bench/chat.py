@@ -18,6 +18,7 @@ from bench.servers import Server
 
 CHAT, STREAM = "chat", "chat streamed in 50 chunks"
 COUNTS = {CHAT: 240, STREAM: 120}
+AT_ONCE = 8
 GOALS = {CHAT: 3.0, STREAM: 2.5}
 ALARMS = {CHAT: 3.5, STREAM: 3.0}
 PROMPT = "You are a friendly assistant. Answer briefly."
@@ -35,11 +36,11 @@ class Side:
         body = msgspec.json.encode({"message": QUESTION, "model": model})
         return request_bytes("POST", self.paths[what], token=self.token, body=body)
 
-    async def cpu_us(self, what: str, *, share: float = 1.0) -> float:
+    async def cpu_us(self, what: str, *, share: float = 1.0, at_once: int = AT_ONCE) -> float:
         """CPU microseconds of the server for one chat."""
         count = int(COUNTS[what] * share)
         before = self.server.cpu_seconds()
-        bad = await drive(self.server.port, self.request(what), count)
+        bad = await drive(self.server.port, self.request(what), count, at_once)
         if bad:
             raise RuntimeError(f"{what}: {bad} of {count} requests failed")
         return (self.server.cpu_seconds() - before) / count * 1e6

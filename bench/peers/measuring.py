@@ -9,14 +9,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from bench.chat import CHAT, STREAM, Side
+from bench.chat import AT_ONCE, CHAT, STREAM, Side
 from bench.load import drive, request_bytes
 from bench.peers.installing import python_with
 from bench.servers import Server
 
 GOAL_TIMES = 10
 ROUNDS = 3
-COUNTS = {CHAT: 48, STREAM: 24}
+FEW, MANY = AT_ONCE, 64
+"""Chats at once: a server that mostly waits, and one that always has something to do.
+
+The second tells how much work a core can do, and the goal is about it. With few at once, each piece of a chat
+also pays for waking up alone; that is shown beside it.
+"""
+COUNTS = {FEW: {CHAT: 48, STREAM: 24}, MANY: {CHAT: 192, STREAM: 128}}
 
 
 @dataclass(frozen=True)
@@ -74,15 +80,21 @@ PEERS = (
 
 
 class Measured(NamedTuple):
-    """CPU microseconds of a server for one chat."""
+    """CPU microseconds of each server for one chat, with so many at once."""
 
     what: str
+    at_once: int
     theirs: float
     ours: float
+    bare: float
+
+    @property
+    def is_good(self) -> bool:
+        return self.at_once == FEW or self.theirs >= GOAL_TIMES * self.ours
 
 
-async def measure(peer: Peer, provider: str, ours: Side) -> list[Measured]:
-    """Theirs and ours by turns, so that both are measured on the same machine in the same mood."""
+async def measure(peer: Peer, provider: str, ours: Side, bare: Side) -> list[Measured]:
+    """All three by turns, so that they are measured on the same machine in the same mood."""
     key = f"sk-{secrets.token_hex(24)}"
     env = {
         "LITELLM_MASTER_KEY": key,
@@ -95,25 +107,33 @@ async def measure(peer: Peer, provider: str, ours: Side) -> list[Measured]:
         server = Server(peer.module, provider, folder, env=env, python=python, health=peer.health)
         try:
             return [
-                await _by_turns(what, server, peer.request(key, what == STREAM), ours)
+                await _by_turns(what, at_once, server, peer.request(key, what == STREAM), ours, bare)
+                for at_once in (FEW, MANY)
                 for what in (CHAT, STREAM)
             ]
         finally:
             server.stop()
 
 
-async def _by_turns(what: str, server: Server, request: bytes, ours: Side) -> Measured:
-    theirs, our_own = [], []
-    await _cpu_us(server, request, COUNTS[what])
-    for _ in range(ROUNDS):
-        our_own.append(await ours.cpu_us(what, share=0.5))
-        theirs.append(await _cpu_us(server, request, COUNTS[what]))
-    return Measured(what, statistics.median(theirs), statistics.median(our_own))
+async def _by_turns(
+    what: str, at_once: int, server: Server, request: bytes, ours: Side, bare: Side
+) -> Measured:
+    count, share = COUNTS[at_once][what], 0.5 if at_once == FEW else 2.0
+    await _cpu_us(server, request, count, at_once)
+    figures = [
+        (
+            await _cpu_us(server, request, count, at_once),
+            await ours.cpu_us(what, share=share, at_once=at_once),
+            await bare.cpu_us(what, share=share, at_once=at_once),
+        )
+        for _ in range(ROUNDS)
+    ]
+    return Measured(what, at_once, *(statistics.median(one) for one in zip(*figures, strict=True)))
 
 
-async def _cpu_us(server: Server, request: bytes, count: int) -> float:
+async def _cpu_us(server: Server, request: bytes, count: int, at_once: int) -> float:
     before = server.cpu_seconds()
-    bad = await drive(server.port, request, count)
+    bad = await drive(server.port, request, count, at_once)
     if bad:
         raise RuntimeError(f"{bad} of {count} requests failed")
     return (server.cpu_seconds() - before) / count * 1e6
