@@ -105,14 +105,13 @@ async def show_peers(ours: chat.Side, bare: chat.Side, provider: str) -> bool:
             console.print(f"{peer.name} is not measured, because it cannot be installed here: {reason}")
             continue
         for one in measured:
-            went_well = went_well and one.is_good
-            has_goal = one.at_once == measuring.MANY
+            is_good = one.theirs >= measuring.GOAL_TIMES * one.ours
+            went_well = went_well and is_good
             table.add_row(
                 f"{peer.name}, {one.what}", str(one.at_once),
                 *(f"{cost / 1000:.2f}" for cost in (one.theirs, one.ours, one.bare)),
                 f"{one.theirs / one.ours:.1f}x", f"{one.theirs / one.bare:.1f}x",
-                f"≥ {measuring.GOAL_TIMES}x" if has_goal else "",
-                "" if not has_goal else "goal met" if one.is_good else "[bold]below goal[/bold]",
+                f"≥ {measuring.GOAL_TIMES}x", "goal met" if is_good else "[bold]below goal[/bold]",
             )  # fmt: skip
     if table.row_count:
         console.print(table)
@@ -174,12 +173,14 @@ def _show_ratios(title: str, ratios: list[Ratio]) -> bool:
 def _show(table: Table, figures: list[Figure]) -> bool:
     went_well = True
     for figure in figures:
-        is_good = figure.value <= figure.goal
-        went_well = went_well and is_good
+        went_well = went_well and figure.is_good
+        told = "goal met" if figure.is_good else "[bold]over goal[/bold]"
         table.add_row(
-            figure.name, f"{figure.value:.3g} {figure.unit}", f"≤ {figure.goal:g} {figure.unit}",
-            "goal met" if is_good else "[bold]over goal[/bold]",
-        )  # fmt: skip
+            figure.name,
+            f"{figure.value:.3g} {figure.unit}",
+            figure.limit,
+            told if figure.limit else "",
+        )
     console.print(table)
     return went_well
 

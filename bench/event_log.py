@@ -3,9 +3,6 @@
 python -m bench.event_log [rows]
 """
 
-import asyncio
-import os
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -15,7 +12,7 @@ from typing import Any
 import asyncpg
 import sqlalchemy as sa
 
-from bench.figures import KEY, Figure
+from bench.figures import KEY, Figure, tell
 from bench.filling import fill
 from bench.forms import cost_ms
 from bench.retrieval import context
@@ -77,6 +74,7 @@ def asked(instance: Instance, tenant_id: str, rows: int) -> dict[str, Callable[[
         "by type": listed(event_type="bench.type7"),
         "by a type that nothing has": listed(event_type="bench.nothing"),
         "by category": listed(category="category3"),
+        "by type and category": listed(event_type="bench.type7", category="system"),
         "by correlation id": listed(correlation_id=f"cor_{rows // IN_A_TRACE // 2}"),
         "until a moment": listed(to=f"2026-11-15T08:30:00.{rows // 2:07d}Z"),
         "a trace": traced,
@@ -139,11 +137,5 @@ async def _analyse(url: str) -> None:
         await connection.close()
 
 
-def main() -> None:
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
-    for figure in asyncio.run(measure(os.environ.get("RETINUE_BENCH_DATABASE_URL", ""), many)):
-        sys.stdout.write(f"{figure.name}: {figure.value:.3g} {figure.unit} (≤ {figure.goal:g})\n")
-
-
 if __name__ == "__main__":
-    main()
+    tell(measure, MANY)

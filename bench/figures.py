@@ -1,5 +1,8 @@
+import asyncio
 import base64
 import os
+import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 # One root key for the whole run: the PostgreSQL database outlives the data dirs of its servers.
@@ -8,12 +11,20 @@ KEY = {"RETINUE_MASTER_KEY": base64.b64encode(os.urandom(32)).decode()}
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number and the most it should be."""
+    """One measured number and the most it should be; some are only told."""
 
     name: str
     value: float
     unit: str
-    goal: float
+    goal: float | None
+
+    @property
+    def is_good(self) -> bool:
+        return self.goal is None or self.value <= self.goal
+
+    @property
+    def limit(self) -> str:
+        return "" if self.goal is None else f"≤ {self.goal:g} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -25,3 +36,14 @@ class Ratio:
     bare: float
     goal: float
     alarm: float
+
+
+def tell(measure: Callable[[str, int], Awaitable[list[Figure]]], size: int) -> None:
+    """One measurement by itself, of the size given on the command line or this one."""
+
+    async def measured() -> list[Figure]:
+        size_given = int(sys.argv[1]) if len(sys.argv) > 1 else size
+        return await measure(os.environ.get("RETINUE_BENCH_DATABASE_URL", ""), size_given)
+
+    for figure in asyncio.run(measured()):
+        sys.stdout.write(f"{figure.name}: {figure.value:.4g} {figure.unit} {figure.limit}\n")

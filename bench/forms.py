@@ -3,11 +3,8 @@
 python -m bench.forms [submissions]
 """
 
-import asyncio
 import contextlib
-import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,7 +14,7 @@ from typing import Any
 import asyncpg
 
 from bench import submitting
-from bench.figures import KEY, Figure
+from bench.figures import KEY, Figure, tell
 from bench.retrieval import context
 from retinue.forms import analytics, service, submissions
 from retinue.forms.counting import count_submissions
@@ -196,11 +193,5 @@ async def measure(url: str = "", many: int = MANY) -> list[Figure]:
             await close_instance(instance)
 
 
-def main() -> None:
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
-    for figure in asyncio.run(measure(os.environ.get("RETINUE_BENCH_DATABASE_URL", ""), many)):
-        sys.stdout.write(f"{figure.name}: {figure.value:.3g} {figure.unit} (≤ {figure.goal:g})\n")
-
-
 if __name__ == "__main__":
-    main()
+    tell(measure, MANY)

@@ -5,10 +5,7 @@
 The vector of the question is given: what it costs to make one is the model's affair.
 """
 
-import asyncio
-import os
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from bench.figures import KEY, Figure
+from bench.figures import KEY, Figure, tell
 from retinue.adapters.documents import Piece
 from retinue.kit.context import Caller, Context
 from retinue.kit.instance import Instance
@@ -164,11 +161,5 @@ async def _figures(instance: Instance, chunks: int) -> list[Figure]:
     ]
 
 
-def main() -> None:
-    chunks = int(sys.argv[1]) if len(sys.argv) > 1 else CHUNKS
-    for figure in asyncio.run(measure(os.environ.get("RETINUE_BENCH_DATABASE_URL", ""), chunks)):
-        sys.stdout.write(f"{figure.name}: {figure.value:.2f} {figure.unit} (at most {figure.goal:g})\n")
-
-
 if __name__ == "__main__":
-    main()
+    tell(measure, CHUNKS)

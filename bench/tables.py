@@ -5,11 +5,8 @@
 CPU where all the work is ours, as on SQLite; time of day where another process does some of it.
 """
 
-import asyncio
-import os
 import resource
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -18,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from bench.figures import KEY, Figure
+from bench.figures import KEY, Figure, tell
 from bench.retrieval import context
 from retinue.files import service as files
 from retinue.kit.http.uploads import UploadedFile
@@ -174,7 +171,7 @@ async def _figures(instance: Instance, rows: int) -> list[Figure]:
     of_small = await costs(instance, tenant.id, small.table)
     figures = [
         Figure(f"a row of a CSV file of {rows // 10:,}", plain.cpu_us, "us CPU", IMPORT_GOAL_US),
-        Figure("the same, rows in a second of the clock", plain.rows_per_second, "rows/s", float("inf")),
+        Figure("the same, rows in a second of the clock", plain.rows_per_second, "rows/s", None),
         Figure(f"a row of {rows:,}, one column indexed", large.cpu_us, "us CPU", 2 * IMPORT_GOAL_US),
         Figure("memory that takes", large.more_megabytes, "MB", 64),
     ]
@@ -187,11 +184,5 @@ async def _figures(instance: Instance, rows: int) -> list[Figure]:
     return figures
 
 
-def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
-    for figure in asyncio.run(measure(os.environ.get("RETINUE_BENCH_DATABASE_URL", ""), rows)):
-        sys.stdout.write(f"{figure.name}: {figure.value:.4g} {figure.unit} (at most {figure.goal:g})\n")
-
-
 if __name__ == "__main__":
-    main()
+    tell(measure, MANY)

@@ -19,8 +19,7 @@ ROUNDS = 3
 FEW, MANY = AT_ONCE, 64
 """Chats at once: a server that mostly waits, and one that always has something to do.
 
-The second tells how much work a core can do, and the goal is about it. With few at once, each piece of a chat
-also pays for waking up alone; that is shown beside it.
+The second tells how much work a core can do. With few at once, each piece of a chat also pays for waking up.
 """
 COUNTS = {FEW: {CHAT: 48, STREAM: 24}, MANY: {CHAT: 192, STREAM: 128}}
 
@@ -87,10 +86,6 @@ class Measured(NamedTuple):
     theirs: float
     ours: float
     bare: float
-
-    @property
-    def is_good(self) -> bool:
-        return self.at_once == FEW or self.theirs >= GOAL_TIMES * self.ours
 
 
 async def measure(peer: Peer, provider: str, ours: Side, bare: Side) -> list[Measured]:
