@@ -122,11 +122,13 @@ def _download(requirement: str, scratch: Path, look: Callable[[], None]) -> Path
 
 
 def _size_of(folder: Path) -> int:
-    """What is in a folder in which pip makes and removes files meanwhile."""
+    """What is in a folder in which pip makes and removes files and folders meanwhile."""
     size = 0
-    for file in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            size += file.stat().st_size
+    # Unlike `rglob`, it passes over a folder that is gone by the time it is opened.
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += Path(place, name).stat().st_size
     return size
 
 
