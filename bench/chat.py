@@ -79,7 +79,7 @@ async def sides(url: str) -> AsyncIterator[tuple[OurSide, Side, str]]:
 
 async def _prepared(server: Server, provider: str) -> OurSide:
     side = OurSide(server, {CHAT: "/chat", STREAM: "/chat/stream"}, await sign_in(server))
-    models = ("words", "slow", "silent")
+    models = ("words", "steady", "slow", "silent")
     key = {"provider": "openai_compatible", "api_key": KEY, "base_url": provider, "name": "Bench"}
     await call(server.port, "POST", "/api/v1/api-keys", msgspec.json.encode(key), side.token)
     for model in models:

@@ -16,7 +16,7 @@ import uvloop
 CHUNKS = 50
 WORDS = [f" word{number}" for number in range(CHUNKS)]
 # Each word is sent alone and wakes its reader.
-PAUSES_S = {"words": 0.001, "slow": 0.7, "silent": 0.0}
+PAUSES_S = {"words": 0.001, "steady": 0.02, "slow": 0.7, "silent": 0.0}
 
 
 def _event(**fields: object) -> bytes:

@@ -51,7 +51,7 @@ async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
         server.says(GREETING)
         *deltas, done = [delta async for delta in provider.stream(user("Hello"))]
         assert all(isinstance(delta, TextDelta) for delta in deltas)
-        assert len(deltas) > 3
+        assert len(deltas) > 1
         assert "".join(delta.text for delta in deltas) == GREETING
         assert isinstance(done, Done)
         assert (done.reply.text, done.reply.finish_reason) == (GREETING, "stop")

@@ -38,6 +38,12 @@ def opening(text: str) -> bytes:
 
 
 BEGUN = {"openai_compatible": says("Hel") + says("lo"), "anthropic": opening("Hello")}
+ADDED = {
+    "openai_compatible": says(" more"),
+    "anthropic": anthropic.event(
+        "content_block_delta", index=0, delta={"type": "text_delta", "text": " more"}
+    ),
+}
 FINISHED = {
     "openai_compatible": says("!", "stop"),
     "anthropic": anthropic.event("message_delta", delta={"stop_reason": "end_turn"}),
@@ -286,3 +292,30 @@ async def test_leaving_speech_hangs_up():
             assert await anext(sound) == b"sound"
         async with asyncio.timeout(1):
             await server.hung_up.wait()
+
+
+@BOTH
+async def test_words_that_come_fast_are_told_together_and_before_the_error_that_follows_them(kind):
+    said = ADDED[kind]
+
+    async def hurry(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD + chunked(BEGUN[kind]))
+        await writer.drain()
+        await asyncio.sleep(0.004)
+        failing = anthropic.event("error", error={"type": "overloaded_error"})
+        writer.write(chunked(said + said + said + failing))
+        await writer.drain()
+
+    async with asking(kind) as (server, provider):
+        server.fails(hurry)
+        deltas: list[str] = []
+
+        async def listen() -> None:
+            async for delta in provider.stream(user("Hi")):
+                deltas.append(delta.text)  # noqa: PERF401  it ends with an error
+
+        with pytest.raises(ModelError) as raised:
+            await listen()
+        assert "".join(deltas) == "Hello" + " more" * 3
+        assert deltas[-1] == " more" * 3
+        assert raised.value.kind == "overloaded"

@@ -24,6 +24,8 @@ class Listener:
         self.heads: list[str] = []
         self.bodies: list[bytes] = []
         self.sent = 0
+        self.hangs_up = True
+        """Whether the connection ends with an answer that is written step by step."""
 
     @property
     def url(self) -> str:
@@ -36,7 +38,9 @@ class Listener:
                 await self._take_request(reader)
                 if not isinstance(self._answer, bytes):
                     await self._answer(writer)
-                    break
+                    if self.hangs_up:
+                        break
+                    continue
                 writer.write(self._answer)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):

@@ -69,9 +69,14 @@ async def test_nothing_watches_a_body_that_was_read_or_left():
             assert await response.read() == b"ok"
             assert watching_timers() == []
         async with egress.request("GET", endless.url, timeout_s=30) as response:
-            async for _ in response.iter_bytes():
-                assert len(watching_timers()) == 1
-                break
+            chunks = response.iter_bytes()
+            await anext(chunks)
+            # What is there already needs no patience.
+            assert watching_timers() == []
+            waiting = asyncio.ensure_future(anext(chunks))
+            await asyncio.sleep(0)
+            assert len(watching_timers()) == 1
+            waiting.cancel()
         # A generator that is left is closed by the event loop, a few turns later.
         async with asyncio.timeout(5):
             while watching_timers():

@@ -1,6 +1,8 @@
 """Identifiers: their form, their order, and that nobody can guess them."""
 
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from string import ascii_lowercase
 
 import pytest
@@ -28,7 +30,7 @@ def test_an_id_is_its_prefix_and_26_letters(prefix: str):
 def test_ids_of_rows_that_come_in_great_numbers_sort_by_time(prefix: str, monkeypatch: pytest.MonkeyPatch):
     made = []
     for second in (0.0, 1.8e9, 1.8e9 + 0.02, 1.8e9 + 1, 1.8e9 + 86_400, 1.7e10 - 1):
-        monkeypatch.setattr(time, "time", lambda second=second: second)
+        monkeypatch.setattr(time, "time_ns", lambda second=second: int(second * 1_000_000_000))
         made.append(new_id(prefix))
     assert made == sorted(made)
     assert len({one[-18:] for one in made}) == len(made)
@@ -38,7 +40,32 @@ def test_ids_of_rows_that_come_in_great_numbers_sort_by_time(prefix: str, monkey
 def test_what_may_be_the_only_key_to_something_is_random_throughout(
     prefix: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(time, "time", lambda: 1.8e9)
+    monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000_000_000_000)
     assert prefix not in ids._led_by_time
     for place in range(26):
         assert len({new_id(prefix)[-26:][place] for _ in range(500)}) > 20
+
+
+def test_a_copy_of_the_process_makes_other_ids_than_its_parent():
+    new_id("msg")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, "\n".join(new_id("msg")[-18:] for _ in range(20)).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        theirs = set(told.read().split())
+    os.waitpid(child, 0)
+    ours = {new_id("msg")[-18:] for _ in range(200)}
+    assert len(theirs) == 20
+    assert not theirs & ours
+
+
+def test_threads_never_make_the_same_id():
+    def some(_number: int) -> list[str]:
+        return [new_id("evt") for _ in range(2_000)]
+
+    with ThreadPoolExecutor(4) as threads:
+        made = [id for ids in threads.map(some, range(4)) for id in ids]
+    assert len(set(made)) == len(made)

@@ -1,8 +1,7 @@
 """How many turns a tenant may have answered at once and per minute, by its plan."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
 
 from retinue.chat.engine import MAX_SECONDS
 from retinue.chat.errors import TooManyTurns
@@ -35,6 +34,12 @@ class Place:
 
     def _renew_later(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(_RENEW_S, self._renew)
+
+    async def __aenter__(self) -> None:
+        pass
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.give_back()
 
     async def give_back(self) -> None:
         self._renewals = 0
@@ -92,12 +97,3 @@ async def count_turn(ctx: Context, limits: PlanLimits | None) -> None:
     decision = await ctx.instance.limiter.hit_window(f"chat:{ctx.tenant_id}", limits.chat_per_minute, 60)
     if not decision.allowed:
         raise decision.refusal()
-
-
-@asynccontextmanager
-async def admitted(ctx: Context) -> AsyncIterator[None]:
-    place = await take_place(ctx)
-    try:
-        yield
-    finally:
-        await place.give_back()

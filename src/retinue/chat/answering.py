@@ -3,7 +3,7 @@
 import itertools
 
 from retinue.chat import turns
-from retinue.chat.admission import admitted
+from retinue.chat.admission import take_place
 from retinue.chat.asking import Ask
 from retinue.chat.conducting import conduct
 from retinue.chat.models import Message, MessageStatus
@@ -16,13 +16,13 @@ from retinue.kit.http.steps import step
 
 async def reply(ctx: Context, ask: Ask) -> Message:
     """The reply as it was stored; `ctx` has no open transaction."""
-    async with admitted(ctx):
+    async with await take_place(ctx):
         return await conduct(ctx, await turns.begin(ctx, ask))
 
 
 async def reply_once(ctx: Context, ask: Ask) -> Message:
     """The same for a request, which may come again with its key: the question is stored once."""
-    async with admitted(ctx):
+    async with await take_place(ctx):
         begun, answered = await begin_once(ctx, ask)
         return answered or await conduct(ctx, begun)
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from retinue.adapters.llm import Audio, Transcription
 from retinue.agents.models import Agent
 from retinue.chat import answering, sound_models, turns
-from retinue.chat.admission import admitted
+from retinue.chat.admission import take_place
 from retinue.chat.asking import Ask
 from retinue.chat.conducting import conduct
 from retinue.chat.errors import ConversationNotFound
@@ -45,7 +45,7 @@ async def reply(
         raise ConversationNotFound
     audio = await asyncio.to_thread(_read, recording)
     model = await sound_models.choose(ctx, "transcription")
-    async with admitted(ctx):
+    async with await take_place(ctx):
         heard = await _heard(ctx, agent, model.asked_for, audio)
         ask = Ask(agent=agent, message=heard.text, channel=Channel.audio, conversation_id=conversation_id)
         begun, answered = await answering.begin_once(ctx, ask)

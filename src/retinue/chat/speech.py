@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from retinue.agents.models import Agent
 from retinue.chat import sound_models, turns
-from retinue.chat.admission import admitted
+from retinue.chat.admission import take_place
 from retinue.chat.schemas import SpeechAsk
 from retinue.kit.context import Context
 from retinue.kit.http.replies import ByteStream
@@ -34,6 +34,6 @@ async def _sound(ctx: Context, agent: Agent, ask: SpeechAsk) -> AsyncGenerator[b
         speed=ask.speed,
         via={"agent_id": agent.id},
     )
-    async with admitted(ctx), aclosing(parts):
+    async with await take_place(ctx), aclosing(parts):
         async for part in parts:
             yield part

@@ -1,6 +1,7 @@
 """Envelope encryption: a data key per value, wrapped by the tenant's key, which hangs from the root key."""
 
 import base64
+import functools
 import hmac
 import re
 import secrets
@@ -70,17 +71,17 @@ class KeyRing:
             if not 0 < version < 2**32 or len(key) != _KEY_BYTES:
                 raise ValueError("a version is a 32-bit number and its key has 32 bytes")
         self._versions = dict(versions)
-        self._tenant_keys: dict[tuple[int, str], bytes] = {}
+        self._tenant_keys: dict[tuple[int, str], AESGCM] = {}
         self.active = active
 
     def seal(self, plaintext: bytes, place: Place) -> bytes:
         data_key = secrets.token_bytes(_KEY_BYTES)
-        body = _encrypt(data_key, plaintext, _value_context(place))
+        body = _encrypt(AESGCM(data_key), plaintext, _value_context(place))
         return self._wrap(data_key, place) + body
 
     def open(self, sealed: bytes, place: Place) -> bytes:
         envelope = _parse(sealed)
-        return _decrypt(self._unwrap(envelope, place), envelope.body, _value_context(place))
+        return _decrypt(AESGCM(self._unwrap(envelope, place)), envelope.body, _value_context(place))
 
     async def prepare(self) -> None:
         """Called before values are sealed for storing; a ring that follows others looks if it is current."""
@@ -107,13 +108,13 @@ class KeyRing:
         tenant_key = self._tenant_key(place, envelope.version)
         return _decrypt(tenant_key, envelope.wrapped, _wrap_context(place, envelope.version))
 
-    def _tenant_key(self, place: Place, version: int) -> bytes:
+    def _tenant_key(self, place: Place, version: int) -> AESGCM:
         # Made anew it costs more than what it opens; the key it is made from lies beside it anyway.
         found = self._tenant_keys.get((version, place.tenant_id))
         if found is None:
             if len(self._tenant_keys) >= _MOST_TENANT_KEYS:
                 self._tenant_keys.clear()
-            found = _derive(self._versions[version], "kek/" + place.tenant_id)
+            found = AESGCM(_derive(self._versions[version], "kek/" + place.tenant_id))
             self._tenant_keys[version, place.tenant_id] = found
         return found
 
@@ -241,14 +242,14 @@ class RootKey:
         return _derive(self._key, "fingerprint").hex()[:16]
 
     def wrap(self, version_key: bytes, version: int) -> bytes:
-        wrapped = _encrypt(_derive(self._key, "wrap"), version_key, _version_context(version))
+        wrapped = _encrypt(AESGCM(_derive(self._key, "wrap")), version_key, _version_context(version))
         return bytes([_FORMAT]) + wrapped
 
     def unwrap(self, wrapped: bytes, version: int) -> bytes:
         if wrapped[:1] != bytes([_FORMAT]):
             raise WrongKey
         try:
-            return _decrypt(_derive(self._key, "wrap"), wrapped[1:], _version_context(version))
+            return _decrypt(AESGCM(_derive(self._key, "wrap")), wrapped[1:], _version_context(version))
         except DecryptFailed:
             raise WrongKey from None
 
@@ -271,10 +272,12 @@ def version_header(version: int) -> bytes:
 
 # The wrapped data key is bound to place and key version, the value to the place alone: rotation then re-wraps
 # 60 bytes and leaves the value untouched, and the value stays bound to the version through its data key.
+@functools.lru_cache(maxsize=1024)
 def _value_context(place: Place) -> bytes:
     return _context("v1", place.tenant_id, place.table, place.record_id, place.field)
 
 
+@functools.lru_cache(maxsize=1024)
 def _wrap_context(place: Place, version: int) -> bytes:
     return _context("v1", place.tenant_id, place.table, place.record_id, place.field, str(version))
 
@@ -298,16 +301,16 @@ def _parse(sealed: bytes) -> _Envelope:
     return _Envelope(version, sealed[_HEADER.size : end], sealed[end:])
 
 
-def _encrypt(key: bytes, plaintext: bytes, context: bytes) -> bytes:
+def _encrypt(cipher: AESGCM, plaintext: bytes, context: bytes) -> bytes:
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    return nonce + AESGCM(key).encrypt(nonce, plaintext, context)
+    return nonce + cipher.encrypt(nonce, plaintext, context)
 
 
-def _decrypt(key: bytes, sealed: bytes, context: bytes) -> bytes:
+def _decrypt(cipher: AESGCM, sealed: bytes, context: bytes) -> bytes:
     if len(sealed) < _NONCE_BYTES + _TAG_BYTES:
         raise DecryptFailed
     try:
-        return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context)
+        return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context)
     except InvalidTag:
         raise DecryptFailed from None
 

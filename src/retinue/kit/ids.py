@@ -3,10 +3,11 @@
 import base64
 import functools
 import hashlib
+import os
 import secrets
 from os import urandom
 
-from retinue.kit.clock import SystemClock
+from retinue.kit.clock import system_ticks
 
 # In the order of their codes, so that letters sort as the numbers that they stand for.
 _ALPHABET = b"234567abcdefghijklmnopqrstuvwxyz"
@@ -14,11 +15,14 @@ _ALPHABET = b"234567abcdefghijklmnopqrstuvwxyz"
 _LETTERS = bytes(_ALPHABET[byte & 31] for byte in range(256))
 _LENGTH = 26
 _TIME_LETTERS = 8
-_TICKS_PER_SECOND = 64
+_TICK_NS = 1_000_000_000 // 64
 
-# Only a place in an index hangs on it, so a clock that tests hold need not be given to everyone.
-_clock = SystemClock()
 _led_by_time: set[str] = set()
+# The random ends of the next ids: to ask the operating system costs more than all the rest of an id.
+_ends: list[str] = []
+_ENDS_AT_ONCE = 64
+# A copy of the process must not give out the same ones.
+os.register_at_fork(after_in_child=_ends.clear)
 
 
 def new_id(prefix: str) -> str:
@@ -39,7 +43,18 @@ def lead_by_time(prefix: str) -> None:
 
 def letters_led_by_time() -> str:
     """26 base32 characters that sort by the time, roughly, and of which 18 are random."""
-    return _time_letters(int(_clock.time() * _TICKS_PER_SECOND)) + _random_letters(_LENGTH - _TIME_LETTERS)
+    # Only a place in an index hangs on the time, so a clock that tests hold need not be given to everyone.
+    begin = _time_letters(system_ticks(_TICK_NS))
+    # Whatever thread asks, `pop` gives each end once.
+    return begin + (_ends.pop() if _ends else _random_end())
+
+
+def _random_end() -> str:
+    length = _LENGTH - _TIME_LETTERS
+    letters = _random_letters(length * _ENDS_AT_ONCE)
+    end, *others = (letters[at : at + length] for at in range(0, len(letters), length))
+    _ends.extend(others)
+    return end
 
 
 def _random_letters(count: int) -> str:

@@ -124,7 +124,8 @@ def _taken_over() -> Channel:
 def _locked(options: dict[str, Any]) -> None:
     """Weights and Python stay readable; the database, the keys and every address are out of reach."""
     readable = {sys.prefix, sys.base_prefix, sys.exec_prefix, "/usr/lib", "/lib", "/proc/self", "/sys"}
-    readable |= {*sys.path, *options.get("readable", ())}
+    # Without it FFmpeg asks the processor for randomness, in a way that ends the process on some.
+    readable |= {"/dev/urandom", *sys.path, *options.get("readable", ())}
     confine.landlock(path for path in readable if path and Path(path).exists())
 
 

@@ -29,8 +29,23 @@ class Reading(ABC):
         """Whether the model has said why it stopped: what is lost after that does no harm."""
         return self._finish_reason is not None
 
-    def feed(self, received: bytes) -> Iterator[TextDelta]:
-        """Take some bytes of a stream, and give the text in them."""
+    def feed(self, received: bytes, *, as_one: bool = False) -> Iterator[TextDelta]:
+        """Take some bytes of a stream, and give the text in them, where wanted as one piece."""
+        if not as_one:
+            yield from self._each(received)
+            return
+        said: list[TextDelta] = []
+        failed: Exception | None = None
+        try:
+            said.extend(self._each(received))
+        except Exception as error:  # noqa: BLE001  raised after what came before it
+            failed = error
+        if said:
+            yield said[0] if len(said) == 1 else TextDelta("".join([delta.text for delta in said]))
+        if failed is not None:
+            raise failed
+
+    def _each(self, received: bytes) -> Iterator[TextDelta]:
         for data in self._events.feed(received):
             if self.is_over:
                 break

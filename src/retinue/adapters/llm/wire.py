@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import cached_property
+from types import TracebackType
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,6 +25,8 @@ _MAX_REFUSAL_BYTES = 64 * 1024
 _REFUSAL_PATIENCE_S = 5.0
 # A stream that is over ends at once, as it should, and leaves its connection open for the next request.
 _LINGER_S = 0.25
+# The first words are passed on at once, later ones as often as a screen shows something new.
+_NAP_S = 1 / 60
 
 _Read = TypeVar("_Read")
 
@@ -84,8 +87,9 @@ class Wire:
                 chunks = response.iter_bytes()
                 try:
                     async for received in chunks:
-                        for delta in reading.feed(received):
+                        for delta in reading.feed(received, as_one=response.nap_s > 0):
                             yield delta
+                            response.nap_s = _NAP_S
                         if reading.is_over:
                             break
                 except (EgressFailed, EgressTimeout):
@@ -103,8 +107,7 @@ class Wire:
             async for chunk in response.iter_bytes():
                 yield chunk
 
-    @asynccontextmanager
-    async def _open(
+    def _open(
         self,
         method: str,
         url: str,
@@ -112,35 +115,25 @@ class Wire:
         content_type: str = JSON,
         *,
         first_byte_s: float,
-    ) -> AsyncIterator[Response]:
+    ) -> "_Answer":
         """An answer with a good status; what fails is a ModelError, or a destination that egress refuses."""
-        is_answered = False
-        try:
-            async with self._egress.request(
-                method,
-                url,
-                timeout_s=self._timeouts.total_s,
-                headers=self._request_headers(content_type if content else ""),
-                content=content,
-                connect_timeout_s=self._timeouts.connect_s,
-                answer_timeout_s=first_byte_s,
-                stall_timeout_s=self._timeouts.between_chunks_s,
-                max_bytes=MAX_ANSWER_BYTES,
-                require_https=True,
-            ) as response:
-                is_answered = True
-                if not 200 <= response.status < 300:
-                    body = await _beginning(response)
-                    raise faults.refusal(response.status, response.headers, body, self._redactor)
-                yield response
-        except EgressTimeout:
-            raise ModelTimeout from None
-        except EgressFailed as error:
-            raise ModelError("broken_stream" if is_answered else "unreachable", error.message) from None
-        except ResponseTooLarge as error:
-            raise ModelError("bad_answer", error.message) from None
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            raise ModelError("bad_answer", "It is not JSON of the expected form.") from None
+        request = self._egress.request(
+            method,
+            url,
+            timeout_s=self._timeouts.total_s,
+            headers=self._request_headers(content_type if content else ""),
+            content=content,
+            connect_timeout_s=self._timeouts.connect_s,
+            answer_timeout_s=first_byte_s,
+            stall_timeout_s=self._timeouts.between_chunks_s,
+            max_bytes=MAX_ANSWER_BYTES,
+            require_https=True,
+        )
+        return _Answer(self, request)
+
+    async def refusal(self, response: Response) -> ModelError:
+        body = await _beginning(response)
+        return faults.refusal(response.status, response.headers, body, self._redactor)
 
     def _request_headers(self, content_type: str) -> dict[str, str]:
         headers = dict(self._headers)
@@ -150,6 +143,50 @@ class Wire:
             name, prefix = self._key_header
             headers[name] = prefix + self._key.reveal()
         return headers
+
+
+class _Answer:
+    """An answer while it is read; not a generator, which costs more."""
+
+    __slots__ = ("_is_answered", "_request", "_wire")
+
+    def __init__(self, wire: Wire, request: AbstractAsyncContextManager[Response]) -> None:
+        self._wire = wire
+        self._request = request
+        self._is_answered = False
+
+    async def __aenter__(self) -> Response:
+        try:
+            response = await self._request.__aenter__()
+        except RetinueError as error:
+            raise self._explained(error) from None
+        self._is_answered = True
+        if 200 <= response.status < 300:
+            return response
+        try:
+            raise await self._wire.refusal(response)
+        finally:
+            await self._request.__aexit__(None, None, None)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._request.__aexit__(kind, error, trace)
+        if isinstance(error, Exception):
+            explained = self._explained(error)
+            if explained is not error:
+                raise explained from None
+
+    def _explained(self, error: Exception) -> Exception:
+        if isinstance(error, EgressTimeout):
+            return ModelTimeout()
+        if isinstance(error, EgressFailed):
+            return ModelError("broken_stream" if self._is_answered else "unreachable", error.message)
+        if isinstance(error, ResponseTooLarge):
+            return ModelError("bad_answer", error.message)
+        if isinstance(error, (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)):
+            return ModelError("bad_answer", "It is not JSON of the expected form.")
+        return error
 
 
 async def _beginning(response: Response) -> bytes:

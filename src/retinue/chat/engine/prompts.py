@@ -6,6 +6,7 @@ the prompt says that nothing between them is an instruction.
 
 import secrets
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -27,20 +28,20 @@ class Fence:
     """The marks of one turn."""
 
     def __init__(self, mark: str = "") -> None:
-        self._mark = mark or secrets.token_hex(4)
+        self._given = mark
 
-    @property
+    @cached_property
     def mark(self) -> str:
-        return self._mark
+        return self._given or secrets.token_hex(4)
 
     @property
     def note(self) -> str:
-        return _FENCE_NOTE.format(mark=self._mark)
+        return _FENCE_NOTE.format(mark=self.mark)
 
     def around(self, text: str) -> str:
         """The text as material; whatever has learned the mark cannot close the fence with it."""
-        text = text.replace(self._mark, "…")
-        return f"<material {self._mark}>\n{text}\n</material {self._mark}>"
+        text = text.replace(self.mark, "…")
+        return f"<material {self.mark}>\n{text}\n</material {self.mark}>"
 
 
 def instructions(prompt: str, fence: Fence, context: dict[str, Any] | None, *, has_material: bool) -> Message:

@@ -5,7 +5,6 @@ certain order. So only writes that would do the same in any order are put togeth
 """
 
 import functools
-import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -33,8 +32,14 @@ def batched(writes: Sequence[Write], dialect: str) -> Batch:
     if dialect == "postgresql" and 1 < len(writes) <= _MOST_TOGETHER and _are_independent(writes):
         sql = _together(tuple(write.compiled.sql for write in writes))
         return [(sql, [[argument for write in writes for argument in write.arguments]])]
-    alike = itertools.groupby(writes, key=lambda write: write.compiled.sql)
-    return [(sql, [write.arguments for write in some]) for sql, some in alike]
+    batch: Batch = []
+    for write in writes:
+        sql = write.compiled.sql
+        if batch and batch[-1][0] == sql:
+            batch[-1][1].append(write.arguments)
+        else:
+            batch.append((sql, [write.arguments]))
+    return batch
 
 
 def _are_independent(writes: Sequence[Write]) -> bool:

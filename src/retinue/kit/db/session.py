@@ -203,7 +203,9 @@ class SystemDb:
         A unit that does nothing else is cheap: PostgreSQL gets it in one exchange if its parts have no table
         in common, and on SQLite units that wait at the same time share one sync to disk.
         """
-        await self._prepare(record)
+        self._stamp(record)
+        if record.__shape__.sealed:
+            await self._ring.prepare()
         compiled = _insert(type(record)).compiled(self._dialect, narrow=False)
         self._unit.change_at_commit(compiled, self._values(record))
         return record

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from retinue.kit.db.engine import Batch, Connection, Rows, run_all
+from retinue.kit.db.committing import Committer
+from retinue.kit.db.engine import Batch, Connection, Rows
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
@@ -75,6 +76,15 @@ def _run(
         raise _translated(error) from error
 
 
+def _commit(writer: sqlite3.Connection) -> None:
+    try:
+        writer.execute("COMMIT")
+    except sqlite3.Error as error:
+        if writer.in_transaction:
+            writer.execute("ROLLBACK")
+        raise _translated(error) from error
+
+
 class SqliteConnection:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -110,7 +120,7 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-commit")
+        self._committer = Committer()
         self._heavy = ThreadPoolExecutor(2, thread_name_prefix="sqlite-read")
         self._apart: list[sqlite3.Connection] = []
         self._reader: sqlite3.Connection | None = None
@@ -132,7 +142,7 @@ class SqliteDatabase:
                 if connection is not None:
                     connection.close()
             self._reader = self._writer = None
-        self._thread.shutdown(wait=True)
+        self._committer.close()
         self._heavy.shutdown(wait=True)
         while self._apart:
             self._apart.pop().close()
@@ -199,7 +209,7 @@ class SqliteDatabase:
         try:
             try:
                 for waiting in some:
-                    await run_all(connection, waiting.batch)
+                    self._run_all(waiting.batch)
             except Exception:  # noqa: BLE001  whatever it was, it comes again, and to the one whose it is
                 # A full disk, for example, has ended the whole transaction already.
                 if self._writer is not None and self._writer.in_transaction:
@@ -210,12 +220,20 @@ class SqliteDatabase:
             await self.rollback(connection)
             raise
 
+    def _run_all(self, batch: Batch) -> None:
+        assert self._writer is not None
+        for sql, many in batch:
+            if len(many) == 1:
+                _run(self._writer, sql, many[0])
+            else:
+                _run(self._writer, sql, many, many=True)
+
     async def _apply_with_care(self, connection: Connection, some: list[_Waiting]) -> None:
         """A savepoint costs as much as the writing itself: SQLite notes down every page before it changes."""
         for waiting in some:
             await connection.execute("SAVEPOINT one", [])
             try:
-                await run_all(connection, waiting.batch)
+                self._run_all(waiting.batch)
             except Exception as error:
                 if self._writer is None or not self._writer.in_transaction:
                     raise
@@ -256,23 +274,20 @@ class SqliteDatabase:
         """The sync to disk happens in a thread; the next writer waits for it, readers do not."""
         assert isinstance(connection, SqliteConnection)
         assert self._writer is not None
-        work = asyncio.get_running_loop().run_in_executor(self._thread, self._commit, self._writer)
-        try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError:
-            await asyncio.wait([work])
-            raise
-        finally:
-            self._lock.release()
+        writer, committed = self._writer, asyncio.get_running_loop().create_future()
 
-    @staticmethod
-    def _commit(writer: sqlite3.Connection) -> None:
-        try:
-            writer.execute("COMMIT")
-        except sqlite3.Error as error:
-            if writer.in_transaction:
-                writer.execute("ROLLBACK")
-            raise _translated(error) from error
+        def settle(error: Exception | None) -> None:
+            # Here, because whoever waits for it may be gone before it is done.
+            self._lock.release()
+            if committed.done():
+                return
+            if error is None:
+                committed.set_result(None)
+            else:
+                committed.set_exception(error)
+
+        self._committer.run(lambda: _commit(writer), settle)
+        await committed
 
     async def rollback(self, connection: Connection) -> None:
         assert isinstance(connection, SqliteConnection)

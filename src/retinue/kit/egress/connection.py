@@ -53,6 +53,8 @@ class Connection(asyncio.Protocol):
         "_is_complete",
         "_loop",
         "_may_be_kept",
+        "_nap",
+        "_nap_until",
         "_parser",
         "_pieces",
         "_transport",
@@ -73,6 +75,7 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport
         self._waiter: asyncio.Future[None] | None = None
+        self._nap: asyncio.TimerHandle | None = None
         self._pieces: list[bytes] = []
         self._unread = 0
         self._error: RetinueError | None = None
@@ -95,6 +98,7 @@ class Connection(asyncio.Protocol):
         self.has_received = False
         self.status = 0
         self.length: int | None = None
+        self._nap_until = 0.0
         self._transport.write(head + content if len(content) < MAX_HEADER_BYTES else head)
         if len(content) >= MAX_HEADER_BYTES:
             self._transport.write(content)
@@ -109,19 +113,31 @@ class Connection(asyncio.Protocol):
         finally:
             timer.cancel()
 
-    async def read(self) -> bytes:
-        """What came next of the body; nothing at its end."""
+    async def read(self, nap_s: float = 0.0) -> bytes:
+        """What came next of the body; nothing at its end.
+
+        What comes within `nap_s` after this is given together at the end of that time, because every waking
+        of a reader costs more than what it reads.
+        """
         pieces = self._pieces
-        while not pieces:
+        while not pieces or self._nap is not None:
             if self._is_complete:
-                return b""
+                break
             await self._news()
+        if not pieces:
+            return b""
+        self._nap_until = self._loop.time() + nap_s if nap_s else 0.0
         received = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         if self._unread > _UNREAD_BYTES and not self.is_lost:
             self._transport.resume_reading()
         self._unread = 0
         return received
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the next `read` need not wait."""
+        return self._is_complete or (bool(self._pieces) and self._nap is None)
 
     @property
     def is_at_end(self) -> bool:
@@ -160,6 +176,8 @@ class Connection(asyncio.Protocol):
             self._waiter = None
 
     def _wake(self) -> None:
+        if self._nap is not None:
+            self._stop_nap()
         waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
@@ -253,7 +271,26 @@ class Connection(asyncio.Protocol):
         self._unread += len(body)
         if self._unread > _UNREAD_BYTES and not was_over:
             self._transport.pause_reading()
-        self._wake()
+        if self._nap is not None:
+            return
+        if self._nap_until and self._loop.time() < self._nap_until:
+            self._transport.pause_reading()
+            self._nap = self._loop.call_at(self._nap_until, self._end_nap)
+        else:
+            self._wake()
+
+    def _end_nap(self) -> None:
+        """Wake the reader, but let the event loop look first at what came meanwhile."""
+        self._stop_nap()
+        self._loop.call_soon(self._loop.call_soon, self._wake)
+
+    def _stop_nap(self) -> None:
+        if self._nap is not None:
+            self._nap.cancel()
+            self._nap = None
+        self._nap_until = 0.0
+        if self._unread <= _UNREAD_BYTES and not self.is_lost:
+            self._transport.resume_reading()
 
     def on_message_complete(self) -> None:
         if self._is_answering:

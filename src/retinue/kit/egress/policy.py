@@ -115,11 +115,14 @@ class AllowList:
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
         self._entries = tuple(_parse_entry(entry) for entry in entries)
+        # The list stays as it is, and is asked several times for every call.
+        self.names = functools.lru_cache(maxsize=1024)(self._names)
+        self.covers = functools.lru_cache(maxsize=1024)(self._covers)
 
-    def names(self, host: str, port: int) -> bool:
+    def _names(self, host: str, port: int) -> bool:
         return any(entry.name == host and entry.port in {None, port} for entry in self._entries)
 
-    def covers(self, address: Address, port: int) -> bool:
+    def _covers(self, address: Address, port: int) -> bool:
         return any(
             entry.network is not None and address in entry.network and entry.port in {None, port}
             for entry in self._entries

@@ -77,12 +77,14 @@ class _Body:
     """The body as it comes in: next what was received, then what that decodes to, each within its limit."""
 
     __slots__ = (
+        "_deadline",
         "_decoded",
         "_decoder",
         "_max_decoded",
         "_max_received",
         "_raw",
         "_received",
+        "_stall_timeout_s",
         "_watch",
     )
 
@@ -94,21 +96,32 @@ class _Body:
         if raw.length is not None and raw.length > self._max_received and not raw.is_at_end:
             raise ResponseTooLarge
         self._decoder = decoder_for(raw.headers.get("Content-Encoding", ""))
-        self._watch = _StallWatch(raw, deadline, stall_timeout_s)
+        self._deadline = deadline
+        self._stall_timeout_s = stall_timeout_s
+        self._watch: _StallWatch | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._watch.stop()
+        if self._watch is not None:
+            self._watch.stop()
         if kind is None:
             self._decoder.finish()
 
-    async def next(self) -> bytes:
+    async def next(self, nap_s: float = 0.0) -> bytes:
         """What came next; nothing at the end."""
-        self._watch.waiting()
-        chunk = await self._raw.read()
-        self._watch.arrived()
+        if self._raw.has_news:
+            # It is over too if too much time was spent on what came before.
+            chunk = await self._raw.read(nap_s)
+            if self._deadline.remaining() <= 0:
+                raise EgressTimeout
+        else:
+            if self._watch is None:
+                self._watch = _StallWatch(self._raw, self._deadline, self._stall_timeout_s)
+            self._watch.waiting()
+            chunk = await self._raw.read(nap_s)
+            self._watch.arrived()
         self._received += len(chunk)
         if self._received > self._max_received:
             raise ResponseTooLarge
@@ -133,6 +146,7 @@ class Response:
         "_stall_timeout_s",
         "destination",
         "headers",
+        "nap_s",
         "status",
     )
 
@@ -152,6 +166,7 @@ class Response:
         self._deadline = deadline
         self._stall_timeout_s = stall_timeout_s
         self._max_bytes = max_bytes
+        self.nap_s = 0.0
 
     async def read(self) -> bytes:
         pieces: list[bytes] = []
@@ -161,9 +176,9 @@ class Response:
         return b"".join(pieces)
 
     async def iter_bytes(self) -> AsyncIterator[bytes]:
-        """The decoded body as it arrives."""
+        """The decoded body as it arrives; what comes within `nap_s` of a piece is given together after it."""
         with self._body() as body:
-            while received := await body.next():
+            while received := await body.next(self.nap_s):
                 for piece in body.decoded(received):
                     yield piece
 

@@ -119,10 +119,15 @@ def _bind_one(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -
 
 
 def _settle_memory() -> None:
-    """What was built at start stays: the collector need not look at it again with every few requests."""
+    """What was built at start stays: the collector need not look at it again with every few requests.
+
+    Nearly everything is gone by itself when nobody holds it any more, so the collector may be slow to look
+    at what has lived for a while: with a thousand open streams one such look holds everyone up for a tenth
+    of a second. What is young it looks at often, because that is quick.
+    """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(10_000, 100, 20)
 
 
 class Server(uvicorn.Server):

@@ -6,6 +6,7 @@ import fcntl
 import os
 import resource
 import signal
+import stat
 import struct
 from collections.abc import Iterable
 
@@ -18,6 +19,7 @@ _CAPABILITY_VERSION = 0x20080522
 
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _LANDLOCK_VERSION, _LANDLOCK_PATH_BENEATH = 1, 1
+_LANDLOCK_READ_FILE = 0b0100
 _LANDLOCK_READ = 0b1100  # READ_FILE and READ_DIR
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -69,7 +71,7 @@ def filter_calls(program: bytes) -> None:
 
 
 def landlock(readable: Iterable[str] = ()) -> bool:
-    """Give up all files but those below these folders, and all addresses; False where the kernel cannot."""
+    """Give up all addresses, and all files but these and those in these folders; False if nothing can."""
     version = _syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION)
     if version < 1:
         return False
@@ -80,10 +82,11 @@ def landlock(readable: Iterable[str] = ()) -> bool:
     attributes = struct.pack("=QQQ", files, addresses, scopes)
     rules = _call(_syscall(_LANDLOCK_CREATE, attributes, size, 0), "landlock")
     for path in readable:
-        folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        beneath = struct.pack("=Qi", _LANDLOCK_READ, folder)
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        rights = _LANDLOCK_READ if stat.S_ISDIR(os.fstat(opened).st_mode) else _LANDLOCK_READ_FILE
+        beneath = struct.pack("=Qi", rights, opened)
         _call(_syscall(_LANDLOCK_ADD, rules, _LANDLOCK_PATH_BENEATH, beneath, 0), "landlock")
-        os.close(folder)
+        os.close(opened)
     gain_nothing()
     _call(_syscall(_LANDLOCK_RESTRICT, rules, 0), "landlock")
     os.close(rules)
