@@ -16,7 +16,7 @@ from bench.servers import Server
 
 GOAL_TIMES = 10
 ROUNDS = 3
-FEW, MANY = AT_ONCE, 64
+FEW, MANY = AT_ONCE[CHAT], 64
 """Chats at once: a server that mostly waits, and one that always has something to do.
 
 The second tells how much work a core can do. With few at once, each piece of a chat also pays for waking up.

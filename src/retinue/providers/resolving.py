@@ -1,11 +1,15 @@
 """Who can answer for a model: keys in the order in which they are asked, or the embedded models."""
 
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
 
+import sqlalchemy as sa
 from msgspec import Struct
 
 from retinue.adapters.embedded.models import EmbeddedModels, LocalKind
 from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement, row_reader
 from retinue.kit.settings import Settings
 from retinue.providers.addresses import is_usable
 from retinue.providers.catalogue import offered
@@ -15,6 +19,10 @@ from retinue.providers.spending import with_room
 from retinue.usage.errors import BudgetExceeded
 
 _LOCAL = f"{ProviderName.local}/"
+
+_keys = ProviderKey.__table__
+_ACTIVE_KEYS: Statement[Any] = Statement(sa.select(_keys).where(_keys.c.is_active.is_(True)))
+Rows = tuple[tuple[Any, ...], ...]
 
 
 class Candidate(Struct, frozen=True):
@@ -33,7 +41,8 @@ async def resolve(ctx: Context, model: str, kind: LocalKind = "chat") -> list[Ca
     """Whom to ask for a model (`provider/model`, or the model alone where one provider has it)."""
     # Outside a transaction: every question comes by here, and none should wait for a writer.
     reader = ctx.apart()
-    keys = await reader.db.all(ProviderKey, is_active=True)
+    rows = tuple([tuple(row) for row in await reader.db.rows(_ACTIVE_KEYS)])
+    keys = _read_keys(rows)
     embedded = ctx.adapter(EmbeddedModels)
     name = _embedded_name(embedded, keys, model, kind)
     if name is None and not keys and kind != "embedding":
@@ -42,10 +51,23 @@ async def resolve(ctx: Context, model: str, kind: LocalKind = "chat") -> list[Ca
         name = default_model(ctx.settings, embedded, kind, is_embedded=True).removeprefix(_LOCAL)
     if name is not None:
         return [Candidate(None, name)]
-    return await _with_room(reader, candidates(keys, model))
+    return await _with_room(reader, _candidates_among(rows, model))
 
 
-async def _with_room(reader: Context, found: list[Candidate]) -> list[Candidate]:
+# What is stored is what they are remembered by: a key that was changed is another row, so nothing has to be
+# invalidated. No secret is among it, it stays sealed.
+@lru_cache(maxsize=1024)
+def _read_keys(rows: Rows) -> tuple[ProviderKey, ...]:
+    read = row_reader(ProviderKey)
+    return tuple([read(row) for row in rows])
+
+
+@lru_cache(maxsize=1024)
+def _candidates_among(rows: Rows, model: str) -> tuple[Candidate, ...]:
+    return tuple(candidates(_read_keys(rows), model))
+
+
+async def _with_room(reader: Context, found: Iterable[Candidate]) -> list[Candidate]:
     """In their order, without the keys that have spent what they may this month."""
     open_keys = {key.id for key in await with_room(reader, [one.key for one in found if one.key])}
     return [one for one in found if one.key is None or one.key.id in open_keys]
@@ -78,7 +100,7 @@ def default_model(
 
 
 def _embedded_name(
-    embedded: EmbeddedModels, keys: list[ProviderKey], model: str, kind: LocalKind
+    embedded: EmbeddedModels, keys: Iterable[ProviderKey], model: str, kind: LocalKind
 ) -> str | None:
     """The embedded model of this kind that is meant; its name alone is enough where no key has the same."""
     name = model.removeprefix(_LOCAL)

@@ -22,6 +22,8 @@ _BUSY_PATIENCE_S = 10.0
 _POLL_S = 0.05
 # So that a crowd of writers does not keep the event loop from everyone else.
 _MOST_AT_ONCE = 50
+# How long a transaction waits for company if the last one had some: docs/adr/0018-writers-wait-for-company.md
+_GATHERING_S = 0.003
 
 
 def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
@@ -128,6 +130,8 @@ class SqliteDatabase:
         self._seen_version = -1
         self._waiting: list[_Waiting] = []
         self._applying: asyncio.Task[None] | None = None
+        self._has_company = False
+        self._free_since = 0.0
 
     async def open(self) -> None:
         if sqlite3.sqlite_version_info < (3, 40):
@@ -186,9 +190,16 @@ class SqliteDatabase:
     async def _apply_waiting(self) -> None:
         try:
             while self._waiting:
+                await self._gather()
                 await self._apply_some()
         finally:
             self._applying = None
+
+    async def _gather(self) -> None:
+        """Where several write at the same time, one transaction for many of them costs far less than many."""
+        left = self._free_since + _GATHERING_S - asyncio.get_running_loop().time()
+        if self._has_company and left > 0:
+            await asyncio.sleep(left)
 
     async def _apply_some(self) -> None:
         some = self._waiting
@@ -201,6 +212,8 @@ class SqliteDatabase:
             for waiting in some:
                 waiting.failed(error)
             self._waiting = [waiting for waiting in self._waiting if not waiting.stored.done()]
+        self._has_company = len(some) > 1
+        self._free_since = asyncio.get_running_loop().time()
         for waiting in some:
             waiting.succeeded()
 
