@@ -6,7 +6,7 @@ transaction. `ctx.unit()` opens another context for work that must be committed 
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 import structlog
@@ -51,6 +51,7 @@ class Context:
         self, instance: Instance, principal: Principal, caller: Caller, *, reads_freely: bool = False
     ) -> None:
         self.instance = instance
+        self.clock: Clock = instance.clock
         self.principal = principal
         self.caller = caller
         self.unit_of_work = Unit(instance.database, reads_freely=reads_freely)
@@ -64,10 +65,6 @@ class Context:
         """Of a request with an `Idempotency-Key`: what its steps are kept under."""
 
     @property
-    def clock(self) -> Clock:
-        return self.instance.clock
-
-    @property
     def settings(self) -> Settings:
         return self.instance.settings
 
@@ -77,7 +74,7 @@ class Context:
 
     @property
     def now(self) -> Instant:
-        return self.instance.clock.now()
+        return self.clock.now()
 
     @property
     def db(self) -> Db:
@@ -102,7 +99,8 @@ class Context:
 
     def adapter(self, kind: type[A]) -> A:
         """The outside world behind a protocol: mail, blobs, models."""
-        return cast("A", self.instance.adapters[kind])
+        found: A = self.instance.adapters[kind]
+        return found
 
     def emit(
         self, event: Event, *, test: bool = False, success: bool = True, reason: str | None = None
@@ -174,10 +172,8 @@ class Context:
 
     async def flush(self) -> None:
         """Write what was emitted and deferred into the open transaction."""
-        self._has_news = (
-            self._has_news or bool(self._jobs) or any(self._is_heard(one.kind) for one in self._emitted)
-        )
         if self._jobs:
+            self._has_news = True
             jobs, self._jobs = self._jobs, []
             # Keyed ones in one order everywhere, so that two transactions never wait for each other's keys.
             await enqueue(self.unit_of_work, self.clock, sorted(jobs, key=lambda job: job.dedupe_key or ""))
@@ -190,8 +186,10 @@ class Context:
                 ip_address=self.caller.ip_address,
                 user_agent=self.caller.user_agent,
             )
-            system = self.system("audit chain")
-            await log.write(self.db, system, origin, emitted, self.now, self._is_heard)
+            kinds = {one.kind.name: one.kind for one in emitted}
+            heard = {name for name, kind in kinds.items() if self._is_heard(kind)}
+            self._has_news = self._has_news or bool(heard)
+            await log.write(self.db, self.system("audit chain"), origin, emitted, self.now, heard)
 
     def _is_heard(self, kind: EventType) -> bool:
         """Whether a worker has anything to do about it."""

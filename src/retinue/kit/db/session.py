@@ -193,7 +193,7 @@ class SystemDb:
     async def insert(self, record: R) -> R:
         """Stamp the record with id, tenant and times, and store it."""
         await self._prepare(record)
-        compiled = _insert(type(record)).compiled(self._dialect, narrow=False)
+        compiled = _compiled_insert(type(record), self._dialect)
         await self._unit.change(compiled, self._values(record))
         return record
 
@@ -206,8 +206,7 @@ class SystemDb:
         self._stamp(record)
         if record.__shape__.sealed:
             await self._ring.prepare()
-        compiled = _insert(type(record)).compiled(self._dialect, narrow=False)
-        self._unit.change_at_commit(compiled, self._values(record))
+        self._unit.change_at_commit(_compiled_insert(type(record), self._dialect), self._values(record))
         return record
 
     def execute_at_commit(self, statement: Statement[Any], *, shared: str = "", **parameters: Any) -> None:
@@ -231,7 +230,7 @@ class SystemDb:
         for record in stamped:
             await self._prepare(record)
         kind = type(stamped[0])
-        compiled = _insert(kind).compiled(self._dialect, narrow=False)
+        compiled = _compiled_insert(kind, self._dialect)
         many = [self._values(record) for record in stamped]
         await self._unit.change_many(compiled, many)
 
@@ -348,6 +347,11 @@ def _equalities(table: sa.Table, names: tuple[str, ...]) -> list[Any]:
 @functools.cache
 def _insert(record: type[Record]) -> Statement[Any]:
     return Statement(sa.insert(record.__table__))
+
+
+@functools.cache
+def _compiled_insert(record: type[Record], dialect: str) -> Compiled:
+    return _insert(record).compiled(dialect, narrow=False)
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Writing what happened: event rows and audit rows, in the transaction of the change."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Container
 from decimal import Decimal
 from typing import Any
 
@@ -40,20 +40,21 @@ async def write(
     origin: Origin,
     emitted: list[Emitted],
     now: str,
-    is_heard: Callable[[EventType], bool],
+    heard: Container[str],
 ) -> None:
-    """Store everything a unit emitted; last before its commit, so that the chain is held but a moment."""
+    """Store everything a unit emitted; last before its commit, so that the chain is held but a moment.
+
+    `heard` names the types that a worker has something to do about.
+    """
     listed = [one for one in emitted if one.kind.is_listed]
     for position, one in enumerate(listed):
-        await db.insert_at_commit(_entry(one, origin, now, position, is_heard))
+        await db.insert_at_commit(_entry(one, origin, now, position, is_heard=one.kind.name in heard))
     audited = [one for one in emitted if one.kind.is_audited]
     if audited:
         await _extend_chain(db, system, origin, audited, now)
 
 
-def _entry(
-    one: Emitted, origin: Origin, now: str, position: int, is_heard: Callable[[EventType], bool]
-) -> EventEntry:
+def _entry(one: Emitted, origin: Origin, now: str, position: int, *, is_heard: bool) -> EventEntry:
     """What nobody listens to has nowhere to go, and costs the worker nothing."""
     kind = one.kind
     return EventEntry(
@@ -67,7 +68,7 @@ def _entry(
         hops=origin.hops,
         is_test=one.test,
         position=position,
-        is_dispatched=not is_heard(kind),
+        is_dispatched=not is_heard,
         created_at=now,
     )
 
