@@ -1,17 +1,12 @@
 import asyncio
-import datetime as dt
-import ipaddress
 import itertools
 import socket
-import ssl
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout, pool
 from retinue.kit.settings import LOOPBACK
+from tests.kit.certificates import certificate_for
 from tests.kit.egress_listener import ScriptedResolver, listening, reply
 from tests.kit.egress_targets import REFUSED_HOSTS
 
@@ -283,31 +278,6 @@ async def test_a_driver_gets_checked_addresses_for_any_port():
         for host in ("db.example", "10.0.0.1", "::1", "[::1]", "metadata", "a b", "", "user@db"):
             with pytest.raises(EgressRefused):
                 await egress.pin(host, 5432)
-
-
-def certificate_for(name, folder):
-    """A server context for a name, and a client context that trusts it alone."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = dt.datetime.now(dt.UTC)
-    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.2"))]
-    certificate = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = folder / "server.pem"
-    form = serialization.PrivateFormat.PKCS8
-    pem = serialization.Encoding.PEM
-    path.write_bytes(
-        certificate.public_bytes(pem) + key.private_bytes(pem, form, serialization.NoEncryption())
-    )
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(path)
-    return server, ssl.create_default_context(cafile=path)
 
 
 async def test_tls_is_verified_for_the_name_although_an_address_is_connected_to(tmp_path):

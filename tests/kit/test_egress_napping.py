@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+import uvloop
 
 from retinue.kit.egress import Egress, EgressFailed
 from retinue.kit.settings import LOOPBACK
+from tests.kit.certificates import certificate_for
 from tests.kit.egress_listener import listening
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -107,3 +109,25 @@ async def test_more_than_may_wait_for_a_napping_reader_makes_the_other_side_wait
         taken = [len(piece) async for piece in response.iter_bytes()]
     assert sum(taken) == pieces * 65536
     assert max(taken) <= 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    "make_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
+)
+def test_it_is_the_same_on_an_encrypted_connection_and_on_either_event_loop(make_loop, tmp_path):
+    server_tls, client_tls = certificate_for("localhost", tmp_path)
+
+    async def call_again_and_again() -> int:
+        async with (
+            listening(telling(0, *[0.001] * 30), "127.0.0.2", tls=server_tls) as server,
+            Egress(["127.0.0.2"], ssl_context=client_tls) as egress,
+            asyncio.timeout(20),
+        ):
+            server.hangs_up = False
+            for _ in range(10):
+                pieces = await heard(egress, f"https://127.0.0.2:{server.port}/", nap_s=0.008)
+                assert b"".join(pieces) == numbers(31)
+            return server.connections
+
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        assert runner.run(call_again_and_again()) == 1

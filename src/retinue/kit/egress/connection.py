@@ -292,7 +292,7 @@ class Connection(asyncio.Protocol):
             self._nap.cancel()
             self._nap = None
         self._nap_until = 0.0
-        if self._unread <= _UNREAD_BYTES and not self.is_lost:
+        if self._unread <= _UNREAD_BYTES and not self._transport.is_closing():
             self._transport.resume_reading()
 
     def on_message_complete(self) -> None:
