@@ -9,13 +9,18 @@ import urllib.request
 from pathlib import Path
 
 _PATIENCE_S = 120
-_TICK = os.sysconf("SC_CLK_TCK")
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process with all its threads, those included that have ended."""
+    # The number that Linux gives to the clock of another process; Python has no name for it.
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 class Server:
@@ -56,16 +61,7 @@ class Server:
         raise RuntimeError("the server did not start")
 
     def cpu_seconds(self) -> float:
-        """User and system time of the process with all its threads, from the scheduler's own count."""
-        fields = Path(f"/proc/{self.process.pid}/schedstat")
-        total = 0
-        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
-            total += int((task / "schedstat").read_text().split()[0])
-        return total / 1e9 if fields.exists() else self._ticks()
-
-    def _ticks(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICK
+        return cpu_seconds(self.process.pid)
 
     def resident_mb(self) -> float:
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from bench.figures import KEY, Figure
-from bench.servers import free_port
+from bench.servers import cpu_seconds, free_port
 
 
 def measure(url: str) -> list[Figure]:
@@ -39,19 +39,13 @@ def _start(env: dict[str, str], rest_s: float = 0) -> tuple[float, float, float]
             if not line:
                 raise RuntimeError("retinue serve did not start")
         seconds = time.perf_counter() - began
-        before = _cpu(process.pid)
+        before = cpu_seconds(process.pid)
         time.sleep(rest_s)
-        idle = (_cpu(process.pid) - before) / rest_s * 100 if rest_s else 0.0
+        idle = (cpu_seconds(process.pid) - before) / rest_s * 100 if rest_s else 0.0
         return seconds, _resident(process.pid), idle
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(15)
-
-
-def _cpu(pid: int) -> float:
-    return sum(
-        int((task / "schedstat").read_text().split()[0]) / 1e9 for task in Path(f"/proc/{pid}/task").iterdir()
-    )
 
 
 def _resident(pid: int) -> float:
