@@ -164,9 +164,10 @@ class _Answer:
         if 200 <= response.status < 300:
             return response
         try:
-            raise await self._wire.refusal(response)
+            refusal = await self._wire.refusal(response)
         finally:
             await self._request.__aexit__(None, None, None)
+        raise refusal
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

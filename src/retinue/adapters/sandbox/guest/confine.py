@@ -71,7 +71,7 @@ def filter_calls(program: bytes) -> None:
 
 
 def landlock(readable: Iterable[str] = ()) -> bool:
-    """Give up all addresses, and all files but these and those in these folders; False if nothing can."""
+    """Give up all addresses, and all files but these and those in these folders; False: no such kernel."""
     version = _syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION)
     if version < 1:
         return False
