@@ -32,6 +32,7 @@ from retinue.adapters.embedded.conversation import (
     merged,
 )
 from retinue.adapters.embedded.frames import Refused
+from retinue.adapters.embedded.loops import Listener
 from retinue.adapters.embedded.schemas import ANY_OBJECT, constraint, first_mark
 
 _SOCKET = "llama.sock"
@@ -125,8 +126,11 @@ class Llama:
         self, call: ChatCall, turns: list[Turn], schema: dict[str, Any] | None, max_tokens: int, work: "Work"
     ) -> Iterator[ChatPart]:
         """The answer; a schema the library cannot use, which it does not say, gives way to any object."""
-        for wanted in (schema, ANY_OBJECT) if schema else (None,):
-            mark = first_mark(wanted) if wanted else ""
+        if schema is None:
+            yield from self._told(call, turns, max_tokens, work)
+            return
+        for wanted in (schema, ANY_OBJECT):
+            mark = first_mark(wanted)
             with closing(self._generated(self._request(call, turns, wanted, max_tokens), work)) as parts:
                 for part in parts:
                     if mark and isinstance(part, Text):
@@ -136,6 +140,19 @@ class Llama:
                     yield part
                 else:
                     return
+
+    def _told(self, call: ChatCall, turns: list[Turn], max_tokens: int, work: "Work") -> Iterator[ChatPart]:
+        """Words, until they go round in circles."""
+        listener = Listener()
+        with closing(self._generated(self._request(call, turns, None, max_tokens), work)) as parts:
+            for part in parts:
+                yield part
+                if isinstance(part, Text) and listener.is_tired_of(part.text):
+                    # What it has cost would have come with its end.
+                    work.is_cut = True
+                    work.prompt_tokens += self._count(turns)
+                    work.completion_tokens += listener.pieces
+                    break
 
     def _request(
         self, call: ChatCall, turns: list[Turn], schema: dict[str, Any] | None, max_tokens: int

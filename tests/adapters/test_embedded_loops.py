@@ -1,0 +1,51 @@
+"""What a small model says over and over is noticed, and what merely looks alike is not."""
+
+import pytest
+
+from retinue.adapters.embedded.loops import Listener, repeats_itself
+
+SENTENCE = "You can return an item within 45 days if you have the receipt. Refunds take 5 working days.\n\n"
+ROWS = "".join(f"| Item {number} | {number}.50 |\n" for number in range(40))
+TABLE = "| Name | Price |\n|---|---|\n" + ROWS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The shop opens at 9:30. " + SENTENCE * 3,
+        SENTENCE * 3 + SENTENCE[:20] + SENTENCE[20:],
+        "No. " * 60,
+        "-" * 260,
+        ("A longer paragraph of several sentences. " * 9 + "It ends here. ") * 3,
+    ],
+)
+def test_the_same_again_and_again_is_noticed(text: str):
+    assert repeats_itself(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Short.",
+        SENTENCE * 2,
+        "No. " * 20,
+        "-" * 80,
+        TABLE,
+        "".join(f"{number}. {SENTENCE}" for number in range(1, 20)),
+        "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.",
+    ],
+)
+def test_what_goes_on_is_let_go_on(text: str):
+    assert not repeats_itself(text)
+
+
+def test_a_listener_is_tired_soon_after_the_third_time():
+    listener = Listener()
+    said = 0
+    for piece in (SENTENCE * 20).split(" "):
+        said += len(piece) + 1
+        if listener.is_tired_of(f"{piece} "):
+            break
+    assert len(SENTENCE) * 3 <= said < len(SENTENCE) * 4
+    assert listener.pieces > 30
