@@ -15,7 +15,7 @@ import uvloop
 
 CHUNKS = 50
 WORDS = [f" word{number}" for number in range(CHUNKS)]
-# Each word is sent alone and wakes its reader.
+# Each word is sent alone.
 PAUSES_S = {"words": 0.001, "steady": 0.02, "slow": 0.7, "silent": 0.0}
 
 

@@ -69,3 +69,14 @@ def test_threads_never_make_the_same_id():
     with ThreadPoolExecutor(4) as threads:
         made = [id for ids in threads.map(some, range(4)) for id in ids]
     assert len(set(made)) == len(made)
+
+
+def test_another_thread_may_take_the_last_end_at_any_moment(monkeypatch: pytest.MonkeyPatch):
+    class Emptied(list[str]):
+        """Looks full, and is empty when one comes to take something."""
+
+        def __bool__(self) -> bool:
+            return True
+
+    monkeypatch.setattr(ids, "_ends", Emptied())
+    assert len(new_id("evt")) == len("evt_") + 26

@@ -44,17 +44,19 @@ def lead_by_time(prefix: str) -> None:
 def letters_led_by_time() -> str:
     """26 base32 characters that sort by the time, roughly, and of which 18 are random."""
     # Only a place in an index hangs on the time, so a clock that tests hold need not be given to everyone.
-    begin = _time_letters(system_ticks(_TICK_NS))
-    # Whatever thread asks, `pop` gives each end once.
-    return begin + (_ends.pop() if _ends else _random_end())
+    return _time_letters(system_ticks(_TICK_NS)) + _random_end()
 
 
 def _random_end() -> str:
-    length = _LENGTH - _TIME_LETTERS
-    letters = _random_letters(length * _ENDS_AT_ONCE)
-    end, *others = (letters[at : at + length] for at in range(0, len(letters), length))
-    _ends.extend(others)
-    return end
+    # Whatever thread asks, `pop` gives each end once; to look first would be to look too early.
+    try:
+        return _ends.pop()
+    except IndexError:
+        length = _LENGTH - _TIME_LETTERS
+        letters = _random_letters(length * _ENDS_AT_ONCE)
+        end, *others = (letters[at : at + length] for at in range(0, len(letters), length))
+        _ends.extend(others)
+        return end
 
 
 def _random_letters(count: int) -> str:
