@@ -189,7 +189,10 @@ class Context:
             kinds = {one.kind.name: one.kind for one in emitted}
             heard = {name for name, kind in kinds.items() if self._is_heard(kind)}
             self._has_news = self._has_news or bool(heard)
-            await log.write(self.db, self.system("audit chain"), origin, emitted, self.now, heard)
+            now = self.now
+            audited = await log.write(self.db, origin, emitted, now, heard)
+            if audited:
+                await log.extend_chain(self.db, self.system("audit chain"), origin, audited, now)
 
     def _is_heard(self, kind: EventType) -> bool:
         """Whether a worker has anything to do about it."""

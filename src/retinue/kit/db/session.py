@@ -90,8 +90,11 @@ class Unit:
         if not self.has_changes:
             self._ended = True
             return False
-        in_order = [write for _, write in sorted(self._shared_writes, key=lambda one: one[0])]
-        last = batched([*self._writes, *in_order], self.database.dialect)
+        writes = self._writes
+        if self._shared_writes:
+            in_order = sorted(self._shared_writes, key=lambda one: one[0])
+            writes = [*writes, *(write for _, write in in_order)]
+        last = batched(writes, self.database.dialect)
         if self._connection is None:
             self._ended = True
             failpoint("before_commit")
@@ -137,12 +140,9 @@ class SystemDb:
             parameters[TENANT] = self._tenant_id
         return compiled.arguments(parameters)
 
-    def _compiled(self, statement: Statement[Any]) -> Compiled:
-        return statement.compiled(self._dialect, narrow=self.narrow)
-
     async def rows(self, statement: Statement[T], **parameters: Any) -> list[T]:
         """Every row, as what the statement says its rows become."""
-        compiled = self._compiled(statement)
+        compiled = statement.compiled(self._dialect, narrow=self.narrow)
         found = await self._unit.fetch(compiled, self._given(compiled, parameters), heavy=statement.heavy)
         to_value = statement.to_value
         if to_value is None:
@@ -150,17 +150,21 @@ class SystemDb:
         return [to_value(row) for row in found]
 
     async def first(self, statement: Statement[T], **parameters: Any) -> T | None:
-        found: list[T] = await self.rows(statement, **parameters)
-        return found[0] if found else None
+        compiled = statement.compiled(self._dialect, narrow=self.narrow)
+        found = await self._unit.fetch(compiled, self._given(compiled, parameters), heavy=statement.heavy)
+        if not found:
+            return None
+        first: T = found[0] if statement.to_value is None else statement.to_value(found[0])
+        return first
 
     async def scalar(self, statement: Statement[Any], **parameters: Any) -> Any:
-        compiled = self._compiled(statement)
+        compiled = statement.compiled(self._dialect, narrow=self.narrow)
         found = await self._unit.fetch(compiled, self._given(compiled, parameters), heavy=statement.heavy)
         return found[0][0] if found else None
 
     async def execute(self, statement: Statement[Any], **parameters: Any) -> Any:
         """Change rows: their number, or the rows themselves where the statement returns some."""
-        compiled = self._compiled(statement)
+        compiled = statement.compiled(self._dialect, narrow=self.narrow)
         result = await self._unit.change(compiled, self._given(compiled, parameters))
         if compiled.returns_rows and statement.to_value is not None:
             return [statement.to_value(row) for row in result]
@@ -168,7 +172,7 @@ class SystemDb:
 
     async def execute_many(self, statement: Statement[Any], many: Iterable[dict[str, Any]]) -> None:
         """The same change for each of these parameters."""
-        compiled = self._compiled(statement)
+        compiled = statement.compiled(self._dialect, narrow=self.narrow)
         await self._unit.change_many(compiled, [self._given(compiled, dict(one)) for one in many])
 
     async def get(self, record: type[R], id: str) -> R | None:
@@ -211,7 +215,7 @@ class SystemDb:
 
     def execute_at_commit(self, statement: Statement[Any], *, shared: str = "", **parameters: Any) -> None:
         """Change rows last of all, where it does not matter how many there are."""
-        compiled = self._compiled(statement)
+        compiled = statement.compiled(self._dialect, narrow=self.narrow)
         self._unit.change_at_commit(compiled, self._given(compiled, parameters), shared=shared)
 
     async def insert_missing(self, record: Record) -> bool:
@@ -265,6 +269,11 @@ class SystemDb:
         if not record.created_at:
             record.created_at = self._clock.now()
         record.updated_at = record.created_at
+        if self.narrow and record.__shape__.tenant_owned:
+            owner = getattr(record, "tenant_id", "")
+            if owner and owner != self._tenant_id:
+                raise FenceRefused("a record of another tenant cannot be stored here")
+            record.tenant_id = self._tenant_id  # type: ignore[attr-defined]
 
     def _encoded(self, record: Record, names: tuple[str, ...]) -> list[Any]:
         """Plain values, sealing what must be sealed for exactly this place."""
@@ -306,15 +315,6 @@ class Db(SystemDb):
     def tenant_id(self) -> str:
         assert self._tenant_id is not None
         return self._tenant_id
-
-    def _stamp(self, record: Record) -> None:
-        super()._stamp(record)
-        if not record.__shape__.tenant_owned:
-            return
-        owner = getattr(record, "tenant_id", "")
-        if owner and owner != self._tenant_id:
-            raise FenceRefused("a record of another tenant cannot be stored here")
-        record.tenant_id = self._tenant_id  # type: ignore[attr-defined]
 
 
 @functools.cache

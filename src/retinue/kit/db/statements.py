@@ -1,6 +1,7 @@
 """Statements: built with SQLAlchemy, compiled once for each database, executed by the drivers themselves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -25,8 +26,8 @@ class Compiled(msgspec.Struct, frozen=True):
     """SQL of one dialect, with its parameters in their order."""
 
     sql: str
-    names: tuple[str, ...]
-    """Of its parameters, in their order."""
+    pick: Callable[[dict[str, Any]], Iterable[Any]]
+    """The values of its parameters, in their order."""
     defaults: dict[str, Any]
     encoders: tuple[tuple[int, Callable[[Any], Any]], ...]
     """What is done to the values at some positions."""
@@ -40,7 +41,7 @@ class Compiled(msgspec.Struct, frozen=True):
     def arguments(self, given: dict[str, Any]) -> list[Any]:
         known = {**self.defaults, **given} if self.defaults else given
         try:
-            values = [known[name] for name in self.names]
+            values = list(self.pick(known))
         except KeyError as error:
             raise TypeError(f"parameter {error.args[0]} is not given") from None
         for position, encode in self.encoders:
@@ -82,7 +83,7 @@ def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
     )
     return Compiled(
         sql=str(made),
-        names=order,
+        pick=_picker(order),
         defaults={
             name: bind.effective_value for name, bind in zip(order, binds, strict=True) if not bind.required
         },
@@ -92,6 +93,12 @@ def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
         tables=_tables(statement),
         only_adds=_only_adds(statement),
     )
+
+
+def _picker(names: tuple[str, ...]) -> Callable[[dict[str, Any]], Iterable[Any]]:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda given: [given[name] for name in names]
 
 
 def _tables(statement: Any) -> frozenset[str]:

@@ -25,7 +25,7 @@ class Headers(Mapping[str, str]):
     def __init__(self, received: list[tuple[bytes, bytes]]) -> None:
         self._values: dict[str, str] = {}
         for name, value in received:
-            self._values.setdefault(_text(name).lower(), _text(value))
+            self._values.setdefault(str(name, "utf-8", "replace").lower(), str(value, "utf-8", "replace"))
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]
@@ -40,10 +40,6 @@ class Headers(Mapping[str, str]):
         return len(self._values)
 
 
-def _text(received: bytes) -> str:
-    return received.decode("utf-8", "replace")
-
-
 class Connection(asyncio.Protocol):
     """The parser tells of an answer part by part; whoever sent the request reads it here."""
 
@@ -51,10 +47,10 @@ class Connection(asyncio.Protocol):
         "_ends_with_connection",
         "_error",
         "_has_no_body",
+        "_head_bytes",
         "_headers",
         "_is_answering",
         "_is_complete",
-        "_loop",
         "_may_be_kept",
         "_nap",
         "_nap_until",
@@ -69,12 +65,13 @@ class Connection(asyncio.Protocol):
         "is_lost",
         "kept_since",
         "length",
+        "loop",
         "status",
         "was_kept",
     )
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport
         self._waiter: asyncio.Future[None] | None = None
@@ -97,7 +94,7 @@ class Connection(asyncio.Protocol):
         self._has_no_body = has_no_body
         self._ends_with_connection = self._is_answering = self._is_complete = False
         self._may_be_kept = False
-        self._unframed = 0
+        self._head_bytes = self._unframed = 0
         self.has_received = False
         self.status = 0
         self.length: int | None = None
@@ -109,27 +106,28 @@ class Connection(asyncio.Protocol):
     async def answer(self, until: float) -> None:
         """Wait until status and headers are there, at most until a moment on the event loop's clock."""
         # A timer of the loop: to cancel the task, as asyncio.timeout would, costs several times as much.
-        timer = self._loop.call_at(until, self.time_out)
+        timer = self.loop.call_at(until, self.time_out)
         try:
             while not self._is_answering:
                 await self._news()
         finally:
             timer.cancel()
 
-    async def read(self, nap_s: float = 0.0) -> bytes:
-        """What came next of the body; nothing at its end.
+    async def wait(self) -> None:
+        """Until there is something to take, or the body is at its end."""
+        while not self.has_news:
+            await self._news()
+
+    def take(self, nap_s: float = 0.0) -> bytes:
+        """What has come of the body; nothing at its end.
 
         What comes within `nap_s` after this is given together at the end of that time, because every waking
         of a reader costs more than what it reads.
         """
         pieces = self._pieces
-        while not pieces or self._nap is not None:
-            if self._is_complete:
-                break
-            await self._news()
         if not pieces:
             return b""
-        self._nap_until = self._loop.time() + nap_s if nap_s else 0.0
+        self._nap_until = self.loop.time() + nap_s if nap_s else 0.0
         received = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         if self._unread > _UNREAD_BYTES and not self.is_lost:
@@ -139,7 +137,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def has_news(self) -> bool:
-        """Whether the next `read` need not wait."""
+        """Whether there is something to take, or the body is at its end."""
         return self._is_complete or (bool(self._pieces) and self._nap is None)
 
     @property
@@ -172,7 +170,7 @@ class Connection(asyncio.Protocol):
     async def _news(self) -> None:
         if self._error is not None:
             raise self._error
-        self._waiter = self._loop.create_future()
+        self._waiter = self.loop.create_future()
         try:
             await self._waiter
         finally:
@@ -227,6 +225,7 @@ class Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_answering:
             self._headers.append((name, value))
+            self._head_bytes += len(name) + len(value) + 4
 
     def on_headers_complete(self) -> None:
         if self._is_complete:
@@ -234,29 +233,31 @@ class Connection(asyncio.Protocol):
         status = self._parser.get_status_code()
         if status < 200:
             self._headers.clear()
+            self._head_bytes = 0
             return
-        if sum(len(name) + len(value) + 4 for name, value in self._headers) > MAX_HEADER_BYTES:
+        if self._head_bytes > MAX_HEADER_BYTES:
             self._refuse_header()
             return
         self.headers = Headers(self._headers)
         self._headers.clear()
-        coding = self.headers.get("transfer-encoding", "chunked").strip().lower()
-        if coding != "chunked" or self._parser.get_http_version() not in {"1.1", "1.0"}:
+        coding = self.headers.get("transfer-encoding")
+        is_odd = coding is not None and coding.strip().lower() != "chunked"
+        if is_odd or self._parser.get_http_version() not in {"1.1", "1.0"}:
             self.fail(EgressFailed(_NOT_HTTP))
             return
         self.status = status
         self._unframed = 0
         self._is_answering = True
-        self._frame(status)
+        self._frame(status, is_chunked=coding is not None)
         self._wake()
 
-    def _frame(self, status: int) -> None:
+    def _frame(self, status: int, *, is_chunked: bool) -> None:
         """How the end of the body is told."""
         if self._has_no_body:
             # The parser would wait for a body that does not come.
             self._is_complete = True
             return
-        length, is_chunked = self.headers.get("content-length"), "transfer-encoding" in self.headers
+        length = self.headers.get("content-length")
         if length is not None:
             self.length = int(length)
         else:
@@ -276,16 +277,16 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
         if self._nap is not None:
             return
-        if self._nap_until and self._loop.time() < self._nap_until:
+        if self._nap_until and self.loop.time() < self._nap_until:
             self._transport.pause_reading()
-            self._nap = self._loop.call_at(self._nap_until, self._end_nap)
+            self._nap = self.loop.call_at(self._nap_until, self._end_nap)
         else:
             self._wake()
 
     def _end_nap(self) -> None:
         """Wake the reader, but let the event loop look first at what came meanwhile."""
         self._stop_nap()
-        self._loop.call_soon(self._loop.call_soon, self._wake)
+        self.loop.call_soon(self.loop.call_soon, self._wake)
 
     def _stop_nap(self) -> None:
         if self._nap is not None:

@@ -24,21 +24,14 @@ class Decoder(Protocol):
         ...
 
 
-def decoder_for(content_encoding: str) -> Decoder:
+def decoder_for(content_encoding: str) -> Decoder | None:
+    """None for a body that comes as it is."""
     encoding = content_encoding.strip().lower()
     if encoding in {"", "identity"}:
-        return _Identity()
+        return None
     if encoding in {"gzip", "x-gzip", "deflate"}:
         return _Inflate(is_gzip=encoding != "deflate")
     raise EgressFailed("The destination answered in an encoding that was not asked for.")
-
-
-class _Identity:
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        yield data
-
-    def finish(self) -> None:
-        pass
 
 
 class _Inflate:

@@ -28,13 +28,13 @@ class Destination:
     url: str = field(repr=False)
     parsed_host: Host = field(repr=False)
 
-    @property
+    @functools.cached_property
     def authority(self) -> str:
         """What the Host header says."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return shown if self.port == _DEFAULT_PORTS[self.scheme] else f"{shown}:{self.port}"
 
-    @property
+    @functools.cached_property
     def origin(self) -> str:
         return f"{self.scheme}://{self.authority}"
 

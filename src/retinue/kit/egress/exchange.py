@@ -1,5 +1,6 @@
 """One outgoing call: sent to a checked address, redirected as far as it may be, answered by a response."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from retinue.kit.egress.headers import without_credentials
 from retinue.kit.egress.hosts import Host
 from retinue.kit.egress.pool import NotConnected, Place, Pool
 from retinue.kit.egress.resolver import PinnedAddress
-from retinue.kit.egress.response import Deadline, Response
+from retinue.kit.egress.response import Response
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # What may be asked again when a kept connection turns out to be dead; a POST may have been heard.
@@ -49,7 +50,17 @@ class Bounds(NamedTuple):
 class Exchange:
     """`async with` sends the call and gives its answer; at the end the connection goes back to the pool."""
 
-    __slots__ = ("_bounds", "_call", "_check", "_connection", "_pin", "_place", "_pool", "_user_agent")
+    __slots__ = (
+        "_bounds",
+        "_call",
+        "_check",
+        "_connection",
+        "_loop",
+        "_pin",
+        "_place",
+        "_pool",
+        "_user_agent",
+    )
 
     def __init__(
         self,
@@ -67,18 +78,21 @@ class Exchange:
         self._pin = pin
         self._check = check
         self._user_agent = user_agent
+        self._loop = asyncio.get_running_loop()
         self._place: Place
         self._connection: Connection
 
     async def __aenter__(self) -> Response:
-        deadline, answering = Deadline(self._bounds.total_s), Deadline(self._bounds.answer_s)
-        await self._send(answering)
+        now = self._loop.time()
+        answer_by = now + self._bounds.answer_s
+        await self._send(answer_by)
         try:
-            await self._follow(answering)
+            if self._bounds.redirects:
+                await self._follow(answer_by)
             return Response(
                 self._connection,
                 self._call.destination,
-                deadline=deadline,
+                ends_at=now + self._bounds.total_s,
                 stall_timeout_s=self._bounds.stall_s,
                 max_bytes=self._bounds.max_bytes,
             )
@@ -92,16 +106,16 @@ class Exchange:
     def _give_back(self) -> None:
         self._pool.give_back(self._place, self._connection)
 
-    async def _follow(self, answering: Deadline) -> None:
+    async def _follow(self, answer_by: float) -> None:
         left = self._bounds.redirects
-        while self._bounds.redirects and (location := _location(self._connection)):
+        while location := _location(self._connection):
             if not left:
                 raise EgressFailed("The destination redirects too often.")
             left -= 1
             self._call = self._redirected(self._connection.status, location)
             self._connection.close()
             self._give_back()
-            await self._send(answering)
+            await self._send(answer_by)
 
     def _redirected(self, status: int, location: str) -> Call:
         """The next call of a redirect, checked like a first one."""
@@ -122,19 +136,19 @@ class Exchange:
             )
         return moved
 
-    async def _send(self, answering: Deadline) -> None:
+    async def _send(self, answer_by: float) -> None:
         """Send the call, and wait until its answer begins."""
         call = self._call
-        connecting = Deadline(min(self._bounds.connect_s, answering.remaining()))
-        places = await self._places(connecting)
+        connect_by = min(self._loop.time() + self._bounds.connect_s, answer_by)
+        places = await self._places(connect_by)
         head = self._head()
         is_new = False
         while True:
-            self._place, connection = await self._connected(places, connecting, is_new=is_new)
+            self._place, connection = await self._connected(places, connect_by, is_new=is_new)
             self._connection = connection
             connection.send(head, call.content or b"", has_no_body=call.method == "HEAD")
             try:
-                await connection.answer(answering.at)
+                await connection.answer(answer_by)
             except BaseException as error:
                 connection.close()
                 self._give_back()
@@ -145,20 +159,21 @@ class Exchange:
             else:
                 return
 
-    async def _places(self, connecting: Deadline) -> list[Place]:
+    async def _places(self, connect_by: float) -> list[Place]:
         destination = self._call.destination
-        pinned = await self._pin(destination.parsed_host, destination.port, connecting.remaining())
+        left_s = connect_by - self._loop.time()
+        pinned = await self._pin(destination.parsed_host, destination.port, left_s)
         is_tls = destination.scheme == "https"
         addresses = pinned.addresses[:_ADDRESSES_TRIED]
         return [Place(is_tls, destination.host, address, destination.port) for address in addresses]
 
     async def _connected(
-        self, places: list[Place], connecting: Deadline, *, is_new: bool
+        self, places: list[Place], connect_by: float, *, is_new: bool
     ) -> tuple[Place, Connection]:
         """Try the first few checked addresses in turn until one takes the connection."""
         left = len(places)
         for place in places:
-            share_s = max(connecting.remaining(), 0.001) / left
+            share_s = max(connect_by - self._loop.time(), 0.001) / left
             left -= 1
             try:
                 return place, await self._pool.take(place, share_s, is_new=is_new)
@@ -169,7 +184,7 @@ class Exchange:
 
     def _head(self) -> bytes:
         call, destination = self._call, self._call.destination
-        given = {name.lower() for name in call.headers}
+        given = set(map(str.lower, call.headers))
         lines = [f"{call.method} {destination.path_and_query} HTTP/1.1", f"Host: {destination.authority}"]
         lines += [f"{name}: {value}" for name, value in call.headers.items()]
         lines.append(f"Accept-Encoding: {ACCEPTED}")

@@ -4,12 +4,13 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from retinue.kit.egress.errors import EgressFailed, EgressRefused, EgressTimeout
 from retinue.kit.egress.hosts import Address, Host
 from retinue.kit.egress.policy import AllowList
+
+_REFUSED = "The host leads to an address outgoing calls may not reach."
 
 
 class Resolver(Protocol):
@@ -27,8 +28,7 @@ class SystemResolver:
         return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
-@dataclass(frozen=True)
-class PinnedAddress:
+class PinnedAddress(NamedTuple):
     """A host with the addresses it may be reached at; a driver connects to one of them, never to the name."""
 
     host: str
@@ -46,9 +46,13 @@ async def pin_host(
     """Resolve once and refuse the host altogether when any of its addresses is refused."""
     if not allow.permits_host(host, port):
         raise EgressRefused("address", "Outgoing calls may not go to this host.")
-    addresses = [host.address] if host.address else await _resolve(host, port, resolver, timeout_s)
+    if host.address is not None:
+        if not allow.permits_address(host, host.address, port):
+            raise EgressRefused("address", _REFUSED)
+        return PinnedAddress(host.text, port, (host.text,))
+    addresses = await _resolve(host, port, resolver, timeout_s)
     if not all(allow.permits_address(host, address, port) for address in addresses):
-        raise EgressRefused("address", "The host leads to an address outgoing calls may not reach.")
+        raise EgressRefused("address", _REFUSED)
     return PinnedAddress(host.text, port, tuple(str(address) for address in _alternating(addresses)))
 
 

@@ -1,7 +1,6 @@
 """An answer from outside, read under limits that hold while it arrives."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Self
 
 from retinue.kit.egress.connection import Connection
@@ -11,22 +10,6 @@ from retinue.kit.egress.errors import EgressTimeout, ResponseTooLarge
 
 # Compressed data may be a little larger than what it unfolds to, but not by more than this.
 _ENCODING_OVERHEAD = 64 * 1024
-
-
-class Deadline:
-    """The moment an exchange must be over, on the event loop's clock."""
-
-    __slots__ = (
-        "_loop",
-        "at",
-    )
-
-    def __init__(self, seconds: float) -> None:
-        self._loop = asyncio.get_running_loop()
-        self.at = self._loop.time() + seconds
-
-    def remaining(self) -> float:
-        return self.at - self._loop.time()
 
 
 class _StallWatch:
@@ -41,13 +24,13 @@ class _StallWatch:
         "_waiting_since",
     )
 
-    def __init__(self, connection: Connection, deadline: Deadline, stall_timeout_s: float) -> None:
+    def __init__(self, connection: Connection, ends_at: float, stall_timeout_s: float) -> None:
         self._connection = connection
-        self._ends_at = deadline.at
+        self._ends_at = ends_at
         self._stall_timeout_s = stall_timeout_s
-        self._loop = asyncio.get_running_loop()
+        self._loop = connection.loop
         self._waiting_since: float | None = None
-        self._timer = self._loop.call_later(min(stall_timeout_s, deadline.remaining()), self._look)
+        self._timer = self._loop.call_at(min(self._loop.time() + stall_timeout_s, ends_at), self._look)
 
     def waiting(self) -> None:
         """The reader waits for the next chunk from now on."""
@@ -77,9 +60,9 @@ class _Body:
     """The body as it comes in: next what was received, then what that decodes to, each within its limit."""
 
     __slots__ = (
-        "_deadline",
         "_decoded",
         "_decoder",
+        "_ends_at",
         "_max_decoded",
         "_max_received",
         "_raw",
@@ -88,7 +71,7 @@ class _Body:
         "_watch",
     )
 
-    def __init__(self, raw: Connection, deadline: Deadline, stall_timeout_s: float, max_bytes: int) -> None:
+    def __init__(self, raw: Connection, ends_at: float, stall_timeout_s: float, max_bytes: int) -> None:
         self._raw = raw
         self._max_decoded = max_bytes
         self._max_received = max_bytes + _ENCODING_OVERHEAD
@@ -96,7 +79,7 @@ class _Body:
         if raw.length is not None and raw.length > self._max_received and not raw.is_at_end:
             raise ResponseTooLarge
         self._decoder = decoder_for(raw.headers.get("Content-Encoding", ""))
-        self._deadline = deadline
+        self._ends_at = ends_at
         self._stall_timeout_s = stall_timeout_s
         self._watch: _StallWatch | None = None
 
@@ -106,41 +89,47 @@ class _Body:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._watch is not None:
             self._watch.stop()
-        if kind is None:
+        if kind is None and self._decoder is not None:
             self._decoder.finish()
 
     async def next(self, nap_s: float = 0.0) -> bytes:
         """What came next; nothing at the end."""
-        if self._raw.has_news:
+        if not self._raw.has_news:
+            await self._wait()
+        elif self._raw.loop.time() >= self._ends_at:
             # It is over too if too much time was spent on what came before.
-            chunk = await self._raw.read(nap_s)
-            if self._deadline.remaining() <= 0:
-                raise EgressTimeout
-        else:
-            if self._watch is None:
-                self._watch = _StallWatch(self._raw, self._deadline, self._stall_timeout_s)
-            self._watch.waiting()
-            chunk = await self._raw.read(nap_s)
-            self._watch.arrived()
+            raise EgressTimeout
+        chunk = self._raw.take(nap_s)
         self._received += len(chunk)
         if self._received > self._max_received:
             raise ResponseTooLarge
         return chunk
 
-    def decoded(self, received: bytes) -> Iterator[bytes]:
+    async def _wait(self) -> None:
+        if self._watch is None:
+            self._watch = _StallWatch(self._raw, self._ends_at, self._stall_timeout_s)
+        self._watch.waiting()
+        await self._raw.wait()
+        self._watch.arrived()
+
+    def decoded(self, received: bytes) -> Iterable[bytes]:
         """In pieces, so that there is never more than the limit, not even for a moment."""
-        for piece in self._decoder.feed(received):
-            self._decoded += len(piece)
-            if self._decoded > self._max_decoded:
-                raise ResponseTooLarge
-            yield piece
+        if self._decoder is None:
+            return (self._within_limit(received),)
+        return map(self._within_limit, self._decoder.feed(received))
+
+    def _within_limit(self, piece: bytes) -> bytes:
+        self._decoded += len(piece)
+        if self._decoded > self._max_decoded:
+            raise ResponseTooLarge
+        return piece
 
 
 class Response:
     """Status and headers are there at once; the body is consumed once, whole or as it arrives."""
 
     __slots__ = (
-        "_deadline",
+        "_ends_at",
         "_max_bytes",
         "_raw",
         "_stall_timeout_s",
@@ -155,7 +144,7 @@ class Response:
         raw: Connection,
         destination: Destination,
         *,
-        deadline: Deadline,
+        ends_at: float,
         stall_timeout_s: float,
         max_bytes: int,
     ) -> None:
@@ -163,7 +152,7 @@ class Response:
         self.headers: Mapping[str, str] = raw.headers
         self.destination = destination
         self._raw = raw
-        self._deadline = deadline
+        self._ends_at = ends_at
         self._stall_timeout_s = stall_timeout_s
         self._max_bytes = max_bytes
         self.nap_s = 0.0
@@ -197,4 +186,4 @@ class Response:
             yield last.removesuffix(b"\r")
 
     def _body(self) -> _Body:
-        return _Body(self._raw, self._deadline, self._stall_timeout_s, self._max_bytes)
+        return _Body(self._raw, self._ends_at, self._stall_timeout_s, self._max_bytes)

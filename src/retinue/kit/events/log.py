@@ -35,23 +35,22 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 async def write(
-    db: Db,
-    system: SystemDb,
-    origin: Origin,
-    emitted: list[Emitted],
-    now: str,
-    heard: Container[str],
-) -> None:
-    """Store everything a unit emitted; last before its commit, so that the chain is held but a moment.
+    db: Db, origin: Origin, emitted: list[Emitted], now: str, heard: Container[str]
+) -> list[Emitted]:
+    """Store the events of a unit, and say which of them are audited.
 
     `heard` names the types that a worker has something to do about.
     """
-    listed = [one for one in emitted if one.kind.is_listed]
-    for position, one in enumerate(listed):
-        await db.insert_at_commit(_entry(one, origin, now, position, is_heard=one.kind.name in heard))
-    audited = [one for one in emitted if one.kind.is_audited]
-    if audited:
-        await _extend_chain(db, system, origin, audited, now)
+    audited = []
+    position = 0
+    for one in emitted:
+        if one.kind.is_listed:
+            is_heard = one.kind.name in heard
+            await db.insert_at_commit(_entry(one, origin, now, position, is_heard=is_heard))
+            position += 1
+        if one.kind.is_audited:
+            audited.append(one)
+    return audited
 
 
 def _entry(one: Emitted, origin: Origin, now: str, position: int, *, is_heard: bool) -> EventEntry:
@@ -78,7 +77,8 @@ def _subject(one: Emitted) -> str:
     return str(getattr(one.event, name) or "") if name else ""
 
 
-async def _extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[Emitted], now: str) -> None:
+async def extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[Emitted], now: str) -> None:
+    """Store the audit rows of a unit; last before its commit, so that the chain is held but a moment."""
     head = await system.lock(AuditHead, db.tenant_id)
     if head is None:
         await system.insert_missing(AuditHead(id=db.tenant_id))

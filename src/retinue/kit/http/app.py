@@ -91,8 +91,9 @@ class App:
             raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(methods))})
         await self._identify(request, route)
         # A key is not a role: that the route takes keys is its permission.
-        if route.permission is not None and request.principal.kind != "embed_key":
-            request.principal.require(route.permission)
+        permission = route.permission
+        if permission is not None and request.principal.kind != "embed_key":
+            request.principal.require(permission)
         return await self._perform(request, route, segments)
 
     async def _preflight(self, request: Request, methods: dict[str, Route] | None) -> replies.Answer:
@@ -275,7 +276,7 @@ class App:
         headers.append((b"x-request-id", request.request_id.encode()))
         headers.append((b"x-correlation-id", request.correlation_id.encode()))
         # A refusal by another limit describes that limit; it brought its own four headers.
-        if not any(name == b"x-ratelimit-limit" for name in given):
+        if b"x-ratelimit-limit" not in given:
             headers += request.limit_headers
         origin = request.headers.get(b"origin")
         if origin is not None and request.method != "OPTIONS" and b"access-control-allow-origin" not in given:

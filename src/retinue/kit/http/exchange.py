@@ -21,7 +21,7 @@ class Exchange(RequestResponseCycle):
     """The status line and headers, kept back until there is a body to send with them."""
 
     async def run_asgi(self, app: ASGI3Application) -> None:
-        fault: RetinueError = RetinueError()
+        fault: RetinueError | None = None
         try:
             await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:
@@ -30,12 +30,11 @@ class Exchange(RequestResponseCycle):
         except Exception:
             log.exception("application failed")
         finally:
-            self._close_unfinished(fault)
+            if not (self.response_complete or self.disconnected):
+                self._close_unfinished(fault or RetinueError())
             self.on_response = _nothing
 
     def _close_unfinished(self, fault: RetinueError) -> None:
-        if self.response_complete or self.disconnected:
-            return
         if self.response_started and not self.head:
             # Nothing else tells the client that what it has is not the whole answer.
             self.transport.abort()

@@ -48,22 +48,26 @@ class RouteTree:
             ]
         else:
             segments = path[1:].split("/")
-        return self._walk(self._tree, segments, 0, [])
+        if _HERE in segments or _ANY in segments:
+            return None, []
+        return self._walk(segments)
 
-    def _walk(
-        self, node: dict[str, Any], segments: list[str], position: int, values: list[str]
-    ) -> tuple[dict[str, Route] | None, list[str]]:
-        if position == len(segments):
-            return node.get(_HERE), values
-        segment = segments[position]
-        if not segment or segment == _ANY:
-            return None, []
-        exact = node.get(segment)
-        if exact is not None:
-            found, taken = self._walk(exact, segments, position + 1, values)
-            if found is not None:
-                return found, taken
-        parameter = node.get(_ANY)
-        if parameter is None:
-            return None, []
-        return self._walk(parameter, segments, position + 1, [*values, segment])
+    def _walk(self, segments: list[str]) -> tuple[dict[str, Route] | None, list[str]]:
+        untried: list[tuple[dict[str, Any], int, list[str]]] = [(self._tree, 0, [])]
+        while untried:
+            node, position, values = untried.pop()
+            for segment in segments[position:]:
+                position += 1
+                exact, parameter = node.get(segment), node.get(_ANY)
+                if exact is not None:
+                    if parameter is not None:
+                        untried.append((parameter, position, [*values, segment]))
+                    node = exact
+                elif parameter is not None:
+                    node, values = parameter, [*values, segment]
+                else:
+                    break
+            else:
+                if _HERE in node:
+                    return node[_HERE], values
+        return None, []
