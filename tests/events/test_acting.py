@@ -5,7 +5,7 @@ from retinue.app import Service
 from retinue.events.acting import MOST_PER_EVENT
 from retinue.events.errors import MessageRefused
 from retinue.kit.clock import HeldClock
-from retinue.kit.db.session import Unit
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.dispatch import MOST_HOPS, Relay
 from tests.client import Api
 from tests.events.conftest import SUBSCRIPTIONS, Workflows, emit, read, subscribe

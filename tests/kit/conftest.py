@@ -7,8 +7,9 @@ from sqlalchemy.schema import CreateTable, DropTable
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.kit.clock import SystemClock
-from retinue.kit.db.session import Db, SystemDb, Unit
+from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.db.statements import DIALECTS
+from retinue.kit.db.unit import Unit
 from tests.client import Api
 from tests.databases import Databases
 from tests.factories.people import People

@@ -4,8 +4,9 @@ import sqlalchemy as sa
 from structlog.testing import capture_logs
 
 from retinue.kit.clock import HeldClock
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.dispatch import MOST_HOPS, Relay
 from retinue.kit.events.models import EventEntry
 from retinue.kit.events.waiting import BATCH

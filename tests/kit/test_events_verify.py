@@ -1,6 +1,7 @@
 import pytest
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.declare import Event, event
 from retinue.kit.events.verify import Verdict, verify_chain
 from tests.kit.workshop import Marked, Workshop, workshop_on

@@ -3,7 +3,8 @@ import asyncio
 import pytest
 
 from retinue.kit.clock import HeldClock
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.jobs.models import Schedule
 from retinue.kit.jobs.schedules import Schedules
 from tests.kit import workshop as here

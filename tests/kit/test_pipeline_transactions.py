@@ -10,7 +10,8 @@ from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.files.models import File
 from retinue.kit import failpoints
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from tests.client import Api
 from tests.databases import SERVER
 from tests.factories.happenings import audits, events

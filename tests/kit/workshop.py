@@ -14,8 +14,9 @@ from retinue.kit.context import Caller, Context
 from retinue.kit.db.engine import Database
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.db.models import TenantRecord, table
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import DIALECTS
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.declare import Event, EventOccurred, event
 from retinue.kit.events.models import EventEntry
 from retinue.kit.events.routing import Routing

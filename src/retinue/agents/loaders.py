@@ -1,3 +1,4 @@
+from copy import copy
 from typing import Annotated
 
 from retinue.agents.errors import AgentNotFound
@@ -8,7 +9,8 @@ from retinue.kit.http.routing import Loaded
 
 async def find_agent(ctx: Context, agent_id: str) -> Agent | None:
     """An agent of its own; a direct sub-agent is only reached through its parent."""
-    found = await ctx.db.get(Agent, agent_id)
+    known = await ctx.remembered((Agent, agent_id), lambda: ctx.db.get(Agent, agent_id))
+    found = copy(known)
     return found if found is not None and found.parent_id is None else None
 
 

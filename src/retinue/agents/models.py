@@ -46,6 +46,7 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
         ("tenant_id", "status"),
         ("tenant_id", "knowledge_base_id"),
     ],
+    configures=True,
 )
 class Agent(TenantRecord, kw_only=True):
     """A model, a prompt, and what it may use.

@@ -10,8 +10,9 @@ from retinue.embed.errors import YOUR_ROLE, OriginNotAllowed
 from retinue.embed.models import EmbedKey, EmbedKeyStatus
 from retinue.embed.origins import is_allowed
 from retinue.embed.usage import tokens_left
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.errors import Unauthorized
 from retinue.kit.http.carriers import EMBED_KEY_PREFIX
 from retinue.kit.http.request import Request
@@ -19,6 +20,7 @@ from retinue.kit.ids import hash_token
 from retinue.kit.instance import Instance
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import Principal
+from retinue.kit.remembering import heard
 from retinue.tenants.listening import unheard_until
 from retinue.tenants.models import Tenant
 
@@ -38,6 +40,7 @@ class KnownKey(msgspec.Struct, frozen=True):
     tokens_left: int | None
     limits: PlanLimits
     is_listened_to: bool
+    configuration: int
 
 
 _FIND: Statement[Any] = Statement(
@@ -53,6 +56,7 @@ _FIND: Statement[Any] = Statement(
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
+        _tenants.c.configuration,
     )
     .select_from(_keys.join(_tenants, _tenants.c.id == _keys.c.tenant_id))
     .where(
@@ -86,6 +90,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         agent_id=key.agent_id,
         requests_per_minute=key.requests_per_minute,
         tokens_left=key.tokens_left,
+        configuration=heard(instance.clock, key.configuration),
         unheard_until=unheard_until(instance.clock, is_listened_to=key.is_listened_to),
     )
 
@@ -99,7 +104,8 @@ async def find_key(instance: Instance, text: str) -> KnownKey | None:
     row = await system.first(_FIND, hash=hash_token(text), now=now)
     if row is None:
         return None
-    id, tenant_id, agent_id, domains, per_minute, budget, used, month, plan, limits, is_listened_to = row
+    id, tenant_id, agent_id, domains, per_minute, budget, used, month, plan, limits, *of_tenant = row
+    is_listened_to, configuration = of_tenant
     return KnownKey(
         id=id,
         tenant_id=tenant_id,
@@ -109,6 +115,7 @@ async def find_key(instance: Instance, text: str) -> KnownKey | None:
         tokens_left=tokens_left(budget, used, month, now),
         limits=_plan_limits(plan, limits),
         is_listened_to=bool(is_listened_to),
+        configuration=configuration,
     )
 
 

@@ -4,7 +4,7 @@ One request or one job is one context and at most one transaction. Events and jo
 transaction. `ctx.unit()` opens another context for work that must be committed on its own.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -12,7 +12,8 @@ import msgspec
 import structlog
 
 from retinue.kit.clock import Clock, Instant
-from retinue.kit.db.session import Db, SystemDb, Unit
+from retinue.kit.db.session import Db, SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.events import log
 from retinue.kit.events.declare import Event, EventType, custom_type
 from retinue.kit.ids import new_id
@@ -21,6 +22,7 @@ from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.enqueue import enqueue, new_job
 from retinue.kit.jobs.models import Job
 from retinue.kit.principal import Principal
+from retinue.kit.remembering import MISSING
 from retinue.kit.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ logger = structlog.get_logger("retinue.context")
 
 P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
+T = TypeVar("T")
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -84,6 +87,22 @@ class Context:
                 raise RuntimeError("this context has no tenant; bind one with act_in()")
             self._db = Db(self.unit_of_work, self.clock, self.instance.ring, self._tenant_id)
         return self._db
+
+    async def remembered(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+        """What `read` finds of the tenant's configuration, or found for an earlier request.
+
+        It is shared: whoever wants to change it makes a copy. A transaction always reads for itself.
+        """
+        heard, now = self.principal.configuration, self.clock.monotonic()
+        is_heard = heard is not None and now < heard.until and self._tenant_id == self.principal.tenant_id
+        if heard is None or not is_heard or not self.unit_of_work.reads_freely:
+            return await read()
+        memory, key = self.instance.memory, (self._tenant_id, what)
+        found: T = memory.recall(key, heard, now)
+        if found is MISSING:
+            found = await read()
+            memory.remember(key, heard, now, found)
+        return found
 
     def system(self, reason: str) -> SystemDb:
         """The data of the whole instance, in the same transaction; `reason` is for the reader."""

@@ -12,6 +12,7 @@ from retinue.kit.db.engine import Database
 from retinue.kit.limits import Limiter
 from retinue.kit.manifest import Manifest
 from retinue.kit.metrics import Metrics
+from retinue.kit.remembering import Memory
 from retinue.kit.settings import Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import Vault
@@ -33,6 +34,7 @@ class Instance:
     sandbox_status: Callable[[], dict[str, str]] = dict
     openapi: Callable[[], bytes] = lambda: b"{}"
     metrics: Metrics | None = None
+    memory: Memory = field(default_factory=Memory)
 
     @functools.cached_property
     def _heard(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ import msgspec
 
 from retinue.kit.errors import Forbidden
 from retinue.kit.limits import PlanLimits
+from retinue.kit.remembering import Heard
 
 
 class Principal(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,8 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     """What a key allows itself, besides the limits of its tenant's plan."""
     tokens_left: int | None = None
     """What a key may still spend this month; None where nobody counts."""
+    configuration: Heard | None = None
+    """What was heard of its tenant's configuration when it was identified; None where nobody looked."""
     unheard_until: float = 0.0
     """Until when, by the instance's `monotonic`, its tenant can be taken to have no listeners of its own."""
 

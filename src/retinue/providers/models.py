@@ -26,6 +26,7 @@ class ProviderName(StrEnum):
     prefix="pak",
     indexes=[("tenant_id", "provider", "priority"), ("tenant_id", "credential_id")],
     extra=unique_where("is_default", "tenant_id", "provider"),
+    configures=True,
 )
 class ProviderKey(TenantRecord, kw_only=True):
     """Access to one model provider: a sealed key of its own, or a credential of the vault.

@@ -39,9 +39,7 @@ class Candidate(Struct, frozen=True):
 
 async def resolve(ctx: Context, model: str, kind: LocalKind = "chat") -> list[Candidate]:
     """Whom to ask for a model (`provider/model`, or the model alone where one provider has it)."""
-    # Outside a transaction: every question comes by here, and none should wait for a writer.
-    reader = ctx.apart()
-    rows = tuple([tuple(row) for row in await reader.db.rows(_ACTIVE_KEYS)])
+    rows = await ctx.remembered(ProviderKey, lambda: _active_keys(ctx))
     keys = _read_keys(rows)
     embedded = ctx.adapter(EmbeddedModels)
     name = _embedded_name(embedded, keys, model, kind)
@@ -51,7 +49,12 @@ async def resolve(ctx: Context, model: str, kind: LocalKind = "chat") -> list[Ca
         name = default_model(ctx.settings, embedded, kind, is_embedded=True).removeprefix(_LOCAL)
     if name is not None:
         return [Candidate(None, name)]
-    return await _with_room(reader, _candidates_among(rows, model))
+    return await _with_room(ctx, _candidates_among(rows, model))
+
+
+async def _active_keys(ctx: Context) -> Rows:
+    # Outside a transaction: every question comes by here, and none should wait for a writer.
+    return tuple([tuple(row) for row in await ctx.apart().db.rows(_ACTIVE_KEYS)])
 
 
 # What is stored is what they are remembered by: a key that was changed is another row, so nothing has to be
@@ -67,9 +70,9 @@ def _candidates_among(rows: Rows, model: str) -> tuple[Candidate, ...]:
     return tuple(candidates(_read_keys(rows), model))
 
 
-async def _with_room(reader: Context, found: Iterable[Candidate]) -> list[Candidate]:
+async def _with_room(ctx: Context, found: Iterable[Candidate]) -> list[Candidate]:
     """In their order, without the keys that have spent what they may this month."""
-    open_keys = {key.id for key in await with_room(reader, [one.key for one in found if one.key])}
+    open_keys = {key.id for key in await with_room(ctx, [one.key for one in found if one.key])}
     return [one for one in found if one.key is None or one.key.id in open_keys]
 
 

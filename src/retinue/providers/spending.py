@@ -40,7 +40,8 @@ async def count(ctx: Context, key: ProviderKey | None, model: str, answer: Any) 
 
 async def _full_budget(ctx: Context, key: ProviderKey) -> Budget | None:
     for budget in await _budgets_of(ctx, key):
-        taken = ctx.adapter(KnownBudgets).taken[budget.id] = await spending.spent(ctx, budget)
+        # Outside a transaction, for the same reason as the keys.
+        taken = ctx.adapter(KnownBudgets).taken[budget.id] = await spending.spent(ctx.apart(), budget)
         if budget.action is not BudgetAction.notify and taken >= spending.limit_of(budget):
             return budget
     return None

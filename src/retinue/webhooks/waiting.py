@@ -8,8 +8,9 @@ import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
 from retinue.kit.db.one_of import listed, one_of
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.instance import Instance
 from retinue.webhooks.models import Webhook, WebhookDelivery, WebhookMessage
 

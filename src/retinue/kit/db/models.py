@@ -80,6 +80,8 @@ class Shape(msgspec.Struct, frozen=True):
 R = TypeVar("R", bound=Record)
 
 RECORDS: dict[str, type[Record]] = {}
+CONFIGURING: set[str] = set()
+"""The tables that hold what a tenant has set up."""
 
 
 def table(
@@ -90,13 +92,17 @@ def table(
     indexes: Iterable[tuple[str, ...]] = (),
     extra: Callable[[sa.Table], object] | None = None,
     led_by_time: bool = False,
+    configures: bool = False,
 ) -> Callable[[type[R]], type[R]]:
     """Declare a record's table; `unique` and `indexes` list columns, `extra` adds unusual indexes.
 
-    `led_by_time` is for rows that come in great numbers; see `kit.ids.lead_by_time`.
+    `led_by_time` is for rows that come in great numbers; see `kit.ids.lead_by_time`. `configures` is for
+    what a tenant sets up and requests remember; see `kit.remembering`.
     """
     if led_by_time:
         lead_by_time(prefix)
+    if configures:
+        CONFIGURING.add(name)
 
     def declare(record: type[R]) -> type[R]:
         annotations = typing.get_type_hints(record, include_extras=True)

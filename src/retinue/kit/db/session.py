@@ -1,4 +1,4 @@
-"""A unit of work and the doors into it: `Db` sees one tenant, `SystemDb` sees the instance."""
+"""The doors into a unit of work: `Db` sees one tenant, `SystemDb` sees the instance."""
 
 import functools
 from collections.abc import Iterable
@@ -10,111 +10,16 @@ from sqlalchemy.dialects import postgresql
 
 from retinue.kit.clock import Clock
 from retinue.kit.crypto import KeyRing, Place, Sealed
-from retinue.kit.db.engine import Connection, Database, run_all
 from retinue.kit.db.errors import RecordGone
 from retinue.kit.db.fence import TENANT, FenceRefused
-from retinue.kit.db.merging import Write, batched
 from retinue.kit.db.models import Record
 from retinue.kit.db.statements import Compiled, Statement, row_reader
 from retinue.kit.db.types import json_text
-from retinue.kit.failpoints import failpoint
+from retinue.kit.db.unit import Unit
 from retinue.kit.ids import new_id
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-
-
-class Unit:
-    """At most one transaction: opened by the first statement that needs it, ended once.
-
-    A unit that only reads outside a transaction (`reads_freely`) opens one with its first write.
-    """
-
-    def __init__(self, database: Database, *, reads_freely: bool) -> None:
-        self.database = database
-        self._reads_freely = reads_freely
-        self._connection: Connection | None = None
-        self._writes: list[Write] = []
-        self._shared_writes: list[tuple[str, Write]] = []
-        self._ended = False
-
-    @property
-    def is_open(self) -> bool:
-        return self._connection is not None
-
-    @property
-    def has_changes(self) -> bool:
-        """Whether a commit would have anything to do."""
-        return self._connection is not None or bool(self._writes or self._shared_writes)
-
-    async def begin(self) -> Connection:
-        """The transaction, opened now if it is not open."""
-        if self._ended:
-            raise RuntimeError("this unit of work has ended")
-        if self._connection is None:
-            self._connection = await self.database.begin()
-        return self._connection
-
-    async def fetch(self, compiled: Compiled, arguments: list[Any], *, heavy: bool) -> list[Any]:
-        if self._connection is None and self._reads_freely:
-            return await self.database.fetch(compiled.sql, arguments, heavy=heavy)
-        connection = await self.begin()
-        return await connection.fetch(compiled.sql, arguments)
-
-    async def change(self, compiled: Compiled, arguments: list[Any]) -> Any:
-        connection = await self.begin()
-        if compiled.returns_rows:
-            return await connection.fetch(compiled.sql, arguments)
-        return await connection.execute(compiled.sql, arguments)
-
-    async def change_many(self, compiled: Compiled, many: list[list[Any]]) -> None:
-        connection = await self.begin()
-        await connection.execute_many(compiled.sql, many)
-
-    def change_at_commit(self, compiled: Compiled, arguments: list[Any], *, shared: str = "") -> None:
-        """Change something last of all: no statement of this unit sees it, and a failure is the commit's.
-
-        `shared` names a row that others change too. Those come after all others, in the order of the names,
-        so that two units which change several of them never wait for each other.
-        """
-        if self._ended:
-            raise RuntimeError("this unit of work has ended")
-        write = Write(compiled, arguments)
-        if shared:
-            self._shared_writes.append((shared, write))
-        else:
-            self._writes.append(write)
-
-    async def commit(self) -> bool:
-        """Whether anything was committed."""
-        if not self.has_changes:
-            self._ended = True
-            return False
-        writes = self._writes
-        if self._shared_writes:
-            in_order = sorted(self._shared_writes, key=lambda one: one[0])
-            writes = [*writes, *(write for _, write in in_order)]
-        last = batched(writes, self.database.dialect)
-        if self._connection is None:
-            self._ended = True
-            failpoint("before_commit")
-            await self.database.apply(last)
-        else:
-            connection = self._connection
-            await run_all(connection, last)
-            failpoint("before_commit")
-            self._ended, self._connection = True, None
-            await self.database.commit(connection)
-        failpoint("after_commit")
-        return True
-
-    async def rollback(self) -> None:
-        self._ended = True
-        self._writes.clear()
-        self._shared_writes.clear()
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await self.database.rollback(connection)
 
 
 class SystemDb:
@@ -165,7 +70,7 @@ class SystemDb:
     async def execute(self, statement: Statement[Any], **parameters: Any) -> Any:
         """Change rows: their number, or the rows themselves where the statement returns some."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        result = await self._unit.change(compiled, self._given(compiled, parameters))
+        result = await self._unit.change(compiled, self._given(compiled, parameters), self._tenant_id)
         if compiled.returns_rows and statement.to_value is not None:
             return [statement.to_value(row) for row in result]
         return result
@@ -173,7 +78,8 @@ class SystemDb:
     async def execute_many(self, statement: Statement[Any], many: Iterable[dict[str, Any]]) -> None:
         """The same change for each of these parameters."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        await self._unit.change_many(compiled, [self._given(compiled, dict(one)) for one in many])
+        given = [self._given(compiled, dict(one)) for one in many]
+        await self._unit.change_many(compiled, given, self._tenant_id)
 
     async def get(self, record: type[R], id: str) -> R | None:
         return await self.first(_find(record, ("id",), ()), id=id)
@@ -198,7 +104,7 @@ class SystemDb:
         """Stamp the record with id, tenant and times, and store it."""
         await self._prepare(record)
         compiled = _compiled_insert(type(record), self._dialect)
-        await self._unit.change(compiled, self._values(record))
+        await self._unit.change(compiled, self._values(record), self._tenant_id)
         return record
 
     async def insert_at_commit(self, record: R) -> R:
@@ -210,19 +116,21 @@ class SystemDb:
         self._stamp(record)
         if record.__shape__.sealed:
             await self._ring.prepare()
-        self._unit.change_at_commit(_compiled_insert(type(record), self._dialect), self._values(record))
+        compiled = _compiled_insert(type(record), self._dialect)
+        self._unit.change_at_commit(compiled, self._values(record), self._tenant_id)
         return record
 
     def execute_at_commit(self, statement: Statement[Any], *, shared: str = "", **parameters: Any) -> None:
         """Change rows last of all, where it does not matter how many there are."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        self._unit.change_at_commit(compiled, self._given(compiled, parameters), shared=shared)
+        given = self._given(compiled, parameters)
+        self._unit.change_at_commit(compiled, given, self._tenant_id, shared=shared)
 
     async def insert_missing(self, record: Record) -> bool:
         """Store the record unless one with the same key or unique value exists; whether it was stored."""
         await self._prepare(record)
         compiled = _insert_missing(type(record)).compiled(self._dialect, narrow=False)
-        stored = await self._unit.change(compiled, self._values(record))
+        stored = await self._unit.change(compiled, self._values(record), self._tenant_id)
         return bool(stored)
 
     async def insert_many(self, records: Iterable[R]) -> None:
@@ -236,7 +144,7 @@ class SystemDb:
         kind = type(stamped[0])
         compiled = _compiled_insert(kind, self._dialect)
         many = [self._values(record) for record in stamped]
-        await self._unit.change_many(compiled, many)
+        await self._unit.change_many(compiled, many, self._tenant_id)
 
     async def update(self, record: R, **changes: Any) -> R:
         """Change these fields of the record, here and in the database."""
@@ -250,13 +158,15 @@ class SystemDb:
         record.updated_at = self._clock.now()
         compiled = _update(type(record), names).compiled(self._dialect, narrow=self.narrow)
         given = dict(zip((f"new_{name}" for name in names), self._encoded(record, names), strict=True))
-        if not await self._unit.change(compiled, self._given(compiled, {**given, "record_id": record.id})):
+        parameters = self._given(compiled, {**given, "record_id": record.id})
+        if not await self._unit.change(compiled, parameters, self._tenant_id):
             raise RecordGone
         return record
 
     async def delete(self, record: Record) -> None:
         compiled = _delete(type(record)).compiled(self._dialect, narrow=self.narrow)
-        await self._unit.change(compiled, self._given(compiled, {"record_id": record.id}))
+        given = self._given(compiled, {"record_id": record.id})
+        await self._unit.change(compiled, given, self._tenant_id)
 
     async def _prepare(self, record: Record) -> None:
         self._stamp(record)

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as asyncpg_dialect
 from sqlalchemy.sql import visitors
 
 from retinue.kit.db.fence import TENANT, fenced
-from retinue.kit.db.models import Record
+from retinue.kit.db.models import CONFIGURING, Record
 from retinue.kit.db.types import Json, json_text
 
 DIALECTS: dict[str, sa.Dialect] = {
@@ -37,6 +37,8 @@ class Compiled(msgspec.Struct, frozen=True):
     """Every table it reads or writes; none where that is not known."""
     only_adds: bool = False
     """Whether it does nothing but add a row, whatever else is there."""
+    configures: bool = False
+    """Whether it changes what a tenant has set up."""
 
     def arguments(self, given: dict[str, Any]) -> list[Any]:
         known = {**self.defaults, **given} if self.defaults else given
@@ -92,6 +94,7 @@ def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
         tenant_bound=TENANT in order,
         tables=_tables(statement),
         only_adds=_only_adds(statement),
+        configures=_configures(statement),
     )
 
 
@@ -106,6 +109,10 @@ def _tables(statement: Any) -> frozenset[str]:
     if any(isinstance(element, sa.TextClause) for element in elements):
         return frozenset()
     return frozenset(element.name for element in elements if isinstance(element, sa.Table))
+
+
+def _configures(statement: Any) -> bool:
+    return isinstance(statement, sa.UpdateBase) and getattr(statement.table, "name", "") in CONFIGURING
 
 
 def _only_adds(statement: Any) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 import structlog
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.declare import EventOccurred
 from retinue.kit.events.models import EventEntry
 from retinue.kit.events.routing import Happened, Routing

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.routing import Routing
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.declare import Concluded, JobKind

@@ -8,8 +8,8 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.clock import Clock
-from retinue.kit.db.session import Unit
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.ids import new_id
 from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.models import Job

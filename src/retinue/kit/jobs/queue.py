@@ -7,9 +7,10 @@ from typing import Any, Literal
 import msgspec
 import structlog
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
+from retinue.kit.db.unit import Unit
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.fairness import Limit, Places, take_turns
 from retinue.kit.jobs.moment import database_keeps_time

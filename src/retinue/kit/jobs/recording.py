@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from retinue.kit.db.session import Unit
+from retinue.kit.db.unit import Unit
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.concluding import Concluder

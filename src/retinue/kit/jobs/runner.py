@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from retinue.kit.db.errors import DatabaseUnavailable
-from retinue.kit.db.session import Unit
+from retinue.kit.db.unit import Unit
 from retinue.kit.events.dispatch import Relay
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance

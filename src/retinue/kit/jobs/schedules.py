@@ -5,8 +5,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.ids import new_id
 from retinue.kit.instance import Instance
 from retinue.kit.jobs.declare import JobKind, NoPayload

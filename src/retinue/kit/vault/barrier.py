@@ -5,8 +5,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.instance import Instance
 
 _LOOK_S = 0.1

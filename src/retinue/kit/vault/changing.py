@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.errors import VaultSealed
 from retinue.kit.instance import Instance
 from retinue.kit.vault.opening import hold_ring

@@ -7,7 +7,8 @@ from retinue.kit.clock import Clock, Instant
 from retinue.kit.crypto import KeyRing, RootKey, Sealed, SealedRing, WrongKey
 from retinue.kit.db.engine import Database
 from retinue.kit.db.errors import UniqueViolation
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.settings import Settings
 from retinue.kit.tokens import SigningKeys
 from retinue.kit.vault.key_files import KeyFiles, root_keys

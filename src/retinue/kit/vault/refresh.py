@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import structlog
 
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.errors import RetinueError
 from retinue.kit.instance import Instance
 from retinue.kit.vault.key_files import root_keys

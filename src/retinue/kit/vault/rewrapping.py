@@ -11,8 +11,9 @@ import structlog
 
 from retinue.kit.crypto import DecryptFailed, Place, version_header
 from retinue.kit.db.models import RECORDS, Record
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit import Unit
 from retinue.kit.failpoints import failpoint
 from retinue.kit.instance import Instance
 

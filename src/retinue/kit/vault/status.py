@@ -4,7 +4,8 @@ import msgspec
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import version_header
-from retinue.kit.db.session import SystemDb, Unit
+from retinue.kit.db.session import SystemDb
+from retinue.kit.db.unit import Unit
 from retinue.kit.instance import Instance
 from retinue.kit.vault.models import InstanceKey, KeyPurpose, KeyState, VaultKey
 from retinue.kit.vault.rewrapping import count_versions
