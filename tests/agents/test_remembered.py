@@ -1,5 +1,6 @@
 """What a tenant has set up is read once and remembered, and yet everyone sees what was changed at once."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from retinue.access.models import Role
 from retinue.agents.loaders import find_agent
 from retinue.agents.models import Agent, LogSettings, WebSearch
 from retinue.app import Service
+from retinue.auth.events import TenantActedIn
 from retinue.kit.clock import HeldClock
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
@@ -17,11 +19,16 @@ from retinue.kit.principal import Principal
 from retinue.kit.remembering import heard
 from retinue.tenants.models import Tenant
 from tests.client import Api
+from tests.databases import SERVER
 from tests.factories.agents import change_agent, make_agent, read_agent
 from tests.factories.people import People
 
 pytestmark = pytest.mark.one_service
 
+WAITING = (
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'"
+)
 _agents = Agent.__table__
 RENAME: Statement[Any] = Statement(
     sa.update(_agents).where(_agents.c.id == sa.bindparam("agent_id")).values(name=sa.bindparam("name"))
@@ -75,8 +82,7 @@ async def test_what_one_process_changes_the_next_request_of_another_sees(admin, 
     assert (await there.get(f"/api/v1/agents/{agent['id']}")).status == 404
 
 
-async def test_an_agent_nobody_has_is_not_missed_once_it_is_made(admin, people: People) -> None:
-    """That there is nothing is remembered too."""
+async def test_that_there_is_nothing_is_not_remembered(admin, people: People) -> None:
     async with people.context(admin.user.tenant_id) as ctx:
         agent = _new()
         agent.id = "agt_" + "b" * 26
@@ -213,3 +219,18 @@ async def test_what_changed_without_the_stamp_is_seen_within_seconds(admin, serv
     assert (await read_agent(admin, agent))["name"] == "Before"
     clock.advance(11)
     assert (await read_agent(admin, agent))["name"] == "After"
+
+
+@pytest.mark.skipif(not SERVER, reason="SQLite has one writer")
+async def test_who_changes_the_tenant_and_who_changes_an_agent_end_both(admin, service, people) -> None:
+    """Both hold the tenant's row before they hold the end of its audit chain."""
+    agent = await make_agent(admin, name="Before")
+    other = people.context(admin.user.tenant_id)
+    async with asyncio.timeout(30), other as ctx:
+        tenant = await ctx.system("test").lock(Tenant, admin.user.tenant_id)
+        assert tenant is not None
+        changing = asyncio.create_task(change_agent(admin, agent, name="After"))
+        while not (await service.instance.database.fetch(WAITING, []))[0][0]:
+            await asyncio.sleep(0.01)
+        ctx.emit(TenantActedIn(user_id=admin.user.id, method="GET", path="/"))
+    assert (await changing)["name"] == "After"

@@ -1,6 +1,7 @@
 """One turn from its stored question to its stored reply, whoever listens."""
 
 import asyncio
+import functools
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, TypeVar
@@ -132,8 +133,16 @@ async def _store_early(ctx: Context, begun: Begun, ending: Ending, store: Store)
 
 async def _undisturbed(storing: Coroutine[Any, Any, T]) -> T:
     """What was said is stored to the end, whoever leaves, stops the turn or stops it twice meanwhile."""
-    task = asyncio.create_task(storing)
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(storing)
     while not task.done():
+        over = loop.create_future()
+        task.add_done_callback(functools.partial(_wake, over))
         with suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
+            await over
     return task.result()
+
+
+def _wake(over: asyncio.Future[None], _task: object) -> None:
+    if not over.done():
+        over.set_result(None)

@@ -101,7 +101,8 @@ class Context:
         found: T = memory.recall(key, heard, now)
         if found is MISSING:
             found = await read()
-            memory.remember(key, heard, now, found)
+            if found is not None:
+                memory.remember(key, heard, now, found)
         return found
 
     def system(self, reason: str) -> SystemDb:
@@ -211,6 +212,8 @@ class Context:
             now = self.now
             audited = await log.write(self.db, origin, emitted, now, heard)
             if audited:
+                # Whoever changes a tenant's own row holds that first and then the chain, too.
+                await self.unit_of_work.move_stamps()
                 await log.extend_chain(self.db, self.system("audit chain"), origin, audited, now)
 
     def _is_heard(self, kind: EventType) -> bool:

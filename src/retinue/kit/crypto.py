@@ -55,7 +55,7 @@ class Place(msgspec.Struct, frozen=True):
     field: str
 
 
-class _Envelope(NamedTuple):
+class Envelope(NamedTuple):
     version: int
     wrapped: bytes
     body: bytes
@@ -102,7 +102,7 @@ class KeyRing:
         wrapped = _encrypt(self._tenant_key(place, self.active), data_key, _wrap_context(place, self.active))
         return version_header(self.active) + wrapped
 
-    def _unwrap(self, envelope: _Envelope, place: Place) -> bytes:
+    def _unwrap(self, envelope: Envelope, place: Place) -> bytes:
         if envelope.version not in self._versions:
             raise DecryptFailed
         tenant_key = self._tenant_key(place, envelope.version)
@@ -291,14 +291,14 @@ def _context(*parts: str) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
 
 
-def _parse(sealed: bytes) -> _Envelope:
+def _parse(sealed: bytes) -> Envelope:
     if len(sealed) < _SMALLEST:
         raise DecryptFailed
     format_version, version = _HEADER.unpack_from(sealed)
     if format_version != _FORMAT:
         raise DecryptFailed
     end = _HEADER.size + _WRAPPED_BYTES
-    return _Envelope(version, sealed[_HEADER.size : end], sealed[end:])
+    return Envelope(version, sealed[_HEADER.size : end], sealed[end:])
 
 
 def _encrypt(cipher: AESGCM, plaintext: bytes, context: bytes) -> bytes:

@@ -15,7 +15,7 @@ _HEARD_FOR_S = 1.0
 # In case something has changed the configuration without moving its stamp: an older release that still runs
 # beside this one, or a hand in the database.
 _KEPT_S = 10.0
-_MOST = 4096
+_MOST = 1024
 
 MISSING = object()
 
@@ -43,6 +43,13 @@ class Memory:
     def remember(self, key: Hashable, heard: Heard, now: float, value: Any) -> None:
         """`now` is from before it was read."""
         self._known.pop(key, None)
-        while len(self._known) >= _MOST:
-            del self._known[next(iter(self._known))]
+        self._forget(now)
         self._known[key] = (heard.stamp, now + _KEPT_S, value)
+
+    def _forget(self, now: float) -> None:
+        """What is kept for as long as everything else ends in the order in which it came."""
+        while self._known:
+            oldest = next(iter(self._known))
+            if now < self._known[oldest][1] and len(self._known) < _MOST:
+                return
+            del self._known[oldest]

@@ -49,8 +49,11 @@ async def _full_budget(ctx: Context, key: ProviderKey) -> Budget | None:
 
 async def _budgets_of(ctx: Context, key: ProviderKey) -> list[Budget]:
     """The key's own limit, which is a budget like any other, and those that name the key."""
+    known = await ctx.adapter(KnownBudgets).of(ctx)
+    if not known and key.monthly_budget_usd is None:
+        return []
     who = Spender(provider_key_id=key.id)
-    found = [budget for budget in await ctx.adapter(KnownBudgets).of(ctx) if who.is_paid_by(budget)]
+    found = [budget for budget in known if who.is_paid_by(budget)]
     if key.monthly_budget_usd is not None:
         found.append(
             Budget(

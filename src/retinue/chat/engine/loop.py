@@ -10,13 +10,7 @@ from typing import Any
 
 import msgspec
 
-from retinue.adapters.llm import (
-    ChatReply,
-    ChatRequest,
-    Done,
-    Message,
-    TextDelta,
-)
+from retinue.adapters.llm import ChatReply, ChatRequest, Done, Message, TextDelta, ToolCall
 from retinue.agents.capabilities import capabilities
 from retinue.agents.models import Agent
 from retinue.chat.engine import prompts
@@ -89,6 +83,7 @@ class Turn:
         "_model",
         "_models",
         "_pending",
+        "_reply",
         "_said",
         "_sources",
         "_task",
@@ -104,6 +99,7 @@ class Turn:
         self._fence = fence or prompts.Fence()
         self._models = Models(ctx, task.agent)
         self._toolbox = Toolbox()
+        self._reply: ChatReply | None = None
         self._said: list[str] = []
         self._length = 0
         self._is_new_paragraph = False
@@ -142,23 +138,29 @@ class Turn:
                     break
                 round_number += 1
             is_last = round_number >= MAX_ROUNDS or self._budget.is_spent
-            reply: ChatReply | None = None
-            async with aclosing(self._ask(conversation, may_use_tools=not is_last)) as steps:
-                async for step in steps:
-                    if isinstance(step, Said):
-                        yield step
-                    else:
-                        reply = step
-            if is_last:
-                self._finish = FinishReason.tool_limit
-            if is_last or reply is None or not reply.tool_calls or not self._toolbox.by_name:
+            if self._task.is_streaming:
+                async with aclosing(self._listen(conversation, may_use_tools=not is_last)) as steps:
+                    async for said in steps:
+                        yield said
+            elif (whole := await self._ask(conversation, may_use_tools=not is_last)) is not None:
+                yield whole
+            wanted = self._wanted(is_last=is_last)
+            if not wanted:
                 break
-            wanted = tuple(storable_call(call) for call in reply.tool_calls[:MAX_CALLS])
-            conversation.append(msgspec.structs.replace(reply.message(), tool_calls=wanted))
+            assert self._reply is not None
+            conversation.append(msgspec.structs.replace(self._reply.message(), tool_calls=wanted))
             for call in wanted:
                 yield ToolBegan(call.id, call.name, call.arguments or {})
             outcomes = self._calls().run(wanted, len(self._sources))
         yield self.so_far()
+
+    def _wanted(self, *, is_last: bool) -> tuple[ToolCall, ...]:
+        """The calls that the model's last reply asks for, where any can be made."""
+        if is_last:
+            self._finish = FinishReason.tool_limit
+        if is_last or self._reply is None or not self._toolbox.by_name:
+            return ()
+        return tuple(storable_call(call) for call in self._reply.tool_calls[:MAX_CALLS])
 
     async def _start(self) -> tuple[list[Message], int, AsyncGenerator[Outcome, None] | None]:
         """What the model reads, the round that this is, and what comes of the calls that had waited in it."""
@@ -193,38 +195,59 @@ class Turn:
     def _calls(self) -> Calls:
         return Calls(self._ctx, self._task, self._toolbox, self._budget, self._fence)
 
-    async def _ask(  # noqa: C901  each generator between model and client costs time for every piece
+    async def _ask(self, conversation: list[Message], *, may_use_tools: bool) -> Said | None:
+        """What the model says; its reply is kept, none when tokens or room are spent."""
+        self._reply = None
+        reserved = self._reserved(conversation)
+        if reserved is None:
+            return None
+        length_before = self._begin_saying()
+        try:
+            request = self._request(conversation, reserved, may_use_tools=may_use_tools)
+            reply = await self._models.reply(request)
+            said = self._say(reply.text)
+            self._hear_out(reply, reserved)
+        except RetinueError:
+            self._spare(reserved, length_before)
+            raise
+        finally:
+            self._budget.settle(reserved, self._length - length_before)
+        return said
+
+    async def _listen(
         self, conversation: list[Message], *, may_use_tools: bool
-    ) -> AsyncGenerator[Said | ChatReply, None]:
-        """What the model says, and then its whole reply; no reply when tokens or room are spent."""
+    ) -> AsyncGenerator[Said, None]:
+        """The same, piece by piece."""
+        self._reply = None
         reserved = self._reserved(conversation)
         if reserved is None:
             return
         request = self._request(conversation, reserved, may_use_tools=may_use_tools)
-        length_before = self._length
-        self._is_new_paragraph = bool(self._said)
+        length_before = self._begin_saying()
         try:
-            if not self._task.is_streaming:
-                reply = await self._models.reply(request)
-                if said := self._say(reply.text):
-                    yield said
-                if self._heard_out(reply, reserved):
-                    yield reply
-                return
             async with aclosing(self._models.stream(request)) as deltas:
                 async for delta in deltas:
                     if isinstance(delta, TextDelta) and (said := self._say(delta.text)):
                         yield said
-                    elif isinstance(delta, Done) and self._heard_out(delta.reply, reserved):
-                        yield delta.reply
+                    elif isinstance(delta, Done):
+                        self._hear_out(delta.reply, reserved)
                     if self._is_full():
                         return
         except RetinueError:
-            if self._length == length_before:
-                reserved.took = (0, 0)
+            self._spare(reserved, length_before)
             raise
         finally:
             self._budget.settle(reserved, self._length - length_before)
+
+    def _begin_saying(self) -> int:
+        """What comes after what was said is a paragraph of its own; how much was said."""
+        self._is_new_paragraph = bool(self._said)
+        return self._length
+
+    def _spare(self, reserved: Reservation, length_before: int) -> None:
+        """A model that failed before it said anything costs nothing."""
+        if self._length == length_before:
+            reserved.took = (0, 0)
 
     def _reserved(self, conversation: list[Message]) -> Reservation | None:
         """Tokens for the next question; where there are none left, what was said so far is the reply."""
@@ -237,10 +260,10 @@ class Turn:
         self._finish = FinishReason.length
         return None
 
-    def _heard_out(self, reply: ChatReply, reserved: Reservation) -> bool:
-        """Whether the turn may go on from a reply; one that filled all the room is its end."""
+    def _hear_out(self, reply: ChatReply, reserved: Reservation) -> None:
+        """Keep a reply that the turn may go on from; one that filled all the room is its end."""
         self._note(reply, reserved)
-        return not self._is_full()
+        self._reply = None if self._is_full() else reply
 
     def _is_full(self) -> bool:
         if self._length < MAX_REPLY_CHARACTERS:

@@ -5,7 +5,7 @@ identified hears the stamp in the same query, and so knows whether what an earli
 what is stored (kit/remembering.py, docs/adr/0020-configuration-is-remembered.md).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,10 +20,10 @@ _MOVE_ALL: Statement[Any] = Statement(
 _MOVE: Statement[Any] = Statement(_MOVE_ALL.source.where(_tenants.c.id == sa.bindparam("whose")))
 
 
-def moves(whose: Iterable[str | None], dialect: str) -> list[tuple[str, Write]]:
-    """The writes that move the stamps of these tenants, or all stamps; named by what they hold."""
-    tenants = {tenant_id for tenant_id in whose if tenant_id is not None}
-    if len(tenants) < len(set(whose)):
-        return [("tenants:", Write(_MOVE_ALL.compiled(dialect, narrow=False), []))]
+def moves(whose: Collection[str | None], dialect: str) -> list[Write]:
+    """The writes that move the stamps of these tenants, or all stamps where one of them is not known."""
+    if None in whose:
+        return [Write(_MOVE_ALL.compiled(dialect, narrow=False), [])]
     compiled = _MOVE.compiled(dialect, narrow=False)
-    return [(f"tenants:{id}", Write(compiled, compiled.arguments({"whose": id}))) for id in tenants]
+    # In one order everywhere, so that two units never wait for each other.
+    return [Write(compiled, compiled.arguments({"whose": id})) for id in sorted(map(str, whose))]

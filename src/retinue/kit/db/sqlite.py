@@ -42,7 +42,13 @@ def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
     return connection
 
 
-def _translated(error: sqlite3.Error) -> Exception:
+_Refusal = (OverflowError, UnicodeEncodeError, sqlite3.Error)
+
+
+def _translated(error: Exception) -> Exception:
+    is_of_a_type = isinstance(error, sqlite3.ProgrammingError) and "type" in str(error)
+    if is_of_a_type or not isinstance(error, sqlite3.Error):
+        return ValueRejected()
     code = getattr(error, "sqlite_errorcode", 0) or 0
     if code in {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}:
         return UniqueViolation(_constraint_name(str(error)))
@@ -70,11 +76,7 @@ def _run(
 ) -> sqlite3.Cursor:
     try:
         return connection.executemany(sql, arguments) if many else connection.execute(sql, arguments)
-    except (OverflowError, sqlite3.ProgrammingError, UnicodeEncodeError) as error:
-        if isinstance(error, sqlite3.ProgrammingError) and "type" not in str(error):
-            raise
-        raise ValueRejected from error
-    except sqlite3.Error as error:
+    except _Refusal as error:
         raise _translated(error) from error
 
 
@@ -235,11 +237,15 @@ class SqliteDatabase:
 
     def _run_all(self, batch: Batch) -> None:
         assert self._writer is not None
-        for sql, many in batch:
-            if len(many) == 1:
-                _run(self._writer, sql, many[0])
-            else:
-                _run(self._writer, sql, many, many=True)
+        cursor = self._writer.cursor()
+        try:
+            for sql, many in batch:
+                if len(many) == 1:
+                    cursor.execute(sql, many[0])
+                else:
+                    cursor.executemany(sql, many)
+        except _Refusal as error:
+            raise _translated(error) from error
 
     async def _apply_with_care(self, connection: Connection, some: list[_Waiting]) -> None:
         """A savepoint costs as much as the writing itself: SQLite notes down every page before it changes."""

@@ -85,6 +85,12 @@ class Unit:
         else:
             self._writes.append(write)
 
+    async def move_stamps(self) -> None:
+        """Move now what the commit would move: before something is held that others hold after a stamp."""
+        for write in moves(self._configured, self.database.dialect):
+            await self.change(write.compiled, write.arguments)
+        self._configured.clear()
+
     async def commit(self) -> bool:
         """Whether anything was committed."""
         if not self.has_changes:
@@ -92,7 +98,7 @@ class Unit:
             return False
         writes = self._writes
         if self._configured:
-            self._shared_writes += moves(self._configured, self.database.dialect)
+            writes = [*writes, *moves(self._configured, self.database.dialect)]
         if self._shared_writes:
             in_order = sorted(self._shared_writes, key=lambda one: one[0])
             writes = [*writes, *(write for _, write in in_order)]
@@ -114,6 +120,7 @@ class Unit:
         self._ended = True
         self._writes.clear()
         self._shared_writes.clear()
+        self._configured.clear()
         connection, self._connection = self._connection, None
         if connection is not None:
             await self.database.rollback(connection)

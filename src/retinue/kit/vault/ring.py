@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from retinue.kit.crypto import KeyRing, Place
+from retinue.kit.crypto import Envelope, KeyRing, Place
 from retinue.kit.errors import Unavailable
 
 
@@ -45,7 +45,7 @@ class LiveRing(KeyRing):
             raise RingStale
         return super().seal(plaintext, place)
 
-    def open(self, sealed: bytes, place: Place) -> bytes:
-        if self.version_of(sealed) not in self._versions:
+    def _unwrap(self, envelope: Envelope, place: Place) -> bytes:
+        if envelope.version not in self._versions:
             self.on_unknown_version()
-        return super().open(sealed, place)
+        return super()._unwrap(envelope, place)
