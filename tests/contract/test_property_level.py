@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import sqlalchemy as sa
 
 from retinue.access.models import RolePermissions
 from retinue.agents.models import Agent, AgentTool, AgentVersion, SubAgent
@@ -18,7 +19,9 @@ from retinue.files.models import File
 from retinue.forms.models import Form, Submission
 from retinue.incoming.models import IncomingWebhook
 from retinue.kit.crypto import Sealed
+from retinue.kit.db.configuration import CONFIGURATIONS
 from retinue.kit.db.models import CONFIGURING, Record
+from retinue.kit.db.statements import Statement
 from retinue.kit.http.routing import Route
 from retinue.knowledge.models import Document
 from retinue.notifications.models import Channel, Preferences, UserNotification
@@ -95,8 +98,8 @@ WATCHED: dict[str, type[Record]] = {
         WorkflowSchedule,
     )
 }
-# It moves with whatever requests remember, and with nothing else.
-STAMP = "tenants.configuration"
+# They move with whatever requests remember, and with nothing else.
+STAMPS = CONFIGURATIONS.name
 ELSEWHERE = "Elsewhere"
 LONG_AGO = "1999-01-01T00:00:00.000000Z"
 SMUGGLED = {
@@ -129,10 +132,12 @@ async def scene(service, clock, people, admin) -> AsyncIterator[Scene]:
 async def read_rows(scene: Scene) -> Rows:
     async with scene.people.context() as ctx:
         system = ctx.system("test")
-        return {
+        rows = {
             name: {row.id: msgspec.to_builtins(row, enc_hook=ciphertext) for row in await system.all(record)}
             for name, record in WATCHED.items()
         }
+        stamps = await system.rows(Statement(sa.select(CONFIGURATIONS)))
+        return {**rows, STAMPS: {id: {"stamp": stamp} for id, stamp in stamps}}
 
 
 def ciphertext(sealed: Sealed) -> bytes:
@@ -142,8 +147,8 @@ def ciphertext(sealed: Sealed) -> bytes:
 def changed_columns(before: Rows, after: Rows) -> set[str]:
     return {
         f"{table}.{column}"
-        for table, rows in before.items()
-        for id, row in rows.items()
+        for table in WATCHED
+        for id, row in before[table].items()
         for column, value in row.items()
         if after[table].get(id, {}).get(column) != value
     }
@@ -151,7 +156,7 @@ def changed_columns(before: Rows, after: Rows) -> set[str]:
 
 def new_rows(before: Rows, after: Rows) -> dict[str, list[dict[str, Any]]]:
     found = {
-        table: [after[table][id] for id in after[table].keys() - before[table].keys()] for table in before
+        table: [after[table][id] for id in after[table].keys() - before[table].keys()] for table in WATCHED
     }
     return {table: rows for table, rows in found.items() if rows}
 
@@ -181,10 +186,9 @@ async def test_undeclared_keys_of_a_body_change_nothing(scene: Scene, route: Rou
     write = WRITES[route.name]
     answer, before, after = await smuggle(scene, route, write)
     changed, made = changed_columns(before, after), new_rows(before, after)
-    assert changed - {STAMP} <= write.changes
-    assert (STAMP in changed) is bool(
-        CONFIGURING & ({column.partition(".")[0] for column in changed} | {*made})
-    )
+    assert changed <= write.changes
+    touched = {column.partition(".")[0] for column in changed} | {*made}
+    assert (before[STAMPS] != after[STAMPS]) is bool(touched & CONFIGURING)
     assert {table: len(rows) for table, rows in made.items()} == write.inserts
     (elsewhere,) = (row["id"] for row in after["tenants"].values() if row["name"] == ELSEWHERE)
     # Whether an address counts as verified is the operation's own decision, and shown below.

@@ -10,6 +10,7 @@ from retinue.access.models import RolePermissions
 from retinue.auth.events import TenantActedIn
 from retinue.auth.models import Session
 from retinue.kit.context import Caller, Context
+from retinue.kit.db.configuration import stamp_of
 from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.unit import Unit
@@ -37,7 +38,7 @@ _WHO: Statement[Any] = Statement(
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
-        _tenants.c.configuration,
+        stamp_of(_sessions.c.tenant_id),
     )
     .select_from(
         _sessions.join(
@@ -69,7 +70,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
     )
     if row is None:
         raise Unauthorized("session_ended", "The session has ended; sign in again.")
-    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to, configuration = row
+    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to, stamp = row
     principal = Principal(
         kind="user",
         id=user_id,
@@ -79,7 +80,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         session_id=claims.sid,
         second_factor_at=second_factor_at or "",
         limits=_plan_limits(plan, limits),
-        configuration=heard(instance.clock, configuration),
+        configuration=heard(instance.clock, stamp),
         unheard_until=unheard_until(instance.clock, is_listened_to=is_listened_to),
     )
     elsewhere = request.headers.get(b"x-tenant-id")
@@ -101,7 +102,7 @@ async def _acting_in(instance: Instance, request: Request, principal: Principal,
         principal,
         tenant_id=tenant_id,
         home_tenant_id=principal.tenant_id,
-        configuration=heard(instance.clock, tenant.configuration),
+        configuration=None,
         unheard_until=unheard_until(instance.clock, is_listened_to=tenant.is_listened_to),
     )
     # An open stream is authenticated again and again; only the first time is a request.

@@ -10,6 +10,7 @@ from retinue.embed.errors import YOUR_ROLE, OriginNotAllowed
 from retinue.embed.models import EmbedKey, EmbedKeyStatus
 from retinue.embed.origins import is_allowed
 from retinue.embed.usage import tokens_left
+from retinue.kit.db.configuration import stamp_of
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.unit import Unit
@@ -40,7 +41,7 @@ class KnownKey(msgspec.Struct, frozen=True):
     tokens_left: int | None
     limits: PlanLimits
     is_listened_to: bool
-    configuration: int
+    stamp: int | None
 
 
 _FIND: Statement[Any] = Statement(
@@ -56,7 +57,7 @@ _FIND: Statement[Any] = Statement(
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
-        _tenants.c.configuration,
+        stamp_of(_keys.c.tenant_id),
     )
     .select_from(_keys.join(_tenants, _tenants.c.id == _keys.c.tenant_id))
     .where(
@@ -90,7 +91,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         agent_id=key.agent_id,
         requests_per_minute=key.requests_per_minute,
         tokens_left=key.tokens_left,
-        configuration=heard(instance.clock, key.configuration),
+        configuration=heard(instance.clock, key.stamp),
         unheard_until=unheard_until(instance.clock, is_listened_to=key.is_listened_to),
     )
 
@@ -105,7 +106,7 @@ async def find_key(instance: Instance, text: str) -> KnownKey | None:
     if row is None:
         return None
     id, tenant_id, agent_id, domains, per_minute, budget, used, month, plan, limits, *of_tenant = row
-    is_listened_to, configuration = of_tenant
+    is_listened_to, stamp = of_tenant
     return KnownKey(
         id=id,
         tenant_id=tenant_id,
@@ -115,7 +116,7 @@ async def find_key(instance: Instance, text: str) -> KnownKey | None:
         tokens_left=tokens_left(budget, used, month, now),
         limits=_plan_limits(plan, limits),
         is_listened_to=bool(is_listened_to),
-        configuration=configuration,
+        stamp=stamp,
     )
 
 

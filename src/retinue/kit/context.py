@@ -212,8 +212,6 @@ class Context:
             now = self.now
             audited = await log.write(self.db, origin, emitted, now, heard)
             if audited:
-                # Whoever changes a tenant's own row holds that first and then the chain, too.
-                await self.unit_of_work.move_stamps()
                 await log.extend_chain(self.db, self.system("audit chain"), origin, audited, now)
 
     def _is_heard(self, kind: EventType) -> bool:

@@ -27,8 +27,9 @@ class Heard(NamedTuple):
     until: float
 
 
-def heard(clock: Clock, stamp: int) -> Heard:
-    return Heard(stamp, clock.monotonic() + _HEARD_FOR_S)
+def heard(clock: Clock, stamp: int | None) -> Heard:
+    """`stamp` as it was read; a tenant that has not changed anything yet has none."""
+    return Heard(stamp or 0, clock.monotonic() + _HEARD_FOR_S)
 
 
 class Memory:

@@ -21,5 +21,3 @@ class Tenant(Record, kw_only=True):
     is_default: bool = False
     is_listened_to: Annotated[bool, Added("false")] = False
     """Whether it ever had a webhook or a subscription: only then is the worker told of its events."""
-    configuration: Annotated[int, Added("0")] = 0
-    """Moves whenever something that it has set up is changed; see kit/db/configuration.py."""

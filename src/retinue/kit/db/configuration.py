@@ -9,15 +9,42 @@ from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from retinue.kit.db.merging import Write
+from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.types import Text
 
-_tenants = sa.table("tenants", sa.column("id", sa.Text), sa.column("configuration", sa.BigInteger))
-_MOVE_ALL: Statement[Any] = Statement(
-    sa.update(_tenants).values(configuration=_tenants.c.configuration + sa.literal_column("1"))
+# Not a column of the tenants: their rows are held from the beginning of some transactions, and this one is
+# held at the end of all. A tenant that has not changed anything yet has no row.
+CONFIGURATIONS = sa.Table(
+    "configurations",
+    metadata,
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("stamp", sa.BigInteger, nullable=False),
 )
-_MOVE: Statement[Any] = Statement(_MOVE_ALL.source.where(_tenants.c.id == sa.bindparam("whose")))
+
+
+def stamp_of(tenant_id: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
+    """For queries that tell who is asking; null where nothing was changed yet."""
+    return sa.select(CONFIGURATIONS.c.stamp).where(CONFIGURATIONS.c.id == tenant_id).scalar_subquery()
+
+
+_tenants = sa.table("tenants", sa.column("id", Text))
+_all_tenants = sa.select(_tenants.c.id, sa.literal_column("1")).where(sa.literal_column("1 = 1"))
+
+
+def _moving(insert: Any) -> Statement[Any]:
+    # Both dialects write the clause alike, so PostgreSQL's construct serves SQLite too.
+    moved = {"stamp": CONFIGURATIONS.c.stamp + sa.literal_column("1")}
+    return Statement(insert.on_conflict_do_update(index_elements=["id"], set_=moved))
+
+
+_MOVE = _moving(
+    postgresql.insert(CONFIGURATIONS).values(id=sa.bindparam("whose"), stamp=sa.literal_column("1"))
+)
+_MOVE_ALL = _moving(postgresql.insert(CONFIGURATIONS).from_select(["id", "stamp"], _all_tenants))
 
 
 def moves(whose: Collection[str | None], dialect: str) -> list[Write]:

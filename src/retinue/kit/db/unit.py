@@ -85,23 +85,17 @@ class Unit:
         else:
             self._writes.append(write)
 
-    async def move_stamps(self) -> None:
-        """Move now what the commit would move: before something is held that others hold after a stamp."""
-        for write in moves(self._configured, self.database.dialect):
-            await self.change(write.compiled, write.arguments)
-        self._configured.clear()
-
     async def commit(self) -> bool:
         """Whether anything was committed."""
         if not self.has_changes:
             self._ended = True
             return False
         writes = self._writes
-        if self._configured:
-            writes = [*writes, *moves(self._configured, self.database.dialect)]
         if self._shared_writes:
             in_order = sorted(self._shared_writes, key=lambda one: one[0])
             writes = [*writes, *(write for _, write in in_order)]
+        if self._configured:
+            writes = [*writes, *moves(self._configured, self.database.dialect)]
         last = batched(writes, self.database.dialect)
         if self._connection is None:
             self._ended = True

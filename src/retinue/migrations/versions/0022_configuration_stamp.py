@@ -1,7 +1,9 @@
-"""A stamp that moves whenever a tenant changes what it has set up, so that the rest can be remembered."""
+"""Stamps that move whenever a tenant changes what it has set up, so that the rest can be remembered."""
 
 import sqlalchemy as sa
 from alembic import op
+
+from retinue.kit.db import types
 
 revision = "0022"
 down_revision = "0021"
@@ -10,7 +12,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column(
-        "tenants",
-        sa.Column("configuration", sa.BigInteger(), nullable=False, server_default=sa.text("0")),
+    op.create_table(
+        "configurations",
+        sa.Column("id", types.Text, nullable=False),
+        sa.Column("stamp", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_configurations")),
     )
