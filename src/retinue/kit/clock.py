@@ -63,8 +63,8 @@ class SystemClock:
         return time.monotonic()
 
     def now(self) -> Instant:
-        second, nanos = divmod(time.time_ns(), 1_000_000_000)
-        return f"{_to_the_second(second)}.{nanos // 1000:06d}Z"
+        micros = time.time_ns() // 1000
+        return f"{_to_the_second(micros // 1_000_000)}.{str(micros)[-6:]}Z"
 
     def ahead(self, seconds: float) -> Instant:
         return instant_at(self.time() + seconds)

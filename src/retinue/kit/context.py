@@ -206,8 +206,7 @@ class Context:
                 ip_address=self.caller.ip_address,
                 user_agent=self.caller.user_agent,
             )
-            kinds = {one.kind.name: one.kind for one in emitted}
-            heard = {name for name, kind in kinds.items() if self._is_heard(kind)}
+            heard = {one.kind.name for one in emitted if self._is_heard(one.kind)}
             self._has_news = self._has_news or bool(heard)
             now = self.now
             audited = await log.write(self.db, origin, emitted, now, heard)

@@ -27,6 +27,7 @@ SAMPLE_MASTER_KEY = "c2FtcGxlLWtleS1vZi10aGUtZG9jdW1lbnRhdGlvbiE="
 _FORMAT = 1
 _KEY_BYTES = 32
 _MOST_TENANT_KEYS = 4096
+_MOST_DATA_KEYS = 256
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 _WRAPPED_BYTES = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
@@ -72,6 +73,7 @@ class KeyRing:
                 raise ValueError("a version is a 32-bit number and its key has 32 bytes")
         self._versions = dict(versions)
         self._tenant_keys: dict[tuple[int, str], AESGCM] = {}
+        self._data_keys: dict[tuple[int, bytes, Place], AESGCM] = {}
         self.active = active
 
     def seal(self, plaintext: bytes, place: Place) -> bytes:
@@ -81,7 +83,7 @@ class KeyRing:
 
     def open(self, sealed: bytes, place: Place) -> bytes:
         envelope = _parse(sealed)
-        return _decrypt(AESGCM(self._unwrap(envelope, place)), envelope.body, _value_context(place))
+        return _decrypt(self._data_key(envelope, place), envelope.body, _value_context(place))
 
     async def prepare(self) -> None:
         """Called before values are sealed for storing; a ring that follows others looks if it is current."""
@@ -108,6 +110,17 @@ class KeyRing:
         tenant_key = self._tenant_key(place, envelope.version)
         return _decrypt(tenant_key, envelope.wrapped, _wrap_context(place, envelope.version))
 
+    def _data_key(self, envelope: Envelope, place: Place) -> AESGCM:
+        """Of values that are opened again and again, such as a provider's key; the values are not kept."""
+        known_by = (envelope.version, envelope.wrapped, place)
+        found = self._data_keys.get(known_by)
+        if found is None:
+            found = AESGCM(self._unwrap(envelope, place))
+            if len(self._data_keys) >= _MOST_DATA_KEYS:
+                self._data_keys.clear()
+            self._data_keys[known_by] = found
+        return found
+
     def _tenant_key(self, place: Place, version: int) -> AESGCM:
         # Made anew it costs more than what it opens; the key it is made from lies beside it anyway.
         found = self._tenant_keys.get((version, place.tenant_id))
@@ -128,6 +141,7 @@ class SealedRing(KeyRing):
     def __init__(self) -> None:
         self._versions = {}
         self._tenant_keys = {}
+        self._data_keys = {}
         self.active = 0
 
     def seal(self, plaintext: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
