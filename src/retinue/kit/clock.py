@@ -56,11 +56,8 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    def time(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
+    monotonic = staticmethod(time.monotonic)
+    time = staticmethod(time.time)
 
     def now(self) -> Instant:
         micros = time.time_ns() // 1000

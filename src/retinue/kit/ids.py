@@ -27,9 +27,15 @@ os.register_at_fork(after_in_child=_ends.clear)
 
 def new_id(prefix: str) -> str:
     """A prefix and 26 base32 characters, opaque to everyone: 130 random bits, or 90 after the time."""
-    if prefix in _led_by_time:
-        return f"{prefix}_{letters_led_by_time()}"
-    return f"{prefix}_{_random_letters(_LENGTH)}"
+    if prefix not in _led_by_time:
+        return f"{prefix}_{_random_letters(_LENGTH)}"
+    # Whatever thread asks, `pop` gives each end once; to look first would be to look too early.
+    try:
+        end = _ends.pop()
+    except IndexError:
+        end = _made_ends()
+    # Only a place in an index hangs on the time, so a clock that tests hold need not be given to everyone.
+    return f"{prefix}_{_time_letters(system_ticks(_TICK_NS))}{end}"
 
 
 def lead_by_time(prefix: str) -> None:
@@ -41,22 +47,13 @@ def lead_by_time(prefix: str) -> None:
     _led_by_time.add(prefix)
 
 
-def letters_led_by_time() -> str:
-    """26 base32 characters that sort by the time, roughly, and of which 18 are random."""
-    # Only a place in an index hangs on the time, so a clock that tests hold need not be given to everyone.
-    return _time_letters(system_ticks(_TICK_NS)) + _random_end()
-
-
-def _random_end() -> str:
-    # Whatever thread asks, `pop` gives each end once; to look first would be to look too early.
-    try:
-        return _ends.pop()
-    except IndexError:
-        length = _LENGTH - _TIME_LETTERS
-        letters = _random_letters(length * _ENDS_AT_ONCE)
-        end, *others = (letters[at : at + length] for at in range(0, len(letters), length))
-        _ends.extend(others)
-        return end
+def _made_ends() -> str:
+    """One end, and a store of others."""
+    length = _LENGTH - _TIME_LETTERS
+    letters = _random_letters(length * _ENDS_AT_ONCE)
+    end, *others = (letters[at : at + length] for at in range(0, len(letters), length))
+    _ends.extend(others)
+    return end
 
 
 def _random_letters(count: int) -> str:

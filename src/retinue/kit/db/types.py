@@ -67,5 +67,8 @@ def column_type(annotation: Any) -> Any:
     return Json(bare)
 
 
+_encode = msgspec.json.Encoder().encode
+
+
 def json_text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return _encode(value).decode()

@@ -6,10 +6,13 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from retinue.kit.errors import Invalid
-from retinue.kit.ids import letters_led_by_time
+from retinue.kit.ids import lead_by_time, new_id
 from retinue.kit.principal import ANONYMOUS, Principal
 
 _CORRELATION = re.compile(rb"^[A-Za-z0-9._-]{1,64}$")
+_CORRELATION_PREFIX = "cor"
+# The event log has an index over them.
+lead_by_time(_CORRELATION_PREFIX)
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -46,12 +49,10 @@ class Request:
         self.arrived_at: float | None = None
         self.route: Any = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
-        letters = letters_led_by_time()
-        self.request_id = f"req_{letters}"
+        made = new_id(_CORRELATION_PREFIX)
+        self.request_id = f"req_{made[4:]}"
         given = self.headers.get(b"x-correlation-id")
-        self.correlation_id = (
-            given.decode() if given is not None and _CORRELATION.match(given) else f"cor_{letters}"
-        )
+        self.correlation_id = given.decode() if given is not None and _CORRELATION.match(given) else made
         client = scope.get("client")
         self.ip_address: str = client[0] if client else ""
         if trusted and b"x-forwarded-for" in self.headers:
