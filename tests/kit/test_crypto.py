@@ -28,6 +28,7 @@ from retinue.kit.crypto import (
 from retinue.kit.errors import VaultSealed
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
+from retinue.kit.vault.ring import LiveRing
 
 CANARY = b"CANARY-sk-live-0123456789"
 HOME = Place("ten_a", "credentials", "cred_1", "secrets")
@@ -54,6 +55,34 @@ def test_what_was_sealed_opens_in_its_place(plaintext, place):
     assert RING.open(sealed, place) == plaintext
     assert RING.version_of(sealed) == 2
     assert len(sealed) == len(plaintext) + 93
+
+
+def test_a_value_that_was_opened_before_opens_nowhere_else_and_by_no_other_version():
+    ring = LiveRing(KEYS, active=2)
+    other = ring.seal(b"another", HOME)
+    for _ in range(2):
+        assert ring.open(SEALED, HOME) == CANARY
+        refuses(SEALED, msgspec.structs.replace(HOME, record_id="cred_2"), ring)
+        refuses(SEALED[:4] + bytes([3]) + SEALED[5:], HOME, ring)
+        refuses(SEALED[:65] + other[65:], HOME, ring)
+        refuses(other[:65] + SEALED[65:], HOME, ring)
+
+
+def test_a_version_that_was_given_up_opens_nothing_that_it_has_opened_before():
+    ring = LiveRing(KEYS, active=2)
+    assert ring.open(SEALED, HOME) == CANARY
+    ring.learn([1, 3], 3, KEYS.__getitem__)
+    refuses(SEALED, HOME, ring)
+
+
+def test_a_ring_keeps_no_more_keys_of_values_than_it_has_room_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(crypto, "_MOST_DATA_KEYS", 3)
+    ring = KeyRing(KEYS, active=2)
+    places = [msgspec.structs.replace(HOME, record_id=str(number)) for number in range(10)]
+    values = [(ring.seal(place.record_id.encode(), place), place) for place in places]
+    for sealed, place in [*values, *values]:
+        assert ring.open(sealed, place) == place.record_id.encode()
+        assert len(ring._data_keys) <= 3
 
 
 def test_two_seals_of_one_value_share_no_bytes_of_key_or_ciphertext():

@@ -9,6 +9,8 @@ from retinue.kit.limits.decision import Decision
 from retinue.kit.limits.plans import PlanLimits
 from retinue.kit.limits.window import LONGEST_STANDSTILL_MS, Allowance, Tally, single
 
+_MANY_LEASES = 4096
+
 
 class Used(msgspec.Struct, frozen=True):
     """What a key has spent of its plan in each window."""
@@ -87,8 +89,11 @@ class MemoryStore:
     def acquire(self, key: str, limit: int | None, lease_id: str, ttl: float) -> bool:
         """Take one of `limit` places for `ttl` seconds; the same lease again is renewed."""
         now = self._monotonic()
-        live = {lease: ends for lease, ends in self._leases.pop(key, {}).items() if ends > now}
+        live = self._leases.pop(key, {})
         self._drop_expired(now)
+        if lease_id not in live and len(live) >= (_MANY_LEASES if limit is None else limit):
+            # Only who finds no room looks whose time is over: a thousand turns at once are a thousand leases.
+            live = {lease: ends for lease, ends in live.items() if ends > now}
         admitted = lease_id in live or limit is None or len(live) < limit
         if admitted:
             live[lease_id] = now + ttl
