@@ -54,6 +54,26 @@ async def test_a_name_is_resolved_once_per_call_and_sent_as_the_host():
         assert f"Host: api.example:{server.port}\r\n" in server.heads[0]
 
 
+async def test_calls_wait_for_a_free_connection_and_one_that_leaves_takes_nobodys_place():
+    async with Egress(LOOPBACK, max_connections=2) as egress, listening() as server:
+        held = [egress.request("GET", server.url, timeout_s=5) for _ in range(2)]
+        for one in held:
+            await one.__aenter__()
+        with pytest.raises(EgressTimeout):
+            await call(egress, server.url, connect_timeout_s=0.05)
+        gone, *waiting = (asyncio.create_task(call(egress, server.url)) for _ in range(4))
+        await asyncio.sleep(0.05)
+        assert not any(task.done() for task in (gone, *waiting))
+        gone.cancel()
+        await held[0].__aexit__(None, None, None)
+        # In the same moment in which its turn comes.
+        waiting[0].cancel()
+        assert await asyncio.gather(*waiting[1:]) == [(200, b"ok")] * 2
+        await held[1].__aexit__(None, None, None)
+        assert await asyncio.gather(*(call(egress, server.url) for _ in range(5))) == [(200, b"ok")] * 5
+        assert (gone.cancelled(), waiting[0].cancelled()) == (True, True)
+
+
 async def test_a_large_body_goes_out_whole():
     body = bytes(range(256)) * 12_000
     async with Egress(LOOPBACK) as egress, listening() as server:

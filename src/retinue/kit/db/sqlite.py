@@ -20,6 +20,8 @@ from retinue.kit.db.errors import (
 _UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
 _BUSY_PATIENCE_S = 10.0
 _POLL_S = 0.05
+# More than the product has; one that is prepared again costs as much as several that are not.
+_PREPARED = 1024
 # So that a crowd of writers does not keep the event loop from everyone else.
 _MOST_AT_ONCE = 50
 # How long a transaction waits for company if the last one had some: docs/adr/0018-writers-wait-for-company.md
@@ -28,7 +30,9 @@ _GATHERING_S = 0.003
 
 def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
     # Patient at first: switching to WAL waits for a process that is just making the database.
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, timeout=60, cached_statements=_PREPARED
+    )
     connection.execute("PRAGMA journal_mode=WAL")
     # FULL: NORMAL acknowledges before any fsync, and what was acknowledged must survive.
     connection.execute("PRAGMA synchronous=FULL")

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import ssl
+from collections import deque
 from typing import NamedTuple
 
 from retinue.kit.egress.connection import Connection
@@ -29,10 +30,45 @@ class NotConnected(Exception):
         self.error = error
 
 
+class _Room:
+    """So many at once, the others in the order in which they came."""
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def take_if_free(self) -> bool:
+        """Whoever waits comes first: as long as anyone does, nothing is free."""
+        if not self._free:
+            return False
+        self._free -= 1
+        return True
+
+    async def take(self) -> None:
+        if self.take_if_free():
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():
+                self.give_back()
+            raise
+
+    def give_back(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
 class Pool:
     def __init__(self, ssl_context: ssl.SSLContext | None, max_connections: int) -> None:
         self._ssl_context = ssl_context
-        self._free = asyncio.Semaphore(max_connections)
+        self._room = _Room(max_connections)
         self._used: set[Connection] = set()
         self._kept: dict[Place, list[Connection]] = {}
         self._kept_count = 0
@@ -40,14 +76,15 @@ class Pool:
 
     async def take(self, place: Place, timeout_s: float, *, is_new: bool = False) -> Connection:
         """A connection to give back; a kept one unless it has to be new."""
-        kept = None if is_new or self._free.locked() else self._find_kept(place)
-        if kept is not None:
-            await self._free.acquire()
-            self._used.add(kept)
-            return kept
+        if not is_new and self._room.take_if_free():
+            kept = self._find_kept(place)
+            if kept is not None:
+                self._used.add(kept)
+                return kept
+            self._room.give_back()
         try:
             async with asyncio.timeout(timeout_s):
-                await self._free.acquire()
+                await self._room.take()
                 connection = await self._connect_in_place(place)
         except TimeoutError:
             raise NotConnected(EgressTimeout()) from None
@@ -59,7 +96,7 @@ class Pool:
         if connection not in self._used:
             return
         self._used.remove(connection)
-        self._free.release()
+        self._room.give_back()
         if not connection.is_reusable:
             connection.close()
             return
@@ -124,7 +161,7 @@ class Pool:
         try:
             return await self._connect(place)
         except BaseException:
-            self._free.release()
+            self._room.give_back()
             raise
 
     async def _connect(self, place: Place) -> Connection:

@@ -41,11 +41,8 @@ class Limiter:
         self._retry_seconds = retry_seconds
         self._gate = asyncio.Semaphore(CALLS_AT_ONCE)
         self._recovery: asyncio.Task[None] | None = None
-
-    @property
-    def is_local(self) -> bool:
+        self.is_local = shared is None
         """Whether there is no Redis at all, so that nothing need be awaited."""
-        return self._shared is None
 
     def hit_now(self, key: str, limits: PlanLimits, cost: int) -> Decision:
         return self._local.hit(key, limits, cost, burst=self._burst)

@@ -91,7 +91,7 @@ class MemoryStore:
         now = self._monotonic()
         live = self._leases.pop(key, {})
         self._drop_expired(now)
-        if lease_id not in live and len(live) >= (_MANY_LEASES if limit is None else limit):
+        if len(live) >= (_MANY_LEASES if limit is None else limit) and live.get(lease_id, 0.0) <= now:
             # Only who finds no room looks whose time is over: a thousand turns at once are a thousand leases.
             live = {lease: ends for lease, ends in live.items() if ends > now}
         admitted = lease_id in live or limit is None or len(live) < limit
