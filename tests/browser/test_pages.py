@@ -154,7 +154,8 @@ async def test_answers_are_saved_when_asked_to_and_found_again_by_the_link(site,
 async def test_where_someone_left_is_known_and_not_what_they_wrote(site, page):
     form = await site.make_form(NAME, {"id": "email", "type": "email", "label": "E-mail"})
     await page.goto(site.page_of(form))
-    async with page.expect_request(lambda request: "/progress/" in request.url) as begun:
+    # Stored, and not only sent: it is asked for below.
+    async with page.expect_response(lambda response: "/progress/" in response.url) as begun:
         await page.get_by_label("Name").fill("Ada")
     await page.get_by_label("E-mail").fill("ada@example.com")
     saved = (await begun.value).url.removeprefix(site.url)
