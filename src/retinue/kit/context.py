@@ -94,8 +94,9 @@ class Context:
         It is shared: whoever wants to change it makes a copy. A transaction always reads for itself.
         """
         heard, now = self.principal.configuration, self.clock.monotonic()
-        is_heard = heard is not None and now < heard.until and self._tenant_id == self.principal.tenant_id
-        if heard is None or not is_heard or not self.unit_of_work.reads_freely:
+        if heard is None or now >= heard.until or self._tenant_id != self.principal.tenant_id:
+            return await read()
+        if not self.unit_of_work.reads_freely:
             return await read()
         memory, key = self.instance.memory, (self._tenant_id, what)
         found: T = memory.recall(key, heard, now)

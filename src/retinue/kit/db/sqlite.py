@@ -20,7 +20,7 @@ from retinue.kit.db.errors import (
 _UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
 _BUSY_PATIENCE_S = 10.0
 _POLL_S = 0.05
-# More than the product has; one that is prepared again costs as much as several that are not.
+# Python keeps 128 and the product has hundreds; to prepare one anew costs five times as much as to run it.
 _PREPARED = 1024
 # So that a crowd of writers does not keep the event loop from everyone else.
 _MOST_AT_ONCE = 50
@@ -46,12 +46,12 @@ def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
     return connection
 
 
-_Refusal = (OverflowError, UnicodeEncodeError, sqlite3.Error)
+_REFUSALS = (OverflowError, UnicodeEncodeError, sqlite3.Error)
 
 
 def _translated(error: Exception) -> Exception:
-    is_of_a_type = isinstance(error, sqlite3.ProgrammingError) and "type" in str(error)
-    if is_of_a_type or not isinstance(error, sqlite3.Error):
+    has_a_bad_type = isinstance(error, sqlite3.ProgrammingError) and "type" in str(error)
+    if has_a_bad_type or not isinstance(error, sqlite3.Error):
         return ValueRejected()
     code = getattr(error, "sqlite_errorcode", 0) or 0
     if code in {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}:
@@ -80,7 +80,7 @@ def _run(
 ) -> sqlite3.Cursor:
     try:
         return connection.executemany(sql, arguments) if many else connection.execute(sql, arguments)
-    except _Refusal as error:
+    except _REFUSALS as error:
         raise _translated(error) from error
 
 
@@ -248,7 +248,7 @@ class SqliteDatabase:
                     cursor.execute(sql, many[0])
                 else:
                     cursor.executemany(sql, many)
-        except _Refusal as error:
+        except _REFUSALS as error:
             raise _translated(error) from error
 
     async def _apply_with_care(self, connection: Connection, some: list[_Waiting]) -> None:

@@ -47,7 +47,7 @@ class Unit:
         return self._connection
 
     async def fetch(self, compiled: Compiled, arguments: list[Any], *, heavy: bool) -> list[Any]:
-        if self._connection is None and self._reads_freely:
+        if self.reads_freely:
             return await self.database.fetch(compiled.sql, arguments, heavy=heavy)
         connection = await self.begin()
         return await connection.fetch(compiled.sql, arguments)
