@@ -10,16 +10,19 @@ ARGS =
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+INSTALLED_DEV := .venv/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CODE := $(wildcard src tests bench scripts)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install run test check fix bench openapi openapi-current reference access migration crash campaign lock clean
+.PHONY: help install install-dev run test check fix bench openapi openapi-current reference access migration crash campaign lock clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(INSTALLED)  ## make .venv from requirements.lock, with .venv/bin/retinue
+install: $(INSTALLED)  ## make .venv from requirements.lock, with .venv/bin/retinue: what running it takes
+
+install-dev: $(INSTALLED_DEV)  ## add what tests and checks need: requirements-dev.lock
 
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -33,27 +36,33 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(PIP) check
 	@touch $@
 
+$(INSTALLED_DEV): requirements-dev.lock $(INSTALLED)
+	@echo "Installing $$(grep -c == requirements-dev.lock) pinned packages for tests and checks into .venv …"
+	@$(PIP) install -qq --no-compile --no-deps --requirement requirements-dev.lock
+	@$(PIP) check
+	@touch $@
+
 run: install  ## fetch the weights of the embedded models, start the server; HOST and PORT choose the address
 	@$(BIN)/retinue models pull || echo "Starting without the embedded models whose weights are missing."
 	@exec $(BIN)/retinue serve --host $(HOST) --port $(PORT) $(ARGS)
 
-test: install  ## the suite on SQLite, and on PostgreSQL and Redis where they answer; ARGS go to pytest
+test: install-dev  ## the suite on SQLite, and on PostgreSQL and Redis where they answer; ARGS go to pytest
 	@$(BIN)/python scripts/suite.py $(ARGS)
 
-check: install  ## format, lint, types, import contracts, shape, OpenAPI document
+check: install-dev  ## format, lint, types, import contracts, shape, dependencies, OpenAPI document
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest tests/contract/test_shape.py
+	$(BIN)/python -m pytest tests/contract/test_shape.py tests/contract/test_names.py tests/contract/test_dependencies.py
 	@$(BIN)/python scripts/reference.py --check
 	@$(MAKE) --no-print-directory openapi-current
 
-fix: install  ## format, and repair what ruff can repair
+fix: install-dev  ## format, and repair what ruff can repair
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 
-bench: install  ## our CPU time per request beside a bare ASGI app; ARGS go to the benchmark
+bench: install-dev  ## our CPU time per request beside a bare ASGI app; ARGS go to the benchmark
 	$(BIN)/python -m bench $(ARGS)
 
 openapi: install  ## write docs/reference/openapi.json
@@ -63,10 +72,10 @@ openapi: install  ## write docs/reference/openapi.json
 reference: install  ## write docs/reference/*.md from the declarations
 	@$(BIN)/python scripts/reference.py
 
-access: install  ## write the table of who may call what, to be read in review
+access: install-dev  ## write the table of who may call what, to be read in review
 	@PYTHONPATH=. $(BIN)/python -c 'from tests.contract.test_roles import TABLE, who_may_call; TABLE.write_text(who_may_call())'
 
-migration: install  ## draft the next migration: make migration NAME="add boxes"
+migration: install-dev  ## draft the next migration: make migration NAME="add boxes"
 	@$(BIN)/python scripts/migration.py $(NAME)
 
 openapi-current: install
@@ -79,13 +88,13 @@ openapi-current: install
 		echo "openapi: $(OPENAPI) is missing or stale: run make openapi"; exit 1; \
 	fi
 
-crash: install  ## 200 kills of the server under load
+crash: install-dev  ## 200 kills of the server under load
 	RETINUE_TEST_KILLS=200 $(BIN)/python -m pytest tests/e2e/test_crash.py $(ARGS)
 
-campaign: install  ## the long forms of the tests
-	$(BIN)/python -m pytest -m slow $(ARGS)
+campaign: install-dev  ## the long forms of the tests, with their figures in docs/reference/campaign.md; ARGS name parts
+	$(BIN)/python scripts/campaign.py $(ARGS)
 
-lock:  ## write requirements.lock from what pyproject.toml names and .venv holds
+lock:  ## write requirements.lock and requirements-dev.lock from what pyproject.toml names and .venv holds
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv
 	@$(PIP) install -qq --editable '.[dev]'
 	@$(BIN)/python scripts/lock.py

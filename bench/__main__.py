@@ -20,6 +20,7 @@ from bench import (
     forms,
     functions,
     jobs,
+    outgoing,
     requests,
     retrieval,
     startup,
@@ -151,7 +152,7 @@ async def show_outgoing() -> bool:
     table = Table(title="outgoing calls and functions")
     for column in ("what", "measured", "goal", ""):
         table.add_column(column)
-    return _show(table, [*await streaming.measure(), *await functions.measure()])
+    return _show(table, [*await outgoing.measure(), *await streaming.measure(), *await functions.measure()])
 
 
 def _show_ratios(title: str, ratios: list[Ratio]) -> bool:

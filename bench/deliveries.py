@@ -9,30 +9,27 @@ import statistics
 import tempfile
 import time
 import urllib.request
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from bench import receiving
-from bench.figures import KEY, Figure
+from bench.figures import Figure, settings_of_run
 from bench.filling import fill
 from bench.servers import Server
 from retinue.kit.context import Caller, Context
+from retinue.kit.context.instance import Instance
 from retinue.kit.db.statements import Statement
-from retinue.kit.instance import Instance
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.principal import SYSTEM
-from retinue.kit.secrets import Secret
-from retinue.kit.settings import Settings
 from retinue.kit.webhook_signing import new_signing_secret
-from retinue.tenants.models import Tenant
+from retinue.tenants.models import Plan, Tenant
 from retinue.webhooks.manifest import manifest as webhooks
 from retinue.webhooks.models import DeliveryStatus, Webhook, WebhookDelivery
 from retinue.webhooks.queries import page_of_deliveries
 from retinue.webhooks.schemas import DeliveryList
-from retinue.webhooks.secrets import Secrets
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.webhooks.signing_secrets import WebhookSecrets
+from retinue.wiring import close_instance, open_instance
 
 DELIVERIES = 5000
 RECEIVERS = 64
@@ -52,11 +49,11 @@ class Tenantry:
 
     def context(self) -> Context:
         ctx = Context(self._instance, SYSTEM, Caller(correlation_id="cor_bench"))
-        ctx.act_in(self._tenant_id)
+        ctx.bind_tenant(self._tenant_id)
         return ctx
 
     async def webhook(self, url: str, event: str) -> Webhook:
-        secrets = Secrets(new_signing_secret())
+        secrets = WebhookSecrets(new_signing_secret())
         async with self.context() as ctx:
             return await ctx.db.insert(
                 Webhook(
@@ -78,7 +75,7 @@ class Tenantry:
 
 async def tenant_of(instance: Instance, name: str) -> Tenantry:
     async with Context(instance, SYSTEM, Caller(correlation_id="cor_bench")) as ctx:
-        made = await ctx.system("bench").insert(Tenant(name=name, plan="enterprise", is_listened_to=True))
+        made = await ctx.system("bench").insert(Tenant(name=name, plan=Plan.enterprise, is_listened_to=True))
     return Tenantry(instance, made.id)
 
 
@@ -107,13 +104,7 @@ async def measure(url: str) -> list[Figure]:
     receiver = Receiver(sink)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            settings = with_base_url(
-                Settings(
-                    data_dir=Path(folder), database_url=url, master_key=Secret(KEY["RETINUE_MASTER_KEY"])
-                ),
-                "127.0.0.1",
-                8080,
-            )
+            settings = settings_of_run(folder, url)
             instance = await open_instance(settings, manifests=(webhooks,))
             try:
                 return [
@@ -160,7 +151,7 @@ _DELIVERED: Statement[Any] = Statement(sa.select(sa.func.sum(Webhook.__table__.c
 async def _pending(tenantry: Tenantry) -> int:
     """How many are not delivered yet, or not even routed; asked so that the asking costs nothing."""
     async with tenantry.context() as ctx:
-        return DELIVERIES - int(await ctx.apart().db.scalar(_DELIVERED))
+        return DELIVERIES - int(await ctx.detached().db.scalar(_DELIVERED))
 
 
 async def _emit_steadily(tenantry: Tenantry) -> dict[str, float]:
@@ -255,7 +246,9 @@ async def _page_ms(tenantry: Tenantry, webhook: Webhook) -> float:
     for _ in range(50):
         async with tenantry.context() as ctx:
             begun = time.perf_counter()
-            found = await page_of_deliveries(ctx.apart(), webhook, DeliveryList(status=DeliveryStatus.failed))
+            found = await page_of_deliveries(
+                ctx.detached(), webhook, DeliveryList(status=DeliveryStatus.failed)
+            )
             times.append((time.perf_counter() - begun) * 1000)
             assert len(found.items) == 20
     return statistics.median(times)

@@ -4,9 +4,20 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+from retinue.kit.secrets import Secret
+from retinue.kit.settings import Settings
+from retinue.wiring import server_settings
 
 # One root key for the whole run: the PostgreSQL database outlives the data dirs of its servers.
 KEY = {"RETINUE_MASTER_KEY": base64.b64encode(os.urandom(32)).decode()}
+
+
+def settings_of_run(folder: str, url: str) -> Settings:
+    """Settings of an instance inside the benchmark's own process."""
+    own = Settings(data_dir=Path(folder), database_url=url, master_key=Secret(KEY["RETINUE_MASTER_KEY"]))
+    return server_settings(own, [("127.0.0.1", 8080)])
 
 
 @dataclass(frozen=True)

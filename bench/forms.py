@@ -16,14 +16,14 @@ import asyncpg
 from bench import submitting
 from bench.figures import KEY, Figure, tell
 from bench.retrieval import context
-from retinue.forms import analytics, service, submissions
-from retinue.forms.counting import count_submissions
+from retinue.forms import service, submissions
+from retinue.forms.after import analytics
+from retinue.forms.after.daily_counts import count_submissions
+from retinue.forms.after.search_index import ADD_WORDS, index_text, row_number, tagged_words
 from retinue.forms.models import Form, FormDay, FormStatus, SearchIndex, Submission
 from retinue.forms.schemas import AnalyticsQuery, FormCreate, SubmissionList
-from retinue.forms.searching import ADD_WORDS, number_of, spaced_words, tagged_words
+from retinue.kit.context.instance import Instance
 from retinue.kit.db.bulk import insert_rows
-from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import NoPayload
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.tenants.models import Plan, Tenant
@@ -69,7 +69,7 @@ async def fill(instance: Instance, tenant_id: str, many: int, url: str) -> Form:
                 await insert_rows(ctx.db, Submission.__table__, NAMES, _rows(form, some, many))
                 words = [
                     {
-                        "number": number_of(ROW_KEY, number),
+                        "number": row_number(ROW_KEY, number),
                         "owner": tenant_id,
                         "words": tagged_words(form.id, number, _words(number)),
                     }
@@ -110,14 +110,14 @@ def _rows(form: Form, some: range, many: int) -> list[tuple[Any, ...]]:
         made.append(
             (
                 f"sbm_{number:026d}", at, at, form.id, 1, "received", data, '{"source":"public"}', "[]",
-                "public", _words(number), "", False, False, number_of(ROW_KEY, number),
+                "public", _words(number), "", False, False, row_number(ROW_KEY, number),
             )
         )  # fmt: skip
     return made
 
 
 async def read(instance: Instance, tenant_id: str, form: Form, many: int) -> list[Figure]:
-    ctx = context(instance, tenant_id, reads_freely=True)
+    ctx = context(instance, tenant_id, reads_outside_transaction=True)
 
     def listed(**query: Any) -> Callable[[], Awaitable[Any]]:
         return lambda: submissions.page(ctx, form, SubmissionList(**query))
@@ -132,7 +132,7 @@ async def read(instance: Instance, tenant_id: str, form: Form, many: int) -> lis
         "search, a word that none has": listed(search="nothing"),
         "search in a status": listed(search="support", status="received"),
         "search in a day": listed(search="support", after="2026-02-01", before="2026-02-02"),
-        "analytics": lambda: analytics.collect(ctx, form, AnalyticsQuery()),
+        "analytics": lambda: analytics.load_analytics(ctx, form, AnalyticsQuery()),
     }
     return [
         Figure(f"{many:,} submissions: {name}", await cost_ms(instance, ask), "ms", READ_GOAL_MS)
@@ -157,12 +157,12 @@ async def indexing_us(instance: Instance, tenant_id: str, form: Form) -> float:
         await ctx.db.insert_many(
             Submission(
                 form_id=form.id, form_version=1, data={"name": "Ada"}, metadata={}, source="public",
-                searched=_words(number) + spaced_words(f"some other words {number // 3} of a message"),
+                searched=_words(number) + index_text(f"some other words {number // 3} of a message"),
             )
             for number in range(NEW)
         )  # fmt: skip
     started = time.process_time()
-    await count_submissions.run(context(instance, tenant_id, reads_freely=True), NoPayload())
+    await count_submissions(context(instance, tenant_id, reads_outside_transaction=True))
     return (time.process_time() - started) / NEW * 1e6
 
 

@@ -4,20 +4,17 @@ import asyncio
 import statistics
 import tempfile
 import time
-from pathlib import Path
 
 import msgspec
 
-from bench.figures import KEY, Figure
+from bench.figures import Figure, settings_of_run
 from retinue.kit.context import Caller, Context
-from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import job
+from retinue.kit.context.instance import Instance
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.jobs.declare import JobKind, implement
 from retinue.kit.jobs.runner import Runner
-from retinue.kit.manifest import Manifest
 from retinue.kit.principal import SYSTEM
-from retinue.kit.secrets import Secret
-from retinue.kit.settings import Settings
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.wiring import close_instance, open_instance
 
 JOBS = 4000
 STARTS = 200
@@ -31,28 +28,28 @@ class Numbered(msgspec.Struct):
     number: int
 
 
-@job(queue="bench")
-async def bench_nothing(ctx: Context, payload: Numbered) -> None:
+async def _do_nothing(ctx: Context, payload: Numbered) -> None:
     global _ran  # noqa: PLW0603  a counter of the benchmark's one process
     _ran += 1
     if _ran == JOBS:
         _done.set()
 
 
-@job(queue="bench")
-async def bench_start(ctx: Context, payload: Numbered) -> None:
+async def _note_start(ctx: Context, payload: Numbered) -> None:
     _started.append(time.perf_counter())
     _done.set()
 
 
+NOTHING = JobKind("bench.nothing", Numbered, queue="bench")
+START = JobKind("bench.start", Numbered, queue="bench")
+
+
 async def measure(url: str) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
-        settings = with_base_url(
-            Settings(data_dir=Path(folder), database_url=url, master_key=Secret(KEY["RETINUE_MASTER_KEY"])),
-            "127.0.0.1",
-            8080,
+        settings = settings_of_run(folder, url)
+        manifest = Manifest(
+            name="bench_jobs", jobs=(implement(NOTHING, _do_nothing), implement(START, _note_start))
         )
-        manifest = Manifest(name="bench_jobs", jobs=(bench_nothing, bench_start))
         instance = await open_instance(settings, manifests=(manifest,))
         try:
             return [await _drain(instance), await _latency(instance)]
@@ -60,10 +57,10 @@ async def measure(url: str) -> list[Figure]:
             await close_instance(instance)
 
 
-async def _enqueue(instance: Instance, kind: object, numbers: range) -> None:
+async def _enqueue(instance: Instance, kind: JobKind[Numbered], numbers: range) -> None:
     async with Context(instance, SYSTEM, Caller(correlation_id="cor_bench")) as ctx:
         for number in numbers:
-            ctx.defer(kind, Numbered(number))  # type: ignore[arg-type]
+            ctx.defer(kind, Numbered(number))
 
 
 async def _drain(instance: Instance) -> Figure:
@@ -71,7 +68,7 @@ async def _drain(instance: Instance) -> Figure:
     _ran = 0
     _done.clear()
     for start in range(0, JOBS, 1000):
-        await _enqueue(instance, bench_nothing, range(start, start + 1000))
+        await _enqueue(instance, NOTHING, range(start, start + 1000))
     runner = Runner(instance, concurrency={"bench": 50})
     before = time.process_time()
     await runner.start()
@@ -88,7 +85,7 @@ async def _latency(instance: Instance) -> Figure:
         _done.clear()
         _started.clear()
         asked = time.perf_counter()
-        await _enqueue(instance, bench_start, range(number, number + 1))
+        await _enqueue(instance, START, range(number, number + 1))
         await asyncio.wait_for(_done.wait(), 10)
         waits.append((_started[0] - asked) * 1000)
         await asyncio.sleep(0.005)

@@ -1,6 +1,7 @@
 """A lean HTTP client: prebuilt requests over kept-alive connections, bounded in count."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 
@@ -64,8 +65,7 @@ async def drive(port: int, request: bytes, count: int, connections: int = 8) -> 
         if not share:
             continue
         done: asyncio.Future[None] = loop.create_future()
-        client = Client(request, share, done)
-        await loop.create_connection(lambda client=client: client, "127.0.0.1", port)
+        _, client = await loop.create_connection(partial(Client, request, share, done), "127.0.0.1", port)
         clients.append(client)
         waiting.append(done)
     await asyncio.wait_for(asyncio.gather(*waiting), 120)

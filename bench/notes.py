@@ -6,15 +6,15 @@ from typing import Annotated
 import msgspec
 
 from retinue.kit.context import Context
+from retinue.kit.context.manifest import Manifest
 from retinue.kit.db.models import TenantRecord, table
 from retinue.kit.errors import RetinueError
 from retinue.kit.events.declare import Event, event
 from retinue.kit.http.replies import EventStream
-from retinue.kit.http.routing import Routes, loaded
-from retinue.kit.http.sse import Event as StreamEvent
+from retinue.kit.http.routing import Routes, path_loader
+from retinue.kit.http.sse import ServerSentEvent as StreamEvent
 from retinue.kit.lists import Listing, Page, PageQuery
-from retinue.kit.manifest import Manifest
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 
 CHUNKS = 500
 
@@ -56,7 +56,7 @@ class Chunk(msgspec.Struct):
     delta: str
 
 
-NoteById = Annotated[Note, loaded(Note, "note_id", NoteNotFound)]
+NoteById = Annotated[Note, path_loader(Note, "note_id", NoteNotFound)]
 listing = Listing(Note)
 routes = Routes("/bench/notes", tag="bench")
 

@@ -14,12 +14,13 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from bench.notes import Note, manifest
 from retinue.app import Service
 from retinue.domains import DOMAINS
-from retinue.kit.db.engine import Database, database_for
+from retinue.kit.db.databases import database_for
+from retinue.kit.db.engine import Database
 from retinue.kit.db.statements import DIALECTS
-from retinue.kit.http.server import Limits, serve
-from retinue.kit.logging import configure
-from retinue.kit.settings import Settings, load
-from retinue.wiring import with_base_url
+from retinue.kit.http.server import ConnectionLimits, serve
+from retinue.kit.logging import configure_logging
+from retinue.kit.settings import Settings, load_settings
+from retinue.wiring import server_settings
 
 
 async def create_table(database: Database) -> None:
@@ -37,20 +38,20 @@ async def main(port: int, settings: Settings) -> None:
     await database.open()
     await create_table(database)
     await database.close()
-    service = Service(with_base_url(settings, "127.0.0.1", port), manifests=(*DOMAINS, manifest))
+    service = Service(server_settings(settings, [("127.0.0.1", port)]), manifests=(*DOMAINS, manifest))
     await serve(
         service,
         host="127.0.0.1",
         port=port,
-        limits=Limits(uncounted_peers=("127.0.0.0/8",)),
-        on_bound=lambda _host, _port: None,
+        limits=ConnectionLimits(uncounted_peers=("127.0.0.0/8",)),
+        on_bound=lambda _addresses: None,
         shutting_down=asyncio.Event(),
     )
 
 
 if __name__ == "__main__":
-    settings, _ = load(os.environ)
+    settings, _ = load_settings(os.environ)
     Path(settings.data_dir).mkdir(parents=True, exist_ok=True)
-    configure(settings)
+    configure_logging(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main(int(sys.argv[1]), settings))

@@ -14,19 +14,19 @@ import msgspec
 import numpy as np
 
 from bench.figures import KEY, Figure, tell
-from retinue.adapters.documents import Piece
+from retinue.adapters.documents import DocumentPiece
 from retinue.kit.context import Caller, Context
-from retinue.kit.instance import Instance
+from retinue.kit.context.instance import Instance
 from retinue.kit.principal import SYSTEM
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.knowledge import service as knowledge
-from retinue.knowledge.base_index import IndexCache
-from retinue.knowledge.chunks import Vectors, new_revision, write
-from retinue.knowledge.embedding import normalized
+from retinue.knowledge.chunks import Vectors, new_revision, write_chunks
+from retinue.knowledge.embedding import normalize
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
-from retinue.knowledge.retrieval import find
-from retinue.tenants.models import Tenant
+from retinue.knowledge.retrieval import find_passages
+from retinue.knowledge.vector_index import IndexCache
+from retinue.tenants.models import Plan, Tenant
 from retinue.wiring import close_instance, open_instance
 
 CHUNKS = 100_000
@@ -57,17 +57,24 @@ class Texts:
         drawn = np.searchsorted(self._frequency, self._chance.random(count))
         return [f"word{number}" for number in drawn]
 
-    def piece(self, position: int) -> Piece:
-        return Piece(text=" ".join(self.words(WORDS_PER_CHUNK)), page=None, heading=None, position=position)
+    def piece(self, position: int) -> DocumentPiece:
+        return DocumentPiece(
+            text=" ".join(self.words(WORDS_PER_CHUNK)), page=None, heading=None, position=position
+        )
 
     def vectors(self, count: int) -> Vectors:
-        return normalized(self._chance.standard_normal((count, DIMENSIONS), dtype=np.float32))
+        return normalize(self._chance.standard_normal((count, DIMENSIONS), dtype=np.float32))
 
 
-def context(instance: Instance, tenant_id: str, *, reads_freely: bool = False) -> Context:
-    made = Context(instance, SYSTEM, Caller(correlation_id="cor_bench"), reads_freely=reads_freely)
+def context(instance: Instance, tenant_id: str, *, reads_outside_transaction: bool = False) -> Context:
+    made = Context(
+        instance,
+        SYSTEM,
+        Caller(correlation_id="cor_bench"),
+        reads_outside_transaction=reads_outside_transaction,
+    )
     if tenant_id:
-        made.act_in(tenant_id)
+        made.bind_tenant(tenant_id)
     return made
 
 
@@ -75,7 +82,7 @@ async def fill(instance: Instance, chunks: int, seed: int) -> Filled:
     """A tenant with one base of so many chunks, written as training writes them."""
     texts = Texts(seed)
     async with context(instance, "") as ctx:
-        tenant = await ctx.system("bench").insert(Tenant(name=f"Bench {seed}", plan="enterprise"))
+        tenant = await ctx.system("bench").insert(Tenant(name=f"Bench {seed}", plan=Plan.enterprise))
     async with context(instance, tenant.id) as ctx:
         base = await knowledge.create_base(ctx)
         await ctx.db.update(base, dimensions=DIMENSIONS)
@@ -102,7 +109,7 @@ async def _fill_document(
         vectors = texts.vectors(len(pieces))
         started, cpu_started = time.perf_counter(), time.process_time()
         async with context(instance, base.tenant_id) as ctx:
-            await write(ctx, document, revision, pieces, vectors)
+            await write_chunks(ctx, document, revision, pieces, vectors)
         cpu, wall = cpu + time.process_time() - cpu_started, wall + time.perf_counter() - started
     async with context(instance, base.tenant_id) as ctx:
         held = await ctx.db.lock(KnowledgeBase, base.id)
@@ -126,9 +133,9 @@ async def _round(instance: Instance, filled: Filled) -> list[float]:
         # Two of eight words are among the most common ones, as in a question people ask.
         asked = " ".join([*texts.words(6), "word0", "word3"])
         vector = texts.vectors(1)[0]
-        reader = context(instance, filled.tenant_id, reads_freely=True)
+        reader = context(instance, filled.tenant_id, reads_outside_transaction=True)
         started = time.process_time()
-        await find(reader, filled.base_id, asked, vector, top_k=5)
+        await find_passages(reader, filled.base_id, asked, vector, top_k=5)
         spent.append((time.process_time() - started) * 1000)
     return spent
 

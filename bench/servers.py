@@ -33,11 +33,13 @@ class Server:
         env: dict[str, str] | None = None,
         python: str = sys.executable,
         health: str = "/health",
+        folder: Path | None = None,
     ) -> None:
         self.port = free_port()
         started = time.perf_counter()
         self.process = subprocess.Popen(
             [python, "-m", module, str(self.port), *arguments],
+            cwd=folder,
             env={**os.environ, **(env or {})},
             stdout=subprocess.DEVNULL,
             # Ours has nothing to say unless something is wrong; others may talk.

@@ -16,7 +16,8 @@ import uvloop
 from bench.figures import Figure
 from bench.provider import CHUNKS
 from bench.servers import Server
-from retinue.adapters.llm import ChatRequest, Done, Message, ProviderAccess, provider_for
+from retinue.adapters.llm import ChatRequest, ModelMessage, ProviderAccess, ReplyFinished, provider_for
+from retinue.kit.clock import SystemClock
 from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
@@ -63,13 +64,13 @@ def bare(session: aiohttp.ClientSession, base_url: str) -> Callable[[], Awaitabl
 
 def ours(egress: Egress, base_url: str) -> Callable[[], Awaitable[str]]:
     access = ProviderAccess(provider="openai_compatible", api_key=Secret(KEY), base_url=base_url)
-    provider = provider_for(egress, access)
-    request = ChatRequest(model="words", messages=(Message(role="user", content="Hello"),))
+    provider = provider_for(egress, access, SystemClock())
+    request = ChatRequest(model="words", messages=(ModelMessage(role="user", content="Hello"),))
 
     async def read() -> str:
         text = ""
         async for delta in provider.stream(request):
-            if isinstance(delta, Done):
+            if isinstance(delta, ReplyFinished):
                 text = delta.reply.text
         return text
 

@@ -30,7 +30,7 @@ CLOCK_GOAL_MS = 1.0
 BACKENDS = """
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
-FIELDS = [
+FIELDS: list[dict[str, object]] = [
     {"id": "name", "type": "text", "label": "Name", "required": True, "validation": {"max_length": 200}},
     {"id": "email", "type": "email", "label": "E-mail", "required": True},
     {"id": "message", "type": "textarea", "label": "Message"},

@@ -18,16 +18,17 @@ import msgspec
 from bench.figures import KEY, Figure, tell
 from bench.retrieval import context
 from retinue.files import service as files
+from retinue.kit.context.instance import Instance
 from retinue.kit.http.uploads import UploadedFile
-from retinue.kit.instance import Instance
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.tables import aggregates, queries, service
-from retinue.tables.filters import Condition, Filtering
-from retinue.tables.importing import ImportToRun, run_import
+from retinue.tables.filters import Condition, FilterBuilder
+from retinue.tables.job_kinds import ImportToRun
 from retinue.tables.models import ColumnType, DataTable, ImportMode, ImportStatus, TableImport
 from retinue.tables.schemas import ColumnCreate, TableCreate
 from retinue.tables.storage import Layout
+from retinue.tables.transfers.imports import run_import
 from retinue.tenants.models import Plan, Tenant
 from retinue.wiring import close_instance, open_instance
 
@@ -68,9 +69,9 @@ async def bring(instance: Instance, tenant_id: str, rows: int, columns: list[Col
     """A table made of a file of so many rows, by the job that does it."""
     async with context(instance, tenant_id) as ctx:
         table = await service.create(ctx, TableCreate(name=f"Bench {rows}", columns=columns))
-    ctx = context(instance, tenant_id, reads_freely=True)
+    ctx = context(instance, tenant_id, reads_outside_transaction=True)
     file = _file(instance.settings.data_dir, rows)
-    kept = await files.keep(ctx, file, purpose="bench", filename="a.csv", mime_type="text/csv")
+    kept = await files.store_content(ctx, file, purpose="bench", filename="a.csv", mime_type="text/csv")
     async with context(instance, tenant_id) as ctx:
         await ctx.db.insert(kept)
         run = await ctx.db.insert(
@@ -81,7 +82,7 @@ async def bring(instance: Instance, tenant_id: str, rows: int, columns: list[Col
         )  # fmt: skip
     Path("/proc/self/clear_refs").write_text("5")
     before, cpu, wall = _memory("VmRSS"), _cpu(), time.perf_counter()
-    await run_import.run(context(instance, tenant_id, reads_freely=True), ImportToRun(run.id))
+    await run_import(context(instance, tenant_id, reads_outside_transaction=True), ImportToRun(run.id))
     cpu, wall = _cpu() - cpu, time.perf_counter() - wall
     async with context(instance, tenant_id) as ctx:
         done = await ctx.db.get(TableImport, run.id)
@@ -119,7 +120,7 @@ async def costs(instance: Instance, tenant_id: str, table: DataTable) -> dict[st
     """Milliseconds for what people do with a table."""
 
     def condition(filter: dict[str, Any]) -> Condition:
-        filtering = Filtering(Layout(table))
+        filtering = FilterBuilder(Layout(table))
         filtering.add_filter(filter)
         return filtering.condition()
 
@@ -129,11 +130,11 @@ async def costs(instance: Instance, tenant_id: str, table: DataTable) -> dict[st
             await service.insert_row(ctx, table.id, values)
 
     async def read(filter: dict[str, Any], sort: str | None = None, page: int = 1) -> None:
-        ctx = context(instance, tenant_id, reads_freely=True)
+        ctx = context(instance, tenant_id, reads_outside_transaction=True)
         await queries.page(ctx, table, condition(filter), sort=sort, page=page, per_page=20)
 
     async def grouped(_: int) -> None:
-        ctx = context(instance, tenant_id, reads_freely=True)
+        ctx = context(instance, tenant_id, reads_outside_transaction=True)
         await aggregates.aggregate(ctx, table, Condition(), "age", "count,sum:amount")
 
     few = 3 if table.row_count > FEW else TIMES

@@ -3,17 +3,14 @@
 import asyncio
 import tempfile
 import time
-from pathlib import Path
 
-from bench.figures import KEY, Figure
+from bench.figures import Figure, settings_of_run
 from retinue.kit.context import Caller, Context
-from retinue.kit.instance import Instance
+from retinue.kit.context.instance import Instance
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.principal import SYSTEM
-from retinue.kit.secrets import Secret
-from retinue.kit.settings import Settings
-from retinue.tenants.models import Tenant
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.tenants.models import Plan, Tenant
+from retinue.wiring import close_instance, open_instance
 from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution
 from retinue.workflows.schemas import WorkflowCreate
 from retinue.workflows.service import create
@@ -29,11 +26,7 @@ _EDGES = [{"from": f"n{number}", "to": f"n{number + 1}"} for number in range(4)]
 
 async def measure(url: str) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
-        settings = with_base_url(
-            Settings(data_dir=Path(folder), database_url=url, master_key=Secret(KEY["RETINUE_MASTER_KEY"])),
-            "127.0.0.1",
-            8080,
-        )
+        settings = settings_of_run(folder, url)
         instance = await open_instance(settings)
         try:
             return await _measure(instance)
@@ -44,14 +37,16 @@ async def measure(url: str) -> list[Figure]:
 def _context(instance: Instance, tenant_id: str = "") -> Context:
     ctx = Context(instance, SYSTEM, Caller(correlation_id="cor_bench"))
     if tenant_id:
-        ctx.act_in(tenant_id)
+        ctx.bind_tenant(tenant_id)
     return ctx
 
 
 async def _measure(instance: Instance) -> list[Figure]:
     unlimited = {"workflow_executions_per_minute": None, "concurrent_executions": None}
     async with _context(instance) as ctx:
-        tenant = await ctx.system("bench").insert(Tenant(name="Bench", plan="enterprise", limits=unlimited))
+        tenant = await ctx.system("bench").insert(
+            Tenant(name="Bench", plan=Plan.enterprise, limits=unlimited)
+        )
     async with _context(instance, tenant.id) as ctx:
         body = WorkflowCreate(name="Bench", status="published", nodes=_NODES, edges=_EDGES)
         workflow = await create(ctx, body)
@@ -74,5 +69,5 @@ async def _start(instance: Instance, tenant_id: str, workflow: Workflow) -> None
 
 
 async def _open_ones(instance: Instance, tenant_id: str) -> int:
-    ctx = _context(instance, tenant_id).apart()
+    ctx = _context(instance, tenant_id).detached()
     return RUNS - await ctx.db.count(WorkflowExecution, status=RunStatus.completed)

@@ -1,12 +1,13 @@
-"""Writes requirements.lock: the installed version of everything pyproject.toml needs, directly or not.
+"""Writes the installed version of everything pyproject.toml needs, directly or not, into two files.
 
+`requirements.lock` is what running Retinue takes, `requirements-dev.lock` what tests and checks take besides.
 Markers are judged for every supported Python on Linux, not only for the one that runs this: Debian 12's
 3.11.2 needs packages that a newer 3.11 does not.
 """
 
 import sys
 import tomllib
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCK = ROOT / "requirements.lock"
-HEADER = "# Written by `make lock`. Everything to run, test and build Retinue, on Python 3.11 and newer.\n"
+RUN_LOCK = ROOT / "requirements.lock"
+DEV_LOCK = ROOT / "requirements-dev.lock"
+RUN_HEADER = "# Written by `make lock`. Everything to build and run Retinue, on Python 3.11 and newer.\n"
+DEV_HEADER = "# Written by `make lock`. What tests and checks need besides requirements.lock.\n"
 PYTHONS = ("3.11.0", "3.11.99", "3.12.0", "3.13.0", "3.14.0")
 MACHINES = ("x86_64", "aarch64")
 OWN = "retinue"
@@ -44,73 +47,110 @@ def environments() -> list[dict[str, str]]:
 ENVIRONMENTS = environments()
 
 
-def applies(requirement: Requirement, extras: frozenset[str]) -> bool:
-    """Whether some supported environment needs it, with no extra or one of the chosen ones."""
+ALWAYS = frozenset(range(len(ENVIRONMENTS)))
+
+
+@dataclass
+class Package:
+    """One line of a lock: the version, and the environments and conditions it is needed under."""
+
+    version: str
+    environments: frozenset[int] = frozenset()
+    conditions: set[str] = field(default_factory=set)
+
+    @property
+    def line(self) -> str:
+        if self.environments == ALWAYS:
+            return self.version
+        return f"{self.version} ; {' or '.join(sorted(self.conditions))}"
+
+
+def environments_of(
+    requirement: Requirement, extras: frozenset[str], within: frozenset[int]
+) -> frozenset[int]:
+    """Return the environments that need it, with no extra or one of the chosen ones."""
     marker = requirement.marker
     if marker is None:
-        return True
-    return any(
-        marker.evaluate({**environment, "extra": extra})
-        for environment in ENVIRONMENTS
-        for extra in ("", *extras)
+        return within
+    return frozenset(
+        number
+        for number in within
+        if any(marker.evaluate({**ENVIRONMENTS[number], "extra": extra}) for extra in ("", *extras))
     )
 
 
-def declared() -> list[Requirement]:
-    """What pyproject.toml names: to build, to run and to develop."""
+def declared() -> tuple[list[Requirement], list[Requirement]]:
+    """Return what pyproject.toml names to build and run, and what it names to develop."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = pyproject["project"]
-    lines = (
-        *pyproject["build-system"]["requires"],
-        *project["dependencies"],
-        *project["optional-dependencies"]["dev"],
-    )
-    return [Requirement(line) for line in lines]
+    run = (*pyproject["build-system"]["requires"], *project["dependencies"])
+    return [Requirement(line) for line in run], [
+        Requirement(line) for line in project["optional-dependencies"]["dev"]
+    ]
 
 
-def needed_by(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
-    for line in metadata.requires(name) or ():
-        requirement = Requirement(line)
-        if applies(requirement, extras):
-            yield requirement
+class Closure:
+    """All that is needed, and the names that are needed but not installed."""
 
+    def __init__(self) -> None:
+        self.packages: dict[str, Package] = {}
+        self.missing: set[str] = set()
+        self._seen: set[tuple[str, frozenset[str], frozenset[int]]] = set()
 
-def closure(roots: list[Requirement]) -> tuple[dict[str, str], list[str]]:
-    """Name and version of all that is needed, and the names that are needed but not installed."""
-    versions: dict[str, str] = {}
-    missing: set[str] = set()
-    seen: set[tuple[str, frozenset[str]]] = set()
-    waiting = list(roots)
-    while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        wanted = (name, frozenset(requirement.extras))
-        if wanted in seen or name == OWN:
-            continue
-        seen.add(wanted)
+    def add(self, roots: list[Requirement]) -> None:
+        for root in roots:
+            self._add(root, environments_of(root, frozenset(), ALWAYS), "")
+
+    def _add(self, requirement: Requirement, environments: frozenset[int], condition: str) -> None:
+        name, extras = canonicalize_name(requirement.name), frozenset(requirement.extras)
+        if not environments or name == OWN:
+            return
+        package = self.packages.setdefault(name, Package(self._version(name)))
+        package.environments |= environments
+        condition = str(requirement.marker or condition)
+        package.conditions.add(condition)
+        if (name, extras, environments) in self._seen or name in NOT_HERE or name in self.missing:
+            return
+        self._seen.add((name, extras, environments))
+        for line in metadata.requires(name) or ():
+            needed = Requirement(line)
+            self._add(needed, environments_of(needed, extras, environments), condition)
+
+    def _version(self, name: str) -> str:
         try:
-            versions[name] = metadata.version(name)
+            return metadata.version(name)
         except metadata.PackageNotFoundError:
-            if name in NOT_HERE and requirement.marker:
-                versions[name] = f"{NOT_HERE[name]} ; {requirement.marker}"
-            else:
-                missing.add(name)
-        else:
-            waiting.extend(needed_by(*wanted))
-    return versions, sorted(missing)
+            if name not in NOT_HERE:
+                self.missing.add(name)
+            return NOT_HERE.get(name, "")
+
+
+def write(lock: Path, header: str, packages: dict[str, Package]) -> None:
+    lines = []
+    for name, package in sorted(packages.items()):
+        line = f"{name}=={package.line}"
+        if environments_of(Requirement(line), frozenset(), ALWAYS) != package.environments:
+            sys.exit(f"the conditions of {name} are too many for one marker: {line}")
+        lines.append(line + "\n")
+    lock.write_text(header + "".join(lines))
+    sys.stdout.write(f"{lock.name}: {len(lines)} packages\n")
 
 
 def main() -> None:
-    versions, missing = closure(declared())
-    if missing:
-        names = " ".join(missing)
+    run, dev = declared()
+    closure = Closure()
+    closure.add(run)
+    to_run = dict(closure.packages)
+    closure.add(dev)
+    if closure.missing:
+        names = " ".join(sorted(closure.missing))
         sys.exit(
             f"needed on a supported Python but not installed here: {names}\n"
             f"run `.venv/bin/pip install {names}`, then `make lock` again"
         )
-    lines = [f"{name}=={version}\n" for name, version in sorted(versions.items())]
-    LOCK.write_text(HEADER + "".join(lines))
-    sys.stdout.write(f"{LOCK.name}: {len(lines)} packages\n")
+    write(RUN_LOCK, RUN_HEADER, to_run)
+    besides = {name: package for name, package in closure.packages.items() if name not in to_run}
+    write(DEV_LOCK, DEV_HEADER, besides)
 
 
 if __name__ == "__main__":

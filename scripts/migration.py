@@ -12,6 +12,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from alembic import command
+from alembic.script import Script
 
 from retinue import domains
 from retinue.migrations.upgrade import alembic_config, head
@@ -30,6 +31,7 @@ def main(name: str) -> None:
                 command.upgrade(config, "head")
             made = command.revision(config, message=name, autogenerate=True, rev_id=number)
         engine.dispose()
+    assert isinstance(made, Script)
     written = Path(made.path)
     written.rename(VERSIONS / f"{number}_{slug}.py")
     sys.stdout.write(f"wrote {VERSIONS / f'{number}_{slug}.py'}\n")

@@ -10,11 +10,23 @@ import msgspec
 import retinue
 from retinue.access.catalogue import CATALOGUE, default_permissions
 from retinue.access.models import Role
-from retinue.kit.errors import RetinueError
+from retinue.chat.engine.call_outcomes import CALL_CODES
+from retinue.credentials.errors import TEST_CODES
+from retinue.kit.errors import InternalError, RetinueError
 from retinue.kit.events.declare import EVENT_TYPES
-from retinue.kit.settings import documented
+from retinue.kit.settings import list_documented_settings
+from retinue.tools.errors import EXECUTION_CODES
+from retinue.webhooks.errors import DELIVERY_CODES
+from retinue.workflows.errors import NODE_CODES
 
 HOME = Path(__file__).parent.parent / "docs" / "reference"
+RECORD_CODES = {
+    "tool executions": EXECUTION_CODES,
+    "workflow executions": NODE_CODES,
+    "tool calls of messages": CALL_CODES,
+    "webhook deliveries": DELIVERY_CODES,
+    "credential tests": TEST_CODES,
+}
 
 
 def settings_page() -> str:
@@ -27,11 +39,12 @@ def settings_page() -> str:
         "| Variable | Default | Meaning |",
         "|---|---|---|",
     ]
-    lines += [f"| `{row.variable}` | {row.default} | {row.meaning} |" for row in documented()]
+    lines += [f"| `{row.variable}` | {row.default} | {row.meaning} |" for row in list_documented_settings()]
     return "\n".join(lines) + "\n"
 
 
 def error_classes() -> list[type[RetinueError]]:
+    """Every error of the package, those that no response carries included."""
     found: dict[tuple[int, str, str], type[RetinueError]] = {}
     waiting = [RetinueError]
     while waiting:
@@ -52,10 +65,43 @@ def errors_page() -> str:
         "| Status | Code | When | Class |",
         "|---|---|---|---|",
     ]
-    for kind in error_classes():
-        message = (kind.__doc__ or "").strip().partition("\n")[0]
-        lines.append(f"| {kind.status} | `{kind.code}` | {message} | `{kind.__name__}` |")
+    kinds = error_classes()
+    lines += [
+        f"| {kind.status} | `{kind.code}` | {_message(kind)} | `{kind.__name__}` |"
+        for kind in kinds
+        if not issubclass(kind, InternalError)
+    ]
+    lines += [
+        "",
+        "## Codes in records",
+        "",
+        "Records of work that failed show a code too: executions, deliveries, imports, jobs, test results.",
+        "It has no HTTP status, because no request failed. Records may also show a code of the table above,",
+        "for example `model_error` in a chat job.",
+        "",
+        "| Code | When | Shown in |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{code}` | {message} | {places} |" for code, message, places in record_codes(kinds)]
     return "\n".join(lines) + "\n"
+
+
+def record_codes(kinds: list[type[RetinueError]]) -> list[tuple[str, str, str]]:
+    """Return code, meaning and kinds of records, sorted."""
+    rows = [(*row, place) for place, codes in RECORD_CODES.items() for row in codes.items()]
+    rows += [
+        (kind.code, _message(kind), kind.shown_in)
+        for kind in kinds
+        if issubclass(kind, InternalError) and kind.shown_in
+    ]
+    places: dict[tuple[str, str], list[str]] = {}
+    for code, message, place in rows:
+        places.setdefault((code, message), []).append(place)
+    return [(*row, ", ".join(sorted(set(found)))) for row, found in sorted(places.items())]
+
+
+def _message(kind: type[RetinueError]) -> str:
+    return (kind.__doc__ or "").strip().partition("\n")[0]
 
 
 def events_page() -> str:

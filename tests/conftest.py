@@ -1,6 +1,7 @@
 """One service for each test, on SQLite or on the PostgreSQL of `RETINUE_TEST_DATABASE_URL`."""
 
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,76 +9,55 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
-from retinue.kit.logging import configure
+from retinue.kit.clock import ManualClock
+from retinue.kit.db.errors import DatabaseUnavailable
+from retinue.kit.logging import configure_logging
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from tests.client import Api
 from tests.databases import Databases
 from tests.e2e.processes import kill_what_is_left
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD, People
-from tests.services import SERVICES, SharedRedis, SpreadService, why_not
+from tests.sampling import CostlyTables
+from tests.services import SERVICES, SharedRedis, SpreadService, services_for, why_not
 
 START = 1_800_000_000.0
-MOST_CASES = 6
+_DATABASE_FIXTURES = {"databases", "database_url"}
 
-configure(Settings(log_format="json"))
+configure_logging(Settings(log_format="json"))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CostlyTables())
     if SERVICES > 1 and why_not():
         raise pytest.UsageError(why_not())
 
 
+# Last, because the first case of a test is the first that `-m` has left.
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The second pass of `make test`, on PostgreSQL, is for the tests that touch the database.
-
-    Of the cases of one test the first is enough there, unless the test says that each may differ; of the
-    tests of the domains, which run on either by the same statements, every third.
-    """
-    _keep(config, items, _spread(items) if os.environ.get("RETINUE_TEST_HALF") else items)
+    """On the second pass of `make test`, keep the first case of each test that may differ on PostgreSQL."""
     if not os.environ.get("RETINUE_TEST_ONLY_DATABASE"):
         return
-    touches = {"databases", "database_url"}
     seen: set[str] = set()
-    kept = []
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
     for item in items:
         name = item.nodeid.partition("[")[0]
-        if item.get_closest_marker("either_database") is not None or not touches.intersection(
-            getattr(item, "fixturenames", ())
-        ):
-            continue
-        is_left_out = name in seen or item.nodeid.startswith(("tests/e2e/", "tests/contract/test_openapi"))
+        is_wanted = _may_differ(item) and (name not in seen or _has(item, "every_case"))
+        (kept if is_wanted else left_out).append(item)
         seen.add(name)
-        if not item.nodeid.startswith(("tests/kit/", "tests/contract/")):
-            is_left_out = is_left_out or len(seen) % 3 > 0
-        if item.get_closest_marker("every_case") is not None and "test_openapi" not in item.nodeid:
-            is_left_out = False
-        if not is_left_out:
-            kept.append(item)
-    _keep(config, items, kept)
-
-
-def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Of the long tables of cases for what is slow to start, `make test` takes some; a campaign takes all."""
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.nodeid.startswith(("tests/adapters/", "tests/tools/")) and "[" in item.nodeid:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left_out = {
-        id(case)
-        for many in cases.values()
-        if len(many) > MOST_CASES
-        for position, case in enumerate(many)
-        if position % -(-len(many) // MOST_CASES)
-    }
-    return [item for item in items if id(item) not in left_out]
-
-
-def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
-    chosen = set(kept)
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    config.hook.pytest_deselected(items=left_out)
     items[:] = kept
+
+
+def _may_differ(item: pytest.Item) -> bool:
+    touches_database = not _DATABASE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+    return touches_database and not _has(item, "either_database")
+
+
+def _has(item: pytest.Item, marker: str) -> bool:
+    return item.get_closest_marker(marker) is not None
 
 
 @pytest.fixture(scope="session")
@@ -95,8 +75,17 @@ def _no_server_outlives_its_test() -> Iterator[None]:
 
 
 @pytest.fixture
-def clock() -> HeldClock:
-    return HeldClock(START)
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+async def broken_jobs(service: Service) -> list[tuple[str, str]]:
+    """Jobs that failed for a reason nobody foresaw: of such errors only the name of the class is kept."""
+    try:
+        rows = await service.instance.database.fetch("SELECT kind, last_error FROM jobs", [])
+    except DatabaseUnavailable:
+        return []  # The test has stopped it.
+    return [(kind, error) for kind, error in rows if re.fullmatch(r"[A-Z]\w+", error or "")]
 
 
 ServiceMaker = Callable[..., Awaitable[Service]]
@@ -113,13 +102,14 @@ def shared_redis() -> Iterator[SharedRedis]:
 
 @pytest.fixture
 async def make_service(
-    request: pytest.FixtureRequest, databases: Databases, tmp_path: Path, clock: HeldClock
+    request: pytest.FixtureRequest, databases: Databases, tmp_path: Path, clock: ManualClock
 ) -> AsyncIterator[ServiceMaker]:
     """Start a service with other settings than the usual ones, on an empty database."""
     started: list[Service] = []
-    is_spread = SERVICES > 1 and request.node.get_closest_marker("one_service") is None
+    whole: list[Service] = []
+    count = services_for(request.node)
     shared: dict[str, Any] = {}
-    if is_spread:
+    if count > 1:
         redis: SharedRedis = request.getfixturevalue("shared_redis")
         await redis.empty()
         shared = {"redis_url": redis.url}
@@ -138,15 +128,19 @@ async def make_service(
             **changed,
         }
         more = {"manifests": manifests} if manifests is not None else {}
-        if is_spread:
-            service: Service = SpreadService(Settings(**chosen), clock, SERVICES, **more)
+        if count > 1:
+            service: Service = SpreadService(Settings(**chosen), clock, count, **more)
         else:
             service = Service(Settings(**chosen), clock, **more)
         await service.start()
         started.append(service)
+        if manifests is None:
+            whole.append(service)
         return service
 
     yield make
+    for service in whole:
+        assert await broken_jobs(service) == []
     for service in started:
         await service.stop()
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from retinue.kit.db.engine import database_for
+from retinue.kit.db.databases import database_for
 from retinue.kit.db.models import metadata
 from retinue.kit.settings import Settings
 from retinue.migrations.upgrade import upgrade

@@ -4,6 +4,8 @@ import shutil
 import socket
 import subprocess
 
+import pytest
+
 BINARY = shutil.which("redis-server")
 
 
@@ -28,3 +30,6 @@ class RedisServer:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+
+own_server = pytest.mark.skipif(BINARY is None, reason="only a redis-server of our own can be killed")

@@ -1,7 +1,8 @@
 """One instance as several services: each request of a test is answered by the next of them.
 
-`RETINUE_TEST_SERVICES=3` makes three where a test asks for one. They share what processes share, which is the
-database, Redis and the data folder, and the clock that the test holds; the jobs are run by two of them.
+`RETINUE_TEST_SERVICES=3` makes three where a test asks for one; a test marked `several_services` always has
+three. They share what processes share, which is the database, Redis and the data folder, and the clock that
+the test holds; the jobs are run by two of them.
 """
 
 import asyncio
@@ -11,12 +12,13 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from redis.asyncio import Redis
 
 from retinue.app import Service
 from retinue.kit import failpoints
 from retinue.kit.clock import Clock
-from retinue.kit.instance import Instance
+from retinue.kit.context.instance import Instance
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.limits import Limiter
 from retinue.kit.settings import Settings
@@ -24,9 +26,17 @@ from tests.databases import SERVER
 from tests.redis_server import BINARY, RedisServer
 
 SERVICES = int(os.environ.get("RETINUE_TEST_SERVICES") or 1)
+SEVERAL = max(SERVICES, 3)
 WORKERS = 2
 # A loaded machine is no outage.
 _PATIENCE_S = 5.0
+
+
+def services_for(item: pytest.Item) -> int:
+    """Return how many services a test has, by its markers."""
+    if item.get_closest_marker("one_service") is not None:
+        return 1
+    return SEVERAL if item.get_closest_marker("several_services") is not None else SERVICES
 
 
 def why_not() -> str:

@@ -27,7 +27,15 @@ def python_with(requirement: str, *others: str) -> str:
 
 def _install(folder: Path, python: Path, requirements: list[str]) -> None:
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
+    command: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *requirements,
+    ]
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE_S)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:

@@ -1,28 +1,29 @@
-"""The service: the opened instance with its way in."""
+"""The service: an opened instance with its HTTP interface."""
 
 import asyncio
 import functools
 from typing import Any
 
 from retinue.adapters.sandbox import Sandbox
-from retinue.auth.bootstrap import first_start
+from retinue.auth.bootstrap import bootstrap_instance
 from retinue.domains import DOMAINS
 from retinue.kit.clock import Clock
+from retinue.kit.context.manifest import Manifest
 from retinue.kit.http.app import App
 from retinue.kit.http.openapi import describe
+from retinue.kit.http.route_tree import RouteTree
 from retinue.kit.http.uploads import sweep_spool
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.jobs.wakeup import announce_work
-from retinue.kit.manifest import Manifest
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
-from retinue.kit.vault.refresh import Refresher
+from retinue.kit.vault.key_refresh import KeyRefresher
 from retinue.wiring import close_instance, open_instance
 
-# No upload waits so long in the spool; what is older was left there by a crash.
-_SPOOLED_S = 3600
-# The sandboxes are started and attacked once the instance is up, so that its start does not wait for them.
-_PROBE_AFTER_S = 2
+# No upload stays in the spool this long; an older file was left there by a crash.
+_MAX_SPOOL_AGE_SECONDS = 3600
+# The sandboxes are tested, with attacks, once the instance is up, so that its start does not wait for them.
+_SANDBOX_PROBE_DELAY_SECONDS = 2
 
 
 class Service:
@@ -35,25 +36,24 @@ class Service:
         manifests: tuple[Manifest, ...] = DOMAINS,
         shutting_down: asyncio.Event | None = None,
     ) -> None:
-        """`shutting_down` is whatever tells that the end has begun, so that streams can say goodbye."""
+        """`shutting_down` is set when the shutdown begins, so that streams can end properly."""
         self.settings = settings
         self._clock = clock
         self._manifests = manifests
         self._shutting_down = shutting_down or asyncio.Event()
         self.new_password: Secret | None = None
-        self._probing: asyncio.Task[None] | None = None
+        self._probe_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        await asyncio.to_thread(sweep_spool, self.settings.data_dir / "tmp", _SPOOLED_S)
         self.instance = await open_instance(self.settings, self._clock, self._manifests)
         self.instance.shutting_down = self._shutting_down
         self.app = App(self.instance)
         check_permissions(self._manifests)
         self.instance.openapi = functools.cache(
-            lambda: describe(self.app.tree.routes, self.settings.base_url)
+            lambda: describe(self.app.tree.routes, self.settings.base_url, self._manifests)
         )
-        self.new_password = await first_start(self.instance)
-        self.refresher = Refresher(self.instance)
+        self.new_password = await bootstrap_instance(self.instance)
+        self.refresher = KeyRefresher(self.instance)
         await self.refresher.start()
         self.runner = Runner(self.instance)
         if self.settings.worker == "inline":
@@ -62,19 +62,22 @@ class Service:
         else:
             announce_work(self.instance)
 
-    def probe_sandboxes(self) -> None:
-        """Find out soon which sandboxes work; health says it, and the log what is missing."""
-        self._probing = asyncio.create_task(self._probe())
+    def probe_sandboxes(self) -> asyncio.Task[None]:
+        """Test the sandboxes in the background; `/health` reports the result, and the log what is missing."""
+        self._probe_task = asyncio.create_task(self._probe())
+        return self._probe_task
 
     async def _probe(self) -> None:
-        await asyncio.sleep(_PROBE_AFTER_S)
+        await asyncio.sleep(_SANDBOX_PROBE_DELAY_SECONDS)
+        # Here, because the start need not wait for this cleanup.
+        await asyncio.to_thread(sweep_spool, self.settings.data_dir / "tmp", _MAX_SPOOL_AGE_SECONDS)
         await self.instance.adapters[Sandbox].status()
 
     async def stop(self) -> None:
         self.instance.shutting_down.set()
-        if self._probing is not None:
-            self._probing.cancel()
-            await asyncio.wait([self._probing])
+        if self._probe_task is not None:
+            self._probe_task.cancel()
+            await asyncio.wait([self._probe_task])
         if self.settings.worker == "inline":
             await self.runner.stop()
         await self.refresher.stop()
@@ -106,7 +109,7 @@ class Service:
 
 
 def check_permissions(manifests: tuple[Manifest, ...]) -> None:
-    """A route whose permission nobody declared would be closed to everyone, or worse; neither starts."""
+    """Raise if a route requires a permission that no manifest declares: nobody could be granted it."""
     known = {permission.key for manifest in manifests for permission in manifest.permissions}
     for manifest in manifests:
         for group in manifest.routes:
@@ -116,8 +119,6 @@ def check_permissions(manifests: tuple[Manifest, ...]) -> None:
 
 
 def openapi_document() -> bytes:
-    """The description of the API as it is checked into the documentation."""
-    from retinue.kit.http.tree import RouteTree
-
+    """Return the OpenAPI document that is checked in under docs/reference."""
     tree = RouteTree(route for manifest in DOMAINS for group in manifest.routes for route in group.routes)
-    return describe(tree.routes, "http://127.0.0.1:8080")
+    return describe(tree.routes, "http://127.0.0.1:8080", DOMAINS)

@@ -1,7 +1,7 @@
-"""The one registry: every domain's manifest, lowest first."""
+"""The list of all domains: every manifest, lowest first."""
 
 from retinue.access.manifest import manifest as access
-from retinue.adapters.mail.outgoing import manifest as mail
+from retinue.adapters.mail.mail_queue import manifest as mail
 from retinue.agents.manifest import manifest as agents
 from retinue.approvals.manifest import manifest as approvals
 from retinue.auth.manifest import manifest as auth

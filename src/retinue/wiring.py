@@ -1,4 +1,4 @@
-"""Wiring: settings in, an opened instance out; the way in and the worker are built on it."""
+"""Wiring: it opens an instance from the settings; the service and the worker are built on it."""
 
 import dataclasses
 
@@ -6,31 +6,34 @@ import structlog
 
 from retinue.adapters.blobs import Blobs, blobs_for
 from retinue.adapters.embedded.models import EmbeddedModels
+from retinue.adapters.llm.local_servers import LocalServers
 from retinue.adapters.mail import Mailer, mailer_for
 from retinue.adapters.mcp import McpClient
-from retinue.adapters.notifying import Outside
+from retinue.adapters.notifiers import SendContext
 from retinue.adapters.sandbox import LocalSandbox, Sandbox
-from retinue.chat.live import LiveTurns
 from retinue.domains import DOMAINS
 from retinue.kit import failpoints
 from retinue.kit.clock import Clock, SystemClock
-from retinue.kit.db.engine import database_for
+from retinue.kit.context import Caller, Context
+from retinue.kit.context.instance import Instance
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.process_state import close_states, open_states
+from retinue.kit.context.registry import Registry
+from retinue.kit.db.databases import database_for
+from retinue.kit.durable_files import make_private_folder
 from retinue.kit.egress import Egress
-from retinue.kit.instance import Instance
 from retinue.kit.limits import MemoryStore
-from retinue.kit.manifest import Manifest
 from retinue.kit.metrics import Metrics
-from retinue.kit.settings import Settings
+from retinue.kit.principal import SYSTEM
+from retinue.kit.settings import ANY_ADDRESS, Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import open_vault
 from retinue.migrations.upgrade import upgrade
-from retinue.notifications.live import LiveInboxes
-from retinue.usage.requests import CountingLimiter, RequestCounts
-from retinue.usage.spending import KnownBudgets
-from retinue.webhooks.waiting import WaitingDeliveries
-from retinue.workflows.live import LiveExecutions
+from retinue.usage.request_counts import CountingLimiter, RequestCounts
+from retinue.webhooks.headers import seal_unsealed_headers
 
 log = structlog.get_logger("retinue")
+DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
 
 async def open_instance(
@@ -40,11 +43,11 @@ async def open_instance(
     *,
     may_migrate: bool = True,
 ) -> Instance:
-    """Everything but the way in: database, vault, limits, adapters."""
+    """Open the database, the vault, the limits and the adapters; HTTP and jobs come on top."""
     clock = clock or SystemClock()
     blobs = blobs_for(settings)
     failpoints.arm(settings.failpoints)
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(settings.data_dir)
     database = database_for(settings)
     await database.open()
     try:
@@ -55,7 +58,7 @@ async def open_instance(
         raise
     if vault.sealed_because:
         log.warning("the vault is sealed", reason=vault.sealed_because)
-    egress, sandbox = Egress(settings.egress_allowed()), LocalSandbox(settings.data_dir)
+    egress, sandbox = Egress.from_settings(settings), LocalSandbox(settings.data_dir)
     limiter = _limiter(settings, clock)
     instance = Instance(
         settings=settings,
@@ -64,26 +67,28 @@ async def open_instance(
         limiter=limiter,
         vault=vault,
         tokens=TokenIssuer(vault.signing, settings.base_url, clock),
-        manifests=manifests,
+        registry=Registry(manifests),
+        has_routers=any(manifest.routers for manifest in manifests),
         adapters={
             Mailer: mailer_for(settings, clock),
             Blobs: blobs,
             Egress: egress,
             McpClient: McpClient(egress, clock),
-            Outside: Outside(egress, clock),
+            SendContext: SendContext(egress, clock),
             Sandbox: sandbox,
             EmbeddedModels: EmbeddedModels(settings.models_folder, settings.local_model),
-            RequestCounts: limiter.counts,
-            KnownBudgets: KnownBudgets(),
+            LocalServers: LocalServers(egress, settings, clock),
         },
+        states={RequestCounts: limiter.counts},
         sandbox_status=sandbox.known,
         metrics=Metrics() if settings.metrics else None,
     )
-    instance.adapters[LiveTurns] = LiveTurns(instance)
-    instance.adapters[LiveInboxes] = LiveInboxes(instance)
-    instance.adapters[LiveExecutions] = LiveExecutions(instance)
-    instance.adapters[WaitingDeliveries] = WaitingDeliveries(instance)
+    open_states(instance)
     limiter.counts.open(instance)
+    if may_migrate and not vault.sealed_because:
+        # Encrypt what earlier releases stored in clear; a migration could not, because it has no keys.
+        start = Context(instance, SYSTEM, Caller(correlation_id="cor_start"), reads_outside_transaction=True)
+        await seal_unsealed_headers(start)
     return instance
 
 
@@ -97,12 +102,11 @@ def _limiter(settings: Settings, clock: Clock) -> CountingLimiter:
 
 
 async def close_instance(instance: Instance) -> None:
-    await instance.adapters[RequestCounts].close()
+    await instance.states[RequestCounts].close()
+    await close_states(instance)
     for adapter in (
-        LiveTurns,
-        LiveInboxes,
-        LiveExecutions,
         EmbeddedModels,
+        LocalServers,
         Sandbox,
         McpClient,
         Egress,
@@ -113,10 +117,24 @@ async def close_instance(instance: Instance) -> None:
     await instance.database.close()
 
 
-def with_base_url(settings: Settings, host: str, port: int) -> Settings:
-    """The public address is what was configured, else the address that was bound."""
+def server_settings(settings: Settings, bound: list[tuple[str, int]]) -> Settings:
+    """Return the settings of a server: the base URL is the configured one, else the first bound address."""
+    hosts, ports = tuple(host for host, _ in bound), tuple(port for _, port in bound)
+    settings = dataclasses.replace(settings, bound_hosts=hosts, bound_ports=ports)
     if settings.base_url:
         return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
-    shown = "127.0.0.1" if host in {"0.0.0.0", "::", ""} else host  # noqa: S104  compared, not bound
+    host, port = bound[0]
+    shown = "127.0.0.1" if host in {ANY_ADDRESS, "::", ""} else host
     shown = f"[{shown}]" if ":" in shown else shown
     return dataclasses.replace(settings, base_url=f"http://{shown}:{port}")
+
+
+def command_settings(settings: Settings) -> Settings:
+    """Return the settings of a worker or command, which binds nothing.
+
+    Without a configured base URL the servers may be reachable from other machines, so the instance does not
+    count as a development instance.
+    """
+    if settings.base_url:
+        return dataclasses.replace(settings, base_url=settings.base_url.rstrip("/"))
+    return dataclasses.replace(settings, base_url=DEFAULT_BASE_URL, bound_hosts=(ANY_ADDRESS,))

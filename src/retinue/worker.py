@@ -1,4 +1,4 @@
-"""A worker of its own: jobs, schedules and event dispatch, without the way in."""
+"""A separate worker process: jobs, schedules and event dispatch, without HTTP."""
 
 import asyncio
 import signal
@@ -6,26 +6,27 @@ import signal
 import structlog
 import uvloop
 
+from retinue.kit.durable_files import private_umask
 from retinue.kit.jobs.runner import Runner
-from retinue.kit.logging import configure
+from retinue.kit.logging import configure_logging
 from retinue.kit.settings import Settings
-from retinue.kit.vault.refresh import Refresher
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.kit.vault.key_refresh import KeyRefresher
+from retinue.wiring import close_instance, command_settings, open_instance
 
 log = structlog.get_logger("retinue.worker")
 
 
-async def work(settings: Settings) -> None:
+async def run_until_signal(settings: Settings) -> None:
     """Run jobs until SIGTERM or SIGINT."""
-    instance = await open_instance(with_base_url(settings, "127.0.0.1", 8080))
+    instance = await open_instance(command_settings(settings))
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    refresher = Refresher(instance)
+    refresher = KeyRefresher(instance)
     await refresher.start()
     runner = Runner(instance)
     await runner.start()
-    log.info("worker ready")
+    log.info("worker ready", development=instance.settings.is_development)
     await stop.wait()
     instance.shutting_down.set()
     await runner.stop()
@@ -34,6 +35,6 @@ async def work(settings: Settings) -> None:
 
 
 def run_worker(settings: Settings) -> None:
-    configure(settings)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(work(settings))
+    configure_logging(settings)
+    with private_umask(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run_until_signal(settings))

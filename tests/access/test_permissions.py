@@ -2,7 +2,7 @@
 
 import pytest
 
-from retinue.access.catalogue import KEYS
+from retinue.access.catalogue import PERMISSION_KEYS
 from retinue.access.models import Role
 from tests.factories.happenings import audits, events
 
@@ -14,7 +14,7 @@ async def test_the_catalogue_names_describes_and_sorts_every_permission(admin):
     answer = await admin.get("/permissions")
     assert answer.status == 200
     listed = answer.json()["permissions"]
-    assert [permission["key"] for permission in listed] == list(KEYS)
+    assert [permission["key"] for permission in listed] == list(PERMISSION_KEYS)
     assert listed[0] == {
         "key": "agents:read",
         "description": "See agents, their status and statistics",
@@ -54,13 +54,13 @@ async def test_everyone_sees_their_own_permissions(people, admin, role):
     assert own.json() == of_role.json()
     assert set(own.json()) == {"role", "permissions"}
     assert own.json()["role"] == role
-    assert own.json()["permissions"] == [key for key in KEYS if key in own.json()["permissions"]]
+    assert own.json()["permissions"] == [key for key in PERMISSION_KEYS if key in own.json()["permissions"]]
 
 
 async def test_the_default_matrix_is_the_contracts(admin):
     held = {role: set((await admin.get(f"/roles/{role}/permissions")).json()["permissions"]) for role in Role}
-    assert held["super_admin"] == set(KEYS)
-    assert held["tenant_admin"] == set(KEYS) - {"admin:roles", "admin:tenants"}
+    assert held["super_admin"] == set(PERMISSION_KEYS)
+    assert held["tenant_admin"] == set(PERMISSION_KEYS) - {"admin:roles", "admin:tenants"}
     assert held["agent_user"] == {
         *("agents:read", "agents:chat", "conversations:read", "conversations:write", "workflows:read"),
         *("forms:read", "forms:submit", "tools:read", "data_tables:read", "approvals:read"),
@@ -70,7 +70,7 @@ async def test_the_default_matrix_is_the_contracts(admin):
         *("agents:read", "workflows:read", "forms:read", "tools:read", "data_tables:read"),
         *("webhooks:read", "events:read", "notification_channels:read"),
     }
-    assert set(KEYS) - held["agent_developer"] == {
+    assert set(PERMISSION_KEYS) - held["agent_developer"] == {
         *("credentials:reveal", "notification_channels:write", "notification_channels:reveal"),
         *("api_keys:read", "api_keys:write", "audit:read", "usage:write"),
         *("admin:users", "admin:roles", "admin:tenants"),
@@ -125,7 +125,7 @@ async def test_only_a_super_admin_changes_roles(people, role):
 async def test_the_super_admins_permissions_are_locked(admin):
     answer = await admin.put("/roles/super_admin/permissions", {"permissions": ["agents:read"]})
     assert (answer.status, answer.code) == (409, "role_locked")
-    assert len((await admin.get("/me/permissions")).json()["permissions"]) == len(KEYS)
+    assert len((await admin.get("/me/permissions")).json()["permissions"]) == len(PERMISSION_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
-from retinue.adapters.llm import ChatRequest, Message, ProviderAccess, Timeouts, provider_for
+from retinue.adapters.llm import ChatRequest, ModelMessage, ProviderAccess, Timeouts, provider_for
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
@@ -195,8 +196,8 @@ def flooding(piece: bytes, most: int) -> Fault:
 
 
 @contextlib.asynccontextmanager
-async def provider_server():
-    provider = ProviderServer()
+async def provider_server(provider: ProviderServer | None = None):
+    provider = provider or ProviderServer()
     handlers: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -220,10 +221,10 @@ async def asking(
     """A server, and a client of it that holds a key."""
     async with provider_server() as server, Egress(LOOPBACK) as egress:
         access = ProviderAccess(provider=provider, api_key=Secret(key), base_url=server.url + path)
-        yield server, provider_for(egress, access, timeouts=Timeouts(**timeouts))
+        yield server, provider_for(egress, access, ManualClock(), timeouts=Timeouts(**timeouts))
 
 
 def user(text: str, **rest: Any) -> ChatRequest:
     """A request with one message."""
     rest.setdefault("model", "gpt-4o-mini")
-    return ChatRequest(messages=(Message(role="user", content=text),), **rest)
+    return ChatRequest(messages=(ModelMessage(role="user", content=text),), **rest)

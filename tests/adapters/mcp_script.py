@@ -5,7 +5,7 @@ import functools
 import json
 
 from retinue.adapters.mcp import McpClient, McpServer
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from retinue.kit.settings import LOOPBACK
 from tests.kit import egress_listener
@@ -86,7 +86,7 @@ async def facing(answers, **options):
     script = Script(answers)
     async with (
         Egress(LOOPBACK) as egress,
-        McpClient(egress, HeldClock(), **options) as client,
+        McpClient(egress, ManualClock(), **options) as client,
         listening(script) as listener,
     ):
         script.listener = listener

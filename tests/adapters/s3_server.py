@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.blobs import S3Blobs
-from retinue.adapters.blobs.s3_address import read_address
+from retinue.adapters.blobs.s3_address import parse_s3_url
 from retinue.kit.secrets import Secret
 from tests.adapters.hostile_servers import accepting
 from tests.e2e.processes import free_port
@@ -84,7 +84,7 @@ def _wait_until_it_listens(process: "subprocess.Popen[bytes]", port: int) -> Non
 
 @contextlib.asynccontextmanager
 async def blobs_at(url: Secret, **options: object) -> AsyncIterator[S3Blobs]:
-    blobs = S3Blobs(read_address(url), **{"pauses_s": (0, 0), "part": PART, **options})  # type: ignore[arg-type]
+    blobs = S3Blobs(parse_s3_url(url), **{"pauses_s": (0, 0), "part": PART, **options})  # type: ignore[arg-type]
     try:
         yield blobs
     finally:
@@ -95,8 +95,8 @@ async def blobs_at(url: Secret, **options: object) -> AsyncIterator[S3Blobs]:
 class Front:
     """Passes requests on, unless there is a fault for the next one whose first line has this text.
 
-    `status` answers instead of the server, `lost` lets the server do it and says nothing, and `cut` sends so
-    many bytes of the server's answer.
+    `status` answers instead of the server, `flood` announces an endless answer, `lost` lets the server do it
+    and says nothing, and `cut` sends so many bytes of the server's answer.
     """
 
     port: int = 0
@@ -123,6 +123,8 @@ async def front_before(server: S3Server) -> AsyncIterator[Front]:
         kind, _, value = front.fault_for(line).partition(" ")
         if kind == "status":
             answer = f"HTTP/1.1 {value} Oh\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+        elif kind == "flood":
+            answer = f"HTTP/1.1 200 OK\r\nContent-Length: {10**12}\r\n\r\n".encode()
         else:
             answer = await _answer_of(server.port, line, headers, body)
         if kind != "lost":

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from retinue.adapters.sandbox import Code, LocalSandbox, Outcome, SandboxFailed
-from retinue.adapters.sandbox.backend import Backend, Call
+from retinue.adapters.sandbox import Code, LocalSandbox, SandboxFailed, SandboxResult
+from retinue.adapters.sandbox.backend import Backend, SandboxCall
 
 CANARY = f"canary-{secrets.token_hex(8)}"
 PYTHON = ["wasm.python", "bubblewrap.python_functions", "bubblewrap.python"]
@@ -38,10 +38,12 @@ class Way:
 
     async def __call__(
         self, source: str, input: Any = None, *, timeout_s: float = 10, memory_mb: int = 128
-    ) -> Outcome:
+    ) -> SandboxResult:
         assert await self._backend.trouble() == ""
         code = Code(source=source, **self._more)
-        return await self._backend.run(Call(code=code, timeout_s=timeout_s, memory_mb=memory_mb), input)
+        return await self._backend.run(
+            SandboxCall(code=code, timeout_s=timeout_s, memory_mb=memory_mb), input
+        )
 
 
 def backend(sandbox: LocalSandbox, name: str) -> Backend:

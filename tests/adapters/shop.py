@@ -108,6 +108,12 @@ async def connect_mysql(server: Foreign, user: str = ADMIN) -> aiomysql.Connecti
     )
 
 
+# What a shop's own programmers may have left there.
+REFUND = """
+CREATE FUNCTION refund(customers) RETURNS int LANGUAGE sql AS 'INSERT INTO notes VALUES (7) RETURNING id'
+"""
+
+
 async def open_postgresql_shop(server: Foreign) -> None:
     boss = await connect_postgresql(server, "postgres")
     for name in (PLAIN, FILE_READER):
@@ -116,7 +122,7 @@ async def open_postgresql_shop(server: Foreign) -> None:
     await boss.execute(f"CREATE DATABASE shop OWNER {PLAIN}")
     await boss.close()
     plain = await connect_postgresql(server, user=PLAIN)
-    for statement in statements("postgresql"):
+    for statement in (*statements("postgresql"), REFUND):
         await plain.execute(statement)
     await plain.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.blobs import BadBlobKey, BlobMissing, LocalBlobs
-from retinue.adapters.blobs.local import PIECE
+from retinue.adapters.blobs.local import CHUNK_BYTES
 
 KEY = "ten_a/file_1"
 
@@ -63,10 +63,10 @@ async def test_files_and_folders_are_private(blobs, root, upload):
 
 
 async def test_large_blobs_come_in_pieces_of_at_most_256_kib(blobs, upload):
-    content = secrets.token_bytes(2 * PIECE + 17)
+    content = secrets.token_bytes(2 * CHUNK_BYTES + 17)
     await blobs.put(KEY, upload(content))
     pieces = [piece async for piece in await blobs.open(KEY)]
-    assert [len(piece) for piece in pieces] == [PIECE, PIECE, 17]
+    assert [len(piece) for piece in pieces] == [CHUNK_BYTES, CHUNK_BYTES, 17]
     assert b"".join(pieces) == content
 
 
@@ -76,16 +76,16 @@ async def test_large_blobs_come_in_pieces_of_at_most_256_kib(blobs, upload):
         (0, 0),
         (0, 1),
         (1, None),
-        (PIECE - 1, 2),
-        (5, PIECE),
-        (PIECE + 99, 1),
-        (PIECE + 100, None),
+        (CHUNK_BYTES - 1, 2),
+        (5, CHUNK_BYTES),
+        (CHUNK_BYTES + 99, 1),
+        (CHUNK_BYTES + 100, None),
         (10**12, 5),
         (0, 10**12),
     ],
 )
 async def test_any_range_is_the_same_slice_of_the_content(blobs, upload, offset, length):
-    content = secrets.token_bytes(PIECE + 100)
+    content = secrets.token_bytes(CHUNK_BYTES + 100)
     await blobs.put(KEY, upload(content))
     end = None if length is None else offset + length
     assert await read(blobs, KEY, offset, length) == content[offset:end]
@@ -98,7 +98,7 @@ async def test_an_empty_blob_is_a_blob(blobs, upload):
 
 
 async def test_putting_again_replaces_the_whole_blob_while_readers_keep_what_they_began(blobs, upload):
-    first, second = secrets.token_bytes(2 * PIECE), b"second"
+    first, second = secrets.token_bytes(2 * CHUNK_BYTES), b"second"
     await blobs.put(KEY, upload(first))
     reading = aiter(await blobs.open(KEY))
     begun = await anext(reading)
@@ -120,7 +120,7 @@ async def test_a_missing_blob_is_refused_before_reading(blobs, upload):
 
 
 async def test_a_reader_that_stops_early_leaves_no_open_file(blobs, upload):
-    await blobs.put(KEY, upload(bytes(3 * PIECE)))
+    await blobs.put(KEY, upload(bytes(3 * CHUNK_BYTES)))
     before = open_files()
     await blobs.open(KEY)
     reading = await blobs.open(KEY)
@@ -207,7 +207,7 @@ async def test_an_upload_on_another_file_system_is_copied_whole(blobs, root, upl
     shared_memory = Path("/dev/shm")
     if not shared_memory.is_dir() or shared_memory.stat().st_dev == root.parent.parent.stat().st_dev:
         pytest.skip("this machine has only one file system to write to")
-    content = secrets.token_bytes(2 * PIECE + 1)
+    content = secrets.token_bytes(2 * CHUNK_BYTES + 1)
     source = upload(content, shared_memory)
     await blobs.put(KEY, source)
     assert not source.exists()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.blobs import BadBlobKey, BlobMissing, StorageUnavailable
-from retinue.adapters.blobs.s3_address import read_address
-from retinue.adapters.blobs.s3_answers import UnreadableAnswer, error_code, read_answer
+from retinue.adapters.blobs.s3_address import parse_s3_url
+from retinue.adapters.blobs.s3_xml import InvalidStorageResponse, error_code, parse_s3_xml
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
 from tests.adapters.s3_server import PART, blobs_at, front_before, running_s3
@@ -173,6 +173,18 @@ async def test_lasting_faults_end_and_leave_no_half_upload(server, upload):
         await blobs.delete(KEY)
 
 
+async def test_an_answer_without_end_is_unavailable(server, upload):
+    async with front_before(server) as front, blobs_at(server.url(port=front.port)) as blobs:
+        await blobs.put(KEY, upload(b"content"))
+        front.faults = [("GET", "flood")] * 3
+        with pytest.raises(StorageUnavailable):
+            await read(blobs, KEY)
+        front.faults = [("DELETE", "flood")] * 3
+        with pytest.raises(StorageUnavailable):
+            await blobs.delete(KEY)
+        await blobs.delete(KEY)
+
+
 async def test_a_reader_that_stops_early_leaves_no_connection(server, upload):
     async with blobs_at(server.url()) as blobs:
         await blobs.put(KEY, upload(secrets.token_bytes(LARGE)))
@@ -185,7 +197,7 @@ async def test_a_reader_that_stops_early_leaves_no_connection(server, upload):
 
 async def test_uploads_that_a_crash_cut_off_are_discarded_when_they_are_old(blobs, server):
     begun = await blobs._calls.call("POST", KEY, {"uploads": ""})
-    upload_id = read_answer(begun.content).fields["UploadId"]
+    upload_id = parse_s3_xml(begun.content).fields["UploadId"]
     await blobs._calls.call("PUT", KEY, {"partNumber": "1", "uploadId": upload_id}, b"x")
 
     async def is_there() -> bool:
@@ -200,7 +212,7 @@ async def test_uploads_that_a_crash_cut_off_are_discarded_when_they_are_old(blob
 
 
 def test_the_setting_is_read_and_what_is_wrong_with_it_is_said_without_its_secret():
-    amazon = read_address(Secret("s3://AK:hush%2F@s3.eu-central-1.amazonaws.com/my.bucket"))
+    amazon = parse_s3_url(Secret("s3://AK:hush%2F@s3.eu-central-1.amazonaws.com/my.bucket"))
     assert (amazon.home, amazon.region, amazon.prefix) == (
         "https://s3.eu-central-1.amazonaws.com/my.bucket",
         "eu-central-1",
@@ -212,7 +224,7 @@ def test_the_setting_is_read_and_what_is_wrong_with_it_is_said_without_its_secre
         "AK",
     )
     assert amazon.keys.secret_access_key.reveal() == "hush/"
-    own = read_address(Secret("s3://AK:hush@[::1]:9000/files/a/b/?tls=off&region=auto"))
+    own = parse_s3_url(Secret("s3://AK:hush@[::1]:9000/files/a/b/?tls=off&region=auto"))
     assert (own.home, own.host, own.port) == ("http://[::1]:9000/files", "[::1]", 9000)
     assert (own.prefix, own.region) == ("a/b/", "auto")
     for wrong in (
@@ -233,14 +245,14 @@ def test_the_setting_is_read_and_what_is_wrong_with_it_is_said_without_its_secre
         "nonsense",
     ):
         with pytest.raises(BadSetting, match=r"^RETINUE_FILES_URL ") as refusal:
-            read_address(Secret(wrong))
+            parse_s3_url(Secret(wrong))
         assert "hush" not in str(refusal.value)
 
 
 def test_answers_that_are_not_the_protocol_are_refused():
     for content in (b"", b"<a>", b"not xml", b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'):
-        with pytest.raises(UnreadableAnswer):
-            read_answer(content)
+        with pytest.raises(InvalidStorageResponse):
+            parse_s3_xml(content)
         assert error_code(content) == ""
     assert error_code(b"<Error><Code>NoSuchKey</Code></Error>") == "NoSuchKey"
     assert error_code(b"<Other><Code>NoSuchKey</Code></Other>") == ""

@@ -18,7 +18,7 @@ from retinue.adapters.databases import (
     tls_mode,
 )
 from retinue.adapters.databases.connection import find_db_type
-from retinue.adapters.databases.values import jsonable
+from retinue.adapters.databases.drivers.rows import to_json_value
 from tests.adapters.foreign_databases import PASSWORD
 
 EVERYTHING = ("select", "insert", "update", "delete")
@@ -106,11 +106,11 @@ async def test_a_change_that_fails_half_way_changes_nothing(ask):
 
 @every_database
 async def test_the_servers_own_words_explain_a_failure(ask):
-    with pytest.raises(QueryFailed, match=r"answered: .*missing_column") as caught:
+    with pytest.raises(QueryFailed, match=r"reported: .*missing_column") as caught:
         await ask("SELECT missing_column FROM customers")
-    assert (caught.value.status, caught.value.code) == (502, "runtime_error")
+    assert caught.value.code == "runtime_error"
     assert PASSWORD not in caught.value.message
-    with pytest.raises(QueryFailed, match="answered"):
+    with pytest.raises(QueryFailed, match="reported"):
         await ask("INSERT INTO orders (id) VALUES (1)")
 
 
@@ -125,7 +125,7 @@ async def test_a_statement_that_only_says_it_reads_cannot_write(shop, open_egres
 async def test_a_statement_for_another_kind_of_database_is_a_mistake(shop, open_egress):
     other = "mysql" if shop.db_type == "postgresql" else "postgresql"
     query = check("SELECT 1", db_type=other, allowed=("select",))
-    with pytest.raises(ValueError, match="another kind"):
+    with pytest.raises(ValueError, match="another type"):
         await run(open_egress, shop.spec(), query, timeout_s=5, max_rows=5)
 
 
@@ -171,7 +171,7 @@ async def test_postgresql_gets_what_its_types_need(ask):
     [("born", "yesterday"), ("id", "x"), ("id", 1.5), ("id", True), ("balance", "y"), ("is_active", "true")],
 )
 async def test_a_value_that_does_not_fit_is_refused_by_name_of_its_type(ask, column, value):
-    with pytest.raises(QueryFailed, match=r"A parameter of type .* has a value that does not fit"):
+    with pytest.raises(QueryFailed, match=r"A parameter.s value does not match its type"):
         await ask(f"SELECT id FROM customers WHERE {column} = :v", {"v": value})
 
 
@@ -226,9 +226,9 @@ async def test_mysql_gives_its_own_types_too(ask):
     ],
 )
 def test_every_value_becomes_json(value, expected):
-    assert jsonable(value) == expected
-    assert type(jsonable(value)) is type(expected)
-    assert msgspec.json.decode(msgspec.json.encode(jsonable(value))) == expected
+    assert to_json_value(value) == expected
+    assert type(to_json_value(value)) is type(expected)
+    assert msgspec.json.decode(msgspec.json.encode(to_json_value(value))) == expected
 
 
 def test_names_of_databases_and_of_tls_modes_have_their_usual_synonyms():

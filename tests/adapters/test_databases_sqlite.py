@@ -115,7 +115,7 @@ async def test_a_folder_that_does_not_exist_is_not_made(ask, tmp_path):
 
 async def test_a_file_that_is_no_database_is_refused(ask, sqlite_shop, open_egress):
     (sqlite_shop.folder / "text.db").write_text("hello, this is certainly no database" * 100)
-    with pytest.raises(DatabaseNotConfigured, match="not a database"):
+    with pytest.raises(DatabaseNotConfigured, match="not a usable SQLite database"):
         await ask("SELECT * FROM customers", database="text.db")
     with pytest.raises(DatabaseNotConfigured):
         await ping(open_egress, sqlite_shop.spec(database="text.db"), timeout_s=5)

@@ -13,12 +13,7 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters import documents
-from retinue.adapters.documents import (
-    DocumentTooLarge,
-    ParserUnavailable,
-    UnreadableDocument,
-    parsing,
-)
+from retinue.adapters.documents import DocumentTooLarge, ParserUnavailable, UnreadableDocument, parser
 from tests.adapters.own_process import children, resident
 
 SPLITTER = """
@@ -43,7 +38,7 @@ def plant(tmp_path, monkeypatch):
         folder = tmp_path / "planted"
         folder.mkdir(exist_ok=True)
         (folder / "semantic_text_splitter.py").write_text(SPLITTER.format(called=called, loaded=loaded))
-        monkeypatch.setattr(parsing, "_libraries", lambda: str(folder))
+        monkeypatch.setattr(parser, "_libraries", lambda: str(folder))
         return folder
 
     return use
@@ -142,10 +137,10 @@ async def test_a_child_that_wants_too_much_memory_is_refused_it(plant, upload):
 
 
 async def test_a_child_that_never_ends_is_ended_and_gone(plant, upload, monkeypatch):
-    monkeypatch.setattr(parsing, "WALL_SECONDS", 1.0)
+    monkeypatch.setattr(parser, "WALL_SECONDS", 1.0)
     plant(SPIN)
     running = children()
-    with pytest.raises(DocumentTooLarge, match="longer"):
+    with pytest.raises(DocumentTooLarge, match="too long"):
         await parse(upload)
     assert children() == running
 
@@ -155,7 +150,7 @@ async def test_a_child_that_uses_up_its_processor_time_is_named_as_slow(plant, u
         assert resource.getrlimit(resource.RLIMIT_CPU) == (30, 31)
         resource.setrlimit(resource.RLIMIT_CPU, (1, 2))
         {SPIN}""")
-    with pytest.raises(DocumentTooLarge, match="longer"):
+    with pytest.raises(DocumentTooLarge, match="too long"):
         await parse(upload)
 
 
@@ -219,7 +214,8 @@ async def test_a_child_dies_with_the_server(held, upload, tmp_path):
     pipe, folder = held
     program = (
         "import asyncio, sys; from pathlib import Path; from retinue.adapters import documents\n"
-        "documents.parsing._libraries = lambda: sys.argv[1]\n"
+        "from retinue.adapters.documents import parser\n"
+        "parser._libraries = lambda: sys.argv[1]\n"
         "asyncio.run(documents.parse(Path(sys.argv[2]), filename='a.txt'))"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(folder), str(upload)]) as server:
@@ -261,16 +257,17 @@ async def _arrived(line: int, count: int) -> None:
 WITHOUT = """#!{python}
 import os, sys
 from retinue.adapters.sandbox.guest import bpf, confine, syscalls
-from retinue.adapters.sandbox.guest.bpf import Argument, Check
-syscalls.NUMBERS["landlock_create_ruleset"] = (444, 444)
+from retinue.adapters.sandbox.guest.bpf import ArgumentCheck, SyscallArgument
+syscalls.SYSCALL_NUMBERS["landlock_create_ruleset"] = (444, 444)
 confine.gain_nothing()
 confine.filter_calls({filter})
 os.execve({python!r}, [{python!r}, *sys.argv[1:]], {{}})
 """
 MISSING = {
-    "landlock": 'bpf.refusing(["landlock_create_ruleset"])',
+    "landlock": 'bpf.build_deny_filter(["landlock_create_ruleset"])',
     # All that the child asks of this call, but to install a filter.
-    "seccomp": 'bpf.refusing([], [Check("prctl", (Argument(0, (1, 4, 15, 16, 38, 23, 24, 47)),), 22)])',
+    "seccomp": 'bpf.build_deny_filter([], [ArgumentCheck("prctl",'
+    " (SyscallArgument(0, (1, 4, 15, 16, 38, 23, 24, 47)),), 22)])",
 }
 
 
@@ -283,7 +280,7 @@ async def test_where_the_kernel_cannot_confine_it_nothing_is_read(upload, tmp_pa
     with pytest.raises(ParserUnavailable, match=missing + "|Landlock") as refusal:
         await parse(upload)
     assert refusal.value.code == "sandbox_unavailable"
-    assert "cannot be read safely" in refusal.value.message
+    assert "cannot be parsed safely" in refusal.value.message
 
 
 async def test_a_child_that_cannot_load_its_parser_says_so(plant, upload):

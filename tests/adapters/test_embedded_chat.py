@@ -8,16 +8,16 @@ import pytest
 
 from retinue.adapters.embedded.chat import EmbeddedChat
 from retinue.adapters.embedded.models import EmbeddedModels
-from retinue.adapters.embedded.weights import CHAT
+from retinue.adapters.embedded.weights import CHAT_WEIGHTS
 from retinue.adapters.llm import (
-    ChatReply,
     ChatRequest,
-    Done,
     ForcedTool,
     ImageData,
-    JsonSchema,
-    Message,
     ModelError,
+    ModelMessage,
+    ModelReply,
+    ReplyFinished,
+    ResponseSchema,
     TextDelta,
     ToolCall,
     ToolSpec,
@@ -53,19 +53,19 @@ async def models() -> AsyncIterator[EmbeddedModels]:
 
 @pytest.fixture(scope="module")
 async def short_memory() -> AsyncIterator[EmbeddedChat]:
-    made = EmbeddedChat(fetched() / CHAT.model / CHAT.files[0].name, context=128)
+    made = EmbeddedChat(fetched() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=128)
     yield made
     await made.host.close()
 
 
 def request(*texts: str, **more) -> ChatRequest:
-    messages = tuple(Message(role="user", content=text) for text in texts)
+    messages = tuple(ModelMessage(role="user", content=text) for text in texts)
     chosen = {"model": MODEL, "messages": messages, "max_tokens": 12, **more}
     return ChatRequest(**chosen)
 
 
 def conversation(*said: tuple[str, str], **more) -> ChatRequest:
-    return request(messages=tuple(Message(role=role, content=text) for role, text in said), **more)
+    return request(messages=tuple(ModelMessage(role=role, content=text) for role, text in said), **more)
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ async def test_text_streams_piece_by_piece_and_the_end_holds_it_all(models) -> N
     pieces = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
     assert len(pieces) > 5
     done = deltas[-1]
-    assert isinstance(done, Done)
+    assert isinstance(done, ReplyFinished)
     assert done.reply.text == "".join(pieces)
     assert (done.reply.finish_reason, done.reply.usage.completion_tokens) == ("length", 12)
 
@@ -113,7 +113,7 @@ async def test_the_input_of_a_forced_tool_has_its_schema(models) -> None:
     assert isinstance(call, ToolCall)
     assert (call.name, call.arguments, call.error) == ("add_numbers", {"a": 17, "b": 25}, None)
     assert call.id
-    assert isinstance(done, Done)
+    assert isinstance(done, ReplyFinished)
     assert (done.reply.finish_reason, done.reply.tool_calls) == ("tool_calls", (call,))
 
 
@@ -133,10 +133,10 @@ async def test_a_greeting_is_answered_in_words_although_there_are_tools(models) 
 async def test_what_a_tool_said_is_part_of_the_conversation(models) -> None:
     call = ToolCall("call_1", "tell_time", {}, "{}")
     told = (
-        Message(role="user", content="What time is it?"),
-        Message(role="assistant", tool_calls=(call,)),
-        Message(role="tool", tool_call_id="call_1", content="It is 16:20."),
-        Message(role="user", content="Repeat the time."),
+        ModelMessage(role="user", content="What time is it?"),
+        ModelMessage(role="assistant", tool_calls=(call,)),
+        ModelMessage(role="tool", tool_call_id="call_1", content="It is 16:20."),
+        ModelMessage(role="user", content="Repeat the time."),
     )
     reply = await models.chat(request(messages=told, tools=(CLOCK,), tool_choice="none", max_tokens=24))
     assert "16:20" in reply.text
@@ -149,7 +149,7 @@ async def test_a_forced_tool_that_is_not_there_is_a_bad_request(models) -> None:
 
 
 async def test_json_of_a_schema_fits_the_schema(models) -> None:
-    wanted = request("Give me a person.", response_format=JsonSchema("person", PERSON), max_tokens=60)
+    wanted = request("Give me a person.", response_format=ResponseSchema("person", PERSON), max_tokens=60)
     reply = await models.chat(wanted)
     person = msgspec.json.decode(reply.text)
     assert set(person) == {"name", "age"}
@@ -165,7 +165,7 @@ async def test_json_of_a_schema_fits_the_schema(models) -> None:
     ],
 )
 async def test_a_schema_that_is_no_grammar_still_gives_an_object(models, schema) -> None:
-    wanted = request("Give me a person.", response_format=JsonSchema("any", schema), max_tokens=6)
+    wanted = request("Give me a person.", response_format=ResponseSchema("any", schema), max_tokens=6)
     assert (await models.chat(wanted)).text.lstrip().startswith("{")
 
 
@@ -179,7 +179,7 @@ async def test_the_oldest_messages_are_left_out_of_a_long_conversation(short_mem
 
 async def test_a_message_that_is_too_long_is_refused_with_both_numbers(short_memory) -> None:
     long = conversation(("system", "Be kind."), ("user", "word " * 600), max_tokens=28)
-    told = r"have 6\d\d tokens together; the embedded model takes at most 100\."
+    told = r"have 6\d\d tokens; the embedded model accepts at most 100\."
     with pytest.raises(ModelError, match=told) as caught:
         [delta async for delta in short_memory.stream(long)]
     assert caught.value.kind == "invalid_request"
@@ -196,18 +196,18 @@ async def test_marks_of_the_template_in_a_text_are_text(short_memory) -> None:
 
 
 async def test_a_picture_alone_is_refused(models) -> None:
-    picture = Message(role="user", content=(ImageData("image/png", "AAAA"),))
+    picture = ModelMessage(role="user", content=(ImageData("image/png", "AAAA"),))
     with pytest.raises(ModelError, match="text only"):
         await models.chat(request(messages=(picture,)))
 
 
 async def test_twenty_questions_at_once_are_all_answered(models) -> None:
     asked = [models.chat(request(f"Count to {number}.", max_tokens=2)) for number in range(20)]
-    replies: list[ChatReply] = await asyncio.gather(*asked)
+    replies: list[ModelReply] = await asyncio.gather(*asked)
     assert all(reply.text for reply in replies)
 
 
 @pytest.mark.parametrize("model", ["all-minilm-l6-v2", "gpt-4o", ""])
 async def test_only_a_chat_model_chats(models, model) -> None:
-    with pytest.raises(ModelError, match="is no model for chat"):
+    with pytest.raises(ModelError, match="is not a model for chat"):
         await models.chat(request("Hello!", model=model))

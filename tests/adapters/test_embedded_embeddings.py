@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from retinue.adapters.embedded.models import DIMENSIONS, EmbeddedModels
+from retinue.adapters.embedded.models import EMBEDDING_DIMENSIONS, EmbeddedModels
 from retinue.adapters.llm import ModelError
 from tests.factories.weights import fetched
 
@@ -45,7 +45,7 @@ async def test_vectors_are_of_length_one(models) -> None:
         "\x00\ud800".encode(errors="replace").decode(),
     ]
     for vector in (await models.embed(MODEL, texts)).vectors:
-        assert len(vector) == DIMENSIONS
+        assert len(vector) == EMBEDDING_DIMENSIONS
         assert math.isclose(math.hypot(*vector), 1, abs_tol=1e-5)
 
 
@@ -69,8 +69,8 @@ async def test_no_texts_have_no_vectors(models) -> None:
 
 
 async def test_another_number_of_dimensions_is_refused(models) -> None:
-    assert (await models.embed(MODEL, ["a"], dimensions=DIMENSIONS)).vectors
-    with pytest.raises(ModelError, match="384 numbers only"):
+    assert (await models.embed(MODEL, ["a"], dimensions=EMBEDDING_DIMENSIONS)).vectors
+    with pytest.raises(ModelError, match="384 dimensions only"):
         await models.embed(MODEL, ["a"], dimensions=256)
-    with pytest.raises(ModelError, match="no model for embedding"):
+    with pytest.raises(ModelError, match="not a model for embedding"):
         await models.embed("smollm2-135m", ["a"])

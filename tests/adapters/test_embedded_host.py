@@ -12,30 +12,30 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.embedded.chat import EmbeddedChat
-from retinue.adapters.embedded.frames import LARGEST_FRAME
-from retinue.adapters.embedded.host import Capability, Host
-from retinue.adapters.embedded.line import Line
-from retinue.adapters.embedded.weights import CHAT, EMBEDDING
-from retinue.adapters.llm import ChatRequest, Message, ModelError, ModelTimeout
+from retinue.adapters.embedded.fair_queue import FairQueue
+from retinue.adapters.embedded.frames import MAX_FRAME_BYTES
+from retinue.adapters.embedded.host import Capability, ModelHost
+from retinue.adapters.embedded.weights import CHAT_WEIGHTS, EMBEDDING_WEIGHTS
+from retinue.adapters.llm import ChatRequest, ModelError, ModelMessage, ModelTimeout
 from tests.factories.weights import fetched
 
 pytestmark = pytest.mark.slow
 
 STORY = ChatRequest(
-    model="any", messages=(Message(role="user", content="Tell me a very long story."),), max_tokens=2000
+    model="any", messages=(ModelMessage(role="user", content="Tell me a very long story."),), max_tokens=2000
 )
 
 
 @pytest.fixture
 async def make_host() -> AsyncIterator:
     """Hosts of the embedding model, which loads fastest."""
-    made: list[Host] = []
+    made: list[ModelHost] = []
 
-    def make(**changed) -> Host:
-        folder = str(fetched() / EMBEDDING.model)
+    def make(**changed) -> ModelHost:
+        folder = str(fetched() / EMBEDDING_WEIGHTS.model)
         options = changed.pop("options", {"folder": folder, "readable": [folder]})
         chosen = {"name": "test", "program": "retinue.adapters.embedded.minilm", **changed}
-        made.append(Host(Capability(**chosen), lambda: options))
+        made.append(ModelHost(Capability(**chosen), lambda: options))
         return made[-1]
 
     yield make
@@ -45,12 +45,12 @@ async def make_host() -> AsyncIterator:
 
 @pytest.fixture(scope="module")
 async def chat() -> AsyncIterator[EmbeddedChat]:
-    made = EmbeddedChat(fetched() / CHAT.model / CHAT.files[0].name, context=512)
+    made = EmbeddedChat(fetched() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=512)
     yield made
     await made.host.close()
 
 
-async def embedded(host: Host, texts: list[str]) -> int:
+async def embedded(host: ModelHost, texts: list[str]) -> int:
     """Embed many texts; how many there were."""
     async with aclosing(host.stream("embed", texts)) as parts:
         return len([part async for part in parts])
@@ -70,7 +70,7 @@ async def test_nothing_runs_before_the_first_call_and_what_is_too_large_is_refus
     assert (len(vector), tokens) == (4 * 384, 3)
     assert host.pid is not None
     with pytest.raises(ModelError, match="too large") as caught:
-        await host.ask("embed", ["x" * LARGEST_FRAME])
+        await host.ask("embed", ["x" * MAX_FRAME_BYTES])
     assert caught.value.kind == "invalid_request"
     assert await host.ask("embed", ["hello"])
 
@@ -99,11 +99,11 @@ async def test_those_who_wait_do_not_notice_that_a_process_was_killed(make_host)
 
 
 async def test_a_process_that_hangs_is_killed_and_replaced(make_host) -> None:
-    host = make_host(silence_s=0.5)
+    host = make_host(max_silence_s=0.5)
     await host.ask("embed", ["hello"])
     pid = host.pid
     os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(ModelTimeout, match="said nothing"):
+    with pytest.raises(ModelTimeout, match="sent nothing"):
         await host.ask("embed", ["hello"])
     await until_gone(pid)
     assert await host.ask("embed", ["hello"])
@@ -111,7 +111,7 @@ async def test_a_process_that_hangs_is_killed_and_replaced(make_host) -> None:
 
 
 async def test_a_process_that_ignores_the_end_of_a_call_is_killed(make_host) -> None:
-    host = make_host(silence_s=0.5)
+    host = make_host(max_silence_s=0.5)
     async with aclosing(host.stream("embed", ["word " * 200] * 500)) as parts:
         await anext(parts)
         pid = host.pid
@@ -188,8 +188,8 @@ def test_a_locked_process_reads_nothing_of_ours_and_reaches_nobody(tmp_path) -> 
     (weights / "w").write_text("weights")
     script = f"""
 import socket
-from retinue.adapters.embedded.child import _locked
-_locked({{"readable": [{str(weights)!r}]}})
+from retinue.adapters.embedded.child import _lock_down
+_lock_down({{"readable": [{str(weights)!r}]}})
 def tried(attempt):
     try:
         attempt()
@@ -220,11 +220,11 @@ async def test_the_chat_process_listens_at_no_address(chat) -> None:
 async def test_a_process_dies_with_its_server_and_the_next_one_tidies_up(make_host) -> None:
     script = f"""
 import asyncio, os
-from retinue.adapters.embedded.host import Capability, Host
-folder = {str(fetched() / EMBEDDING.model)!r}
+from retinue.adapters.embedded.host import Capability, ModelHost
+folder = {str(fetched() / EMBEDDING_WEIGHTS.model)!r}
 async def main():
     capability = Capability(name="test", program="retinue.adapters.embedded.minilm")
-    host = Host(capability, lambda: {{"folder": folder}})
+    host = ModelHost(capability, lambda: {{"folder": folder}})
     await host.ask("embed", ["hello"])
     print(host.pid, os.readlink(f"/proc/{{host.pid}}/cwd"), flush=True)
     os.kill(os.getpid(), 9)
@@ -243,13 +243,13 @@ async def test_weights_that_are_none_are_told(tmp_path) -> None:
     garbage = tmp_path / "garbage.gguf"
     garbage.write_bytes(b"GGUF" + bytes(1000))
     chat = EmbeddedChat(garbage)
-    with pytest.raises(ModelError, match="does not load"):
+    with pytest.raises(ModelError, match="could not be loaded"):
         [delta async for delta in chat.stream(STORY)]
     await chat.host.close()
 
 
 async def test_those_who_ask_take_turns() -> None:
-    line, served = Line(1, longest=10), []
+    line, served = FairQueue(1, longest=10), []
     await line.enter("busy")
 
     async def come(who: str, name: str) -> None:
@@ -267,7 +267,7 @@ async def test_those_who_ask_take_turns() -> None:
 
 
 async def test_a_line_that_is_too_long_takes_nobody_more() -> None:
-    line = Line(1, longest=1)
+    line = FairQueue(1, longest=1)
     await line.enter("a")
     waiting = asyncio.create_task(line.enter("b"))
     await asyncio.sleep(0)
@@ -281,7 +281,7 @@ async def test_a_line_that_is_too_long_takes_nobody_more() -> None:
 
 
 async def test_a_place_given_to_who_was_cancelled_in_the_same_moment_goes_on() -> None:
-    line = Line(1, longest=5)
+    line = FairQueue(1, longest=5)
     await line.enter("a")
     gone, next_one = asyncio.create_task(line.enter("b")), asyncio.create_task(line.enter("c"))
     await asyncio.sleep(0)

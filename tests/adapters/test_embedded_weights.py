@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.embedded.models import EmbeddedModels
-from retinue.adapters.embedded.pulling import Progress, WeightsUnavailable, pull
-from retinue.adapters.embedded.weights import CATALOGUE, EMBEDDING, Source, WeightFile, Weights, find
-from retinue.adapters.llm import ChatRequest, Message, ModelError
+from retinue.adapters.embedded.weights import (
+    EMBEDDING_WEIGHTS,
+    WEIGHTS_CATALOGUE,
+    ModelWeights,
+    WheelMember,
+    find,
+)
+from retinue.adapters.embedded.weights_download import DownloadProgress, WeightsUnavailable, pull
+from retinue.adapters.llm import ChatRequest, ModelError, ModelMessage
+from tests.adapters.toy_weights import FIRST, SECOND, checksum, toy
 from tests.factories.weights import fetched
 
 pytestmark = pytest.mark.slow
 
-FIRST, SECOND = b"first half, ", b"second half"
 WHOLE = FIRST + SECOND
-
-
-def checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 @pytest.fixture
@@ -49,21 +51,8 @@ def index(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def toy(**changed) -> Weights:
-    """A model of one file; every run of pip takes a second, so that most tests have one package."""
-    member, version = changed.pop("member", "toy_one/part"), changed.pop("version", "1.0")
-    chosen = {
-        "name": "toy.bin",
-        "size": len(FIRST),
-        "sha256": checksum(FIRST),
-        "sources": (Source("toy-one", version, member),),
-        **changed,
-    }
-    return Weights(model="toy", title="Toy", licence="MIT", files=(WeightFile(**chosen),))
-
-
-def toy_of_two() -> Weights:
-    sources = (Source("toy-one", "1.0", "toy_one/part"), Source("toy-two", "1.0", "toy_two/part"))
+def toy_of_two() -> ModelWeights:
+    sources = (WheelMember("toy-one", "1.0", "toy_one/part"), WheelMember("toy-two", "1.0", "toy_two/part"))
     return toy(sources=sources, size=len(WHOLE), sha256=checksum(WHOLE))
 
 
@@ -77,7 +66,10 @@ def test_parts_of_several_packages_become_one_file(index, tmp_path) -> None:
     assert files_in(models) == [".lock", "toy/toy.bin"]
     assert (models / "toy" / "toy.bin").read_bytes() == WHOLE
     assert find(models, toy_of_two()) == models / "toy"
-    assert (told[0], told[-1]) == (Progress("toy", 0, len(WHOLE)), Progress("toy", len(WHOLE), len(WHOLE)))
+    assert (told[0], told[-1]) == (
+        DownloadProgress("toy", 0, len(WHOLE)),
+        DownloadProgress("toy", len(WHOLE), len(WHOLE)),
+    )
     assert not (tmp_path / "was-run").exists()
     assert not list(tmp_path.rglob("escaped"))
 
@@ -96,9 +88,9 @@ def test_another_checksum_is_refused_and_leaves_nothing_behind(index, tmp_path) 
 @pytest.mark.parametrize(
     ("weights", "reason"),
     [
-        (toy(member="toy_one/nothing"), "not the package that was expected"),
+        (toy(member="toy_one/nothing"), "not the expected package"),
         (toy(version="2.0"), "pip could not download toy-one==2.0"),
-        (toy(size=3), "is not the file that was expected"),
+        (toy(size=3), "is not the expected file"),
     ],
 )
 def test_what_cannot_be_had_is_said_and_leaves_nothing_behind(index, tmp_path, weights, reason) -> None:
@@ -123,8 +115,8 @@ def test_only_what_is_not_whole_is_fetched_again(index, tmp_path) -> None:
 def test_two_who_pull_at_once_fetch_once(index, tmp_path) -> None:
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]);"
-        "from retinue.adapters.embedded.pulling import pull;"
-        "from tests.adapters.test_embedded_weights import toy;"
+        "from retinue.adapters.embedded.weights_download import pull;"
+        "from tests.adapters.toy_weights import toy;"
         "print(pull(Path(sys.argv[2]), [toy()]))"
     )
     root = str(Path(__file__).parents[2])
@@ -150,7 +142,7 @@ def test_pip_is_told_nothing_of_the_environment_but_its_own(index, tmp_path, mon
 
 def test_the_real_weights_are_what_was_pinned() -> None:
     folder = fetched()
-    for weights in CATALOGUE:
+    for weights in WEIGHTS_CATALOGUE:
         for file in weights.files:
             with (folder / weights.model / file.name).open("rb") as content:
                 assert hashlib.file_digest(content, "sha256").hexdigest() == file.sha256
@@ -159,16 +151,16 @@ def test_the_real_weights_are_what_was_pinned() -> None:
 
 async def test_without_weights_every_model_says_how_to_get_them(tmp_path) -> None:
     models = EmbeddedModels(tmp_path)
-    chat = ChatRequest(model="smollm2-135m", messages=(Message(role="user", content="Hello!"),))
-    with pytest.raises(ModelError, match="its weights are not here: run `retinue models pull`") as caught:
+    chat = ChatRequest(model="smollm2-135m", messages=(ModelMessage(role="user", content="Hello!"),))
+    with pytest.raises(ModelError, match="its weights are missing: run `retinue models pull`") as caught:
         await models.chat(chat)
     assert caught.value.kind == "unreachable"
     with pytest.raises(ModelError, match="retinue models pull"):
-        await models.embed(EMBEDDING.model, ["a"])
+        await models.embed(EMBEDDING_WEIGHTS.model, ["a"])
     reasons = {model.name: models.obstacle(model) for model in models.known()}
     assert reasons["hibari"] is None
-    assert {reasons[weights.model] for weights in CATALOGUE} == {
-        "its weights are not here: run `retinue models pull`"
+    assert {reasons[weights.model] for weights in WEIGHTS_CATALOGUE} == {
+        "its weights are missing: run `retinue models pull`"
     }
     await models.close()
 
@@ -178,12 +170,13 @@ async def test_the_file_of_the_operator_answers_by_default(tmp_path) -> None:
     models = EmbeddedModels(tmp_path, str(own))
     assert models.default("chat").name == "my-model"
     assert (
-        models.obstacle(models.default("chat"))
-        == "there is no file My-Model.gguf where RETINUE_LOCAL_MODEL says"
+        models.obstacle(models.default("chat")) == "RETINUE_LOCAL_MODEL names a missing file, My-Model.gguf"
     )
     own.symlink_to(fetched() / "smollm2-135m" / "SmolLM2-135M-Instruct.Q4_1.gguf")
     assert models.obstacle(models.default("chat")) is None
-    said = ChatRequest(model="my-model", messages=(Message(role="user", content="Hello!"),), max_tokens=3)
+    said = ChatRequest(
+        model="my-model", messages=(ModelMessage(role="user", content="Hello!"),), max_tokens=3
+    )
     reply = await models.chat(said)
     assert (reply.model, reply.usage.completion_tokens) == ("my-model", 3)
     await models.close()
@@ -200,7 +193,7 @@ def test_the_command_lists_what_is_here_and_pulls_nothing_twice(tmp_path) -> Non
     here = {"RETINUE_MODELS_DIR": str(fetched())}
     found = retinue("models", "list", **here)
     assert [line.split()[:2] for line in found.stdout.splitlines()] == [
-        [f"local/{weights.model}", "here"] for weights in CATALOGUE
+        [f"local/{weights.model}", "here"] for weights in WEIGHTS_CATALOGUE
     ]
     assert "missing" in retinue("models", "list", RETINUE_DATA_DIR=str(tmp_path)).stdout
     again = retinue("models", "pull", **here)

@@ -6,19 +6,19 @@ import pytest
 from retinue.adapters.llm import (
     Audio,
     ChatRequest,
-    Done,
     ForcedTool,
     ImageData,
     ImageUrl,
-    JsonSchema,
-    Message,
     ModelError,
     ModelInfo,
+    ModelMessage,
+    ModelUsage,
+    ReplyFinished,
+    ResponseSchema,
+    TextContent,
     TextDelta,
-    TextPart,
     ToolCall,
     ToolSpec,
-    Usage,
 )
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, asking, at_once, in_bytes, user
@@ -36,7 +36,7 @@ async def test_a_reply_has_text_usage_and_the_model_that_answered():
     async with asking("anthropic") as (server, provider):
         reply = await provider.chat(claude("Hello"))
         assert (reply.text, reply.finish_reason, reply.model) == ("You said: Hello", "stop", MODEL)
-        assert reply.usage == Usage(prompt_tokens=9 + 3 + 2, completion_tokens=11, cached_tokens=2)
+        assert reply.usage == ModelUsage(prompt_tokens=9 + 3 + 2, completion_tokens=11, cached_tokens=2)
         assert server.last.json == {
             "model": MODEL,
             "max_tokens": 16384,
@@ -55,7 +55,7 @@ async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
         *deltas, done = [delta async for delta in provider.stream(claude("Hello"))]
         assert all(isinstance(delta, TextDelta) for delta in deltas)
         assert "".join(delta.text for delta in deltas) == GREETING == done.reply.text
-        assert done.reply.usage == Usage(prompt_tokens=14, completion_tokens=11, cached_tokens=2)
+        assert done.reply.usage == ModelUsage(prompt_tokens=14, completion_tokens=11, cached_tokens=2)
         assert server.last.json["stream"] is True
 
 
@@ -79,12 +79,17 @@ async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed, 
         assert (reply.text, reply.finish_reason) == ("Let me see.", "tool_calls")
         assert [call.arguments for call in reply.tool_calls] == [{"city": "Köln"}, {}]
         results = [
-            Message(role="tool", tool_call_id=call.id, content="sun", is_error=call.arguments == {})
+            ModelMessage(role="tool", tool_call_id=call.id, content="sun", is_error=call.arguments == {})
             for call in reply.tool_calls
         ]
-        history = (*request.messages, reply.message(), *results, Message(role="user", content="And now?"))
+        history = (
+            *request.messages,
+            reply.message(),
+            *results,
+            ModelMessage(role="user", content="And now?"),
+        )
         # What is kept of a conversation is JSON in a database.
-        history = msgspec.json.decode(msgspec.json.encode(history), type=tuple[Message, ...])
+        history = msgspec.json.decode(msgspec.json.encode(history), type=tuple[ModelMessage, ...])
         following = ChatRequest(model=model, messages=history, tools=(WEATHER,), temperature=0.3)
         assert (await provider.chat(following)).text == "You said: And now?"
         turns = server.last.json["messages"]
@@ -99,7 +104,7 @@ async def test_reasoning_goes_back_to_the_model_it_came_from_and_to_no_other():
         server.says("", Call("get_weather"), reasoning="Hm.")
         request = claude("Weather?", model="claude-opus-5-5", tools=(WEATHER,))
         reply = await provider.chat(request)
-        result = Message(role="tool", tool_call_id=reply.tool_calls[0].id, content="sun")
+        result = ModelMessage(role="tool", tool_call_id=reply.tool_calls[0].id, content="sun")
         await provider.chat(
             ChatRequest(model=MODEL, messages=(*request.messages, reply.message(), result), tools=(WEATHER,))
         )
@@ -112,17 +117,17 @@ async def test_every_option_reaches_the_wire():
             ChatRequest(
                 model=MODEL,
                 messages=(
-                    Message(role="system", content="Be brief."),
-                    Message(
+                    ModelMessage(role="system", content="Be brief."),
+                    ModelMessage(
                         role="user",
                         content=(
-                            TextPart("Look"),
-                            TextPart(""),
+                            TextContent("Look"),
+                            TextContent(""),
                             ImageUrl("https://x.example/a.png"),
                             ImageData("image/png", "AAA"),
                         ),
                     ),
-                    Message(role="system", content="Be kind."),
+                    ModelMessage(role="system", content="Be kind."),
                 ),
                 tools=(WEATHER,),
                 tool_choice=ForcedTool("get_weather"),
@@ -130,7 +135,7 @@ async def test_every_option_reaches_the_wire():
                 top_p=0.9,
                 max_tokens=50,
                 stop=("END",),
-                response_format=JsonSchema("answer", {"type": "object"}),
+                response_format=ResponseSchema("answer", {"type": "object"}),
             )
         )
         sent = server.last.json
@@ -173,9 +178,9 @@ async def test_a_conversation_begun_with_another_provider_goes_on():
             "call:1/öäü", "get_weather", None, "{city", "The arguments are not a JSON object: {city"
         )
         messages = (
-            Message(role="user", content="Weather?"),
-            Message(role="assistant", content="", tool_calls=(broken,)),
-            Message(role="tool", tool_call_id=broken.id, content=broken.error, is_error=True),
+            ModelMessage(role="user", content="Weather?"),
+            ModelMessage(role="assistant", content="", tool_calls=(broken,)),
+            ModelMessage(role="tool", tool_call_id=broken.id, content=broken.error, is_error=True),
         )
         reply = await provider.chat(ChatRequest(model=MODEL, messages=messages, tools=(WEATHER,)))
         assert reply.finish_reason == "stop"
@@ -198,7 +203,7 @@ async def test_each_reason_to_stop_is_told_in_our_words(said, meant):
         server.says("Well", finish=said)
         assert (await provider.chat(claude("x"))).finish_reason == meant
         *_, done = [delta async for delta in provider.stream(claude("x"))]
-        assert isinstance(done, Done)
+        assert isinstance(done, ReplyFinished)
         assert done.reply.finish_reason == meant
 
 
@@ -212,10 +217,10 @@ async def test_all_pages_of_models_are_listed():
 
 async def test_what_the_provider_does_not_offer_is_said():
     async with asking("anthropic") as (server, provider):
-        with pytest.raises(ModelError, match="offers no embeddings"):
+        with pytest.raises(ModelError, match="does not offer embeddings"):
             await provider.embed("x", ["y"])
-        with pytest.raises(ModelError, match="offers no transcription"):
+        with pytest.raises(ModelError, match="does not offer transcription"):
             await provider.transcribe("x", Audio(b"", "x.mp3", "audio/mpeg"))
-        with pytest.raises(ModelError, match="offers no speech"):
+        with pytest.raises(ModelError, match="does not offer speech"):
             provider.speak("x", "y", voice="z")
         assert server.requests == []

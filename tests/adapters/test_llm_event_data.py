@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retinue.adapters.llm import ModelError
-from retinue.adapters.llm.event_data import MAX_EVENT_BYTES, EventData
+from retinue.adapters.llm.sse_parser import MAX_EVENT_BYTES, SseParser
 
 STREAM = (
     b": hello\r\n\r\n"
@@ -31,7 +31,7 @@ EVENTS = [
 
 
 def read(pieces) -> list[bytes]:
-    events = EventData()
+    events = SseParser()
     return [data for piece in pieces for data in events.feed(piece)]
 
 
@@ -69,7 +69,7 @@ def test_an_event_may_be_as_large_as_the_limit_and_no_larger():
         [b"data: x\n" * 64] * (MAX_EVENT_BYTES // 512 + 1),
         [b"data:\n" * (MAX_EVENT_BYTES // 6 + 1)],
     ):
-        with pytest.raises(ModelError, match="larger than allowed"):
+        with pytest.raises(ModelError, match="too large"):
             read(pieces)
 
 

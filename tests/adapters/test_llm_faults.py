@@ -18,6 +18,7 @@ from retinue.adapters.llm import (
     is_retryable,
     provider_for,
 )
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress, EgressRefused
 from retinue.kit.errors import Invalid
 from retinue.kit.secrets import Secret
@@ -95,7 +96,8 @@ async def test_each_status_has_its_meaning(kind, way, status, meant, again, next
         ({"Retry_After": "Sun, 15 Nov 2026 12:00:09 GMT", "Date": DATE}, 9),
         ({"Retry_After": "Sun, 15 Nov 2026 11:00:00 GMT", "Date": DATE}, 0),
         ({"Retry_After": "Fri, 31 Dec 9999 23:59:59 GMT", "Date": DATE}, 300),
-        ({"Retry_After": "Sun, 15 Nov 2026 12:00:09 GMT"}, None),
+        ({"Retry_After": "Sun, 15 Nov 2026 12:00:09 GMT"}, 0),
+        ({"Retry_After": "Fri, 15 Jan 2027 08:01:00 GMT"}, pytest.approx(60, abs=1)),
         ({"Retry_After": "Sun, 99 Nov 2026 12:00:09 GMT", "Date": DATE}, None),
     ],
 )
@@ -177,7 +179,7 @@ async def test_a_provider_that_repeats_the_key_does_not_get_it_into_an_error(kin
 async def test_neither_client_nor_access_shows_the_key():
     async with Egress(LOOPBACK) as egress:
         access = ProviderAccess(provider="openai", api_key=Secret(KEY))
-        provider = provider_for(egress, access)
+        provider = provider_for(egress, access, ManualClock())
         assert KEY not in f"{access!r} {provider!r} {vars(provider)!r} {vars(provider._wire)!r}"
 
 
@@ -195,7 +197,7 @@ async def test_a_reset_before_the_answer_is_unreachable(kind, way):
 async def test_a_provider_that_takes_no_connection_is_unreachable(kind, way):
     async with Egress((*LOOPBACK, "127.0.0.1:9")) as egress:
         access = ProviderAccess(provider=kind, api_key=Secret(KEY), base_url="http://127.0.0.1:9/v1")
-        error = await failure(provider_for(egress, access), way)
+        error = await failure(provider_for(egress, access, ManualClock()), way)
         assert (error.kind, error.retryable, error.code) == ("unreachable", True, "model_error")
         assert "127.0.0.1" not in error.message
 
@@ -324,7 +326,7 @@ async def test_a_refused_destination_is_not_the_providers_fault():
         for base_url in ("http://127.0.0.1:8000/v1", "http://93.184.216.34/v1"):
             access = ProviderAccess(provider="openai_compatible", api_key=Secret(KEY), base_url=base_url)
             with pytest.raises(EgressRefused):
-                await provider_for(egress, access).models()
+                await provider_for(egress, access, ManualClock()).models()
 
 
 @pytest.mark.parametrize(
@@ -342,5 +344,5 @@ async def test_a_refused_destination_is_not_the_providers_fault():
 async def test_a_key_that_cannot_be_used_is_refused_before_anything_is_sent(access, field):
     async with Egress() as egress:
         with pytest.raises(Invalid) as caught:
-            provider_for(egress, ProviderAccess(**access), timeouts=Timeouts())
+            provider_for(egress, ProviderAccess(**access), ManualClock(), timeouts=Timeouts())
         assert list(caught.value.details) == [field]

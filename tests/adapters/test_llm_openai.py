@@ -5,22 +5,23 @@ import pytest
 from retinue.adapters.llm import (
     Audio,
     ChatRequest,
-    Done,
     ForcedTool,
     ImageData,
     ImageUrl,
-    JsonSchema,
-    Message,
     ModelError,
     ModelInfo,
+    ModelMessage,
+    ModelUsage,
     ProviderAccess,
+    ReplyFinished,
+    ResponseSchema,
+    TextContent,
     TextDelta,
-    TextPart,
     ToolCall,
     ToolSpec,
-    Usage,
     provider_for,
 )
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
@@ -35,7 +36,7 @@ async def test_a_reply_has_text_usage_and_the_model_that_answered():
     async with asking() as (server, provider):
         reply = await provider.chat(user("Hello"))
         assert (reply.text, reply.finish_reason, reply.tool_calls) == ("You said: Hello", "stop", ())
-        assert reply.usage == Usage(prompt_tokens=9, completion_tokens=3, cached_tokens=2)
+        assert reply.usage == ModelUsage(prompt_tokens=9, completion_tokens=3, cached_tokens=2)
         assert reply.model == "gpt-4o-mini-2024-07-18"
         assert server.last.json == {
             "model": "gpt-4o-mini",
@@ -53,7 +54,7 @@ async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
         assert all(isinstance(delta, TextDelta) for delta in deltas)
         assert len(deltas) > 1
         assert "".join(delta.text for delta in deltas) == GREETING
-        assert isinstance(done, Done)
+        assert isinstance(done, ReplyFinished)
         assert (done.reply.text, done.reply.finish_reason) == (GREETING, "stop")
         assert done.reply.usage.prompt_tokens == 9
         assert server.last.json["stream_options"] == {"include_usage": True}
@@ -84,7 +85,7 @@ async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed):
         assert [call.arguments for call in reply.tool_calls] == [{"city": "Köln"}, {"city": "Ulm"}]
         assert len({call.id for call in reply.tool_calls}) == 2
         results = [
-            Message(role="tool", tool_call_id=call.id, content=f"{call.arguments['city']}: sun")
+            ModelMessage(role="tool", tool_call_id=call.id, content=f"{call.arguments['city']}: sun")
             for call in reply.tool_calls
         ]
         following = ChatRequest(
@@ -111,11 +112,11 @@ async def test_every_option_reaches_the_wire():
             ChatRequest(
                 model="gpt-4o",
                 messages=(
-                    Message(role="system", content="Be brief."),
-                    Message(
+                    ModelMessage(role="system", content="Be brief."),
+                    ModelMessage(
                         role="user",
                         content=(
-                            TextPart("Look"),
+                            TextContent("Look"),
                             ImageUrl("https://x.example/a.png"),
                             ImageData("image/png", "AAA"),
                         ),
@@ -127,7 +128,7 @@ async def test_every_option_reaches_the_wire():
                 top_p=0.9,
                 max_tokens=50,
                 stop=("END",),
-                response_format=JsonSchema("answer", {"type": "object"}),
+                response_format=ResponseSchema("answer", {"type": "object"}),
             )
         )
         sent = server.last.json
@@ -173,9 +174,9 @@ async def test_mistral_gets_no_field_it_refuses_and_ids_in_its_own_form():
         request = ChatRequest(
             model="mistral-large-latest",
             messages=(
-                Message(role="user", content="Weather?"),
-                Message(role="assistant", tool_calls=(call,)),
-                Message(role="tool", tool_call_id=call.id, content="sun"),
+                ModelMessage(role="user", content="Weather?"),
+                ModelMessage(role="assistant", tool_calls=(call,)),
+                ModelMessage(role="tool", tool_call_id=call.id, content="sun"),
             ),
             max_tokens=100,
         )
@@ -193,13 +194,13 @@ async def test_what_a_model_wants_back_with_its_calls_is_given_back_to_it_alone(
         *_, done = (
             [delta async for delta in provider.stream(request)]
             if is_streamed
-            else [Done(await provider.chat(request))]
+            else [ReplyFinished(await provider.chat(request))]
         )
         reply = done.reply
         history = (
             *request.messages,
             reply.message(),
-            Message(role="tool", tool_call_id=reply.tool_calls[0].id, content="sun"),
+            ModelMessage(role="tool", tool_call_id=reply.tool_calls[0].id, content="sun"),
         )
         assert (await provider.chat(ChatRequest(model=model, messages=history))).text == "You said: sun"
         await provider.chat(ChatRequest(model="gpt-4o-mini", messages=history))
@@ -272,5 +273,5 @@ async def test_a_server_without_keys_gets_none():
     async with provider_server() as server, Egress(LOOPBACK) as egress:
         access = ProviderAccess(provider="ollama", api_key=Secret(""), base_url=server.url)
         with pytest.raises(ModelError, match="Incorrect API key"):
-            await provider_for(egress, access).models()
+            await provider_for(egress, access, ManualClock()).models()
         assert "authorization" not in server.last.headers

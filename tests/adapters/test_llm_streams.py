@@ -6,7 +6,7 @@ from contextlib import aclosing, suppress
 
 import pytest
 
-from retinue.adapters.llm import Done, ModelError, ModelTimeout, TextDelta
+from retinue.adapters.llm import ModelError, ModelTimeout, ReplyFinished, TextDelta
 from tests.adapters import llm_as_anthropic as anthropic
 from tests.adapters import llm_as_openai as openai
 from tests.adapters.llm_server import (
@@ -55,7 +55,7 @@ WHOLE = {
 }
 
 
-async def heard(provider) -> tuple[str, Done | ModelError]:
+async def heard(provider) -> tuple[str, ReplyFinished | ModelError]:
     """The text that came, and how it ended."""
     text = ""
     try:
@@ -63,7 +63,7 @@ async def heard(provider) -> tuple[str, Done | ModelError]:
             match delta:
                 case TextDelta(piece):
                     text += piece
-                case Done():
+                case ReplyFinished():
                     return text, delta
     except ModelError as error:
         return text, error
@@ -99,7 +99,7 @@ async def test_a_reset_in_the_middle_of_a_stream(kind, is_finished):
         try:
             async for delta in provider.stream(user("Hi")):
                 text += delta.text if isinstance(delta, TextDelta) else ""
-                done = delta if isinstance(delta, Done) else None
+                done = delta if isinstance(delta, ReplyFinished) else None
                 arrived.set()
         except ModelError as raised:
             error = raised

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from retinue.adapters.llm import ChatRequest, Done, Message, Usage
+from retinue.adapters.llm import ChatRequest, ModelMessage, ModelUsage, ReplyFinished
 from tests.adapters import llm_as_anthropic as anthropic
 from tests.adapters import llm_as_openai as openai
 from tests.adapters.llm_replies import Call
@@ -21,7 +21,7 @@ def chunk(finish: str | None = None, **delta) -> bytes:
 
 async def reply_of(provider, request=None):
     *_, last = [delta async for delta in provider.stream(request or user("Hi"))]
-    assert isinstance(last, Done)
+    assert isinstance(last, ReplyFinished)
     return last.reply
 
 
@@ -39,7 +39,9 @@ async def test_arguments_that_are_no_json_object_are_told_to_the_model_and_the_t
         assert len(broken.error) < 300
         assert (good.arguments, good.error) == ({"city": "Ulm"}, None)
         results = [
-            Message(role="tool", tool_call_id=call.id, content=call.error or "sun", is_error=bool(call.error))
+            ModelMessage(
+                role="tool", tool_call_id=call.id, content=call.error or "sun", is_error=bool(call.error)
+            )
             for call in reply.tool_calls
         ]
         following = ChatRequest(model="m", messages=(*request.messages, reply.message(), *results))
@@ -56,7 +58,7 @@ async def test_calls_with_the_same_id_or_none_can_be_told_apart(kind, is_streame
         assert [call.name for call in reply.tool_calls] == ["a", "b", "c", "d"]
         assert reply.tool_calls[0].id == "call_1"
         assert len({call.id for call in reply.tool_calls}) == 4
-        results = [Message(role="tool", tool_call_id=call.id, content="ok") for call in reply.tool_calls]
+        results = [ModelMessage(role="tool", tool_call_id=call.id, content="ok") for call in reply.tool_calls]
         following = ChatRequest(model="m", messages=(*request.messages, reply.message(), *results))
         assert (await provider.chat(following)).finish_reason == "stop"
 
@@ -98,7 +100,7 @@ async def test_a_call_that_names_no_tool_is_told_to_the_model():
     async with asking() as (server, provider):
         server.fails(streaming(chunk(tool_calls=[{"index": 0, "id": "1"}]), chunk("tool_calls"), DONE))
         (call,) = (await reply_of(provider)).tool_calls
-        assert (call.name, call.arguments, call.error) == ("", None, "The call names no tool.")
+        assert (call.name, call.arguments, call.error) == ("", None, "The call does not name a tool.")
 
 
 async def test_a_call_that_the_limit_cut_off_is_an_error_and_the_limit_is_told():
@@ -131,12 +133,12 @@ async def test_each_reason_to_stop_is_told_in_our_words(said, calls, meant):
 @pytest.mark.parametrize(
     ("reported", "meant"),
     [
-        ({"prompt_tokens": -5, "completion_tokens": -1}, Usage(0, 0)),
-        ({"prompt_tokens": 10**400, "completion_tokens": 7}, Usage(2**31 - 1, 7)),
-        ({"prompt_tokens": 3.0, "completion_tokens": "7"}, Usage(3, 0)),
-        ({"prompt_tokens": None, "completion_tokens": True}, Usage(0, 0)),
-        ({"completion_tokens": 4, "prompt_tokens_details": None}, Usage(0, 4)),
-        ({"prompt_tokens": 4, "prompt_tokens_details": {"cached_tokens": -1}}, Usage(4, 0)),
+        ({"prompt_tokens": -5, "completion_tokens": -1}, ModelUsage(0, 0)),
+        ({"prompt_tokens": 10**400, "completion_tokens": 7}, ModelUsage(2**31 - 1, 7)),
+        ({"prompt_tokens": 3.0, "completion_tokens": "7"}, ModelUsage(3, 0)),
+        ({"prompt_tokens": None, "completion_tokens": True}, ModelUsage(0, 0)),
+        ({"completion_tokens": 4, "prompt_tokens_details": None}, ModelUsage(0, 4)),
+        ({"prompt_tokens": 4, "prompt_tokens_details": {"cached_tokens": -1}}, ModelUsage(4, 0)),
         ([1, 2], None),
         ("many", None),
         (5, None),
@@ -156,7 +158,7 @@ async def test_counts_are_not_taken_on_trust(reported, meant):
 async def test_negative_counts_of_anthropic_are_nothing():
     async with asking("anthropic") as (server, provider):
         server.says("Hi", usage={"input_tokens": -9, "cache_read_input_tokens": None, "output_tokens": -3})
-        assert (await provider.chat(user("x"))).usage == Usage(prompt_tokens=3, completion_tokens=0)
+        assert (await provider.chat(user("x"))).usage == ModelUsage(prompt_tokens=3, completion_tokens=0)
 
 
 async def test_text_in_parts_and_refusals_are_text():

@@ -102,7 +102,7 @@ def costly_pkcs8_key() -> str:
 @pytest.mark.parametrize("make", [costly_openssh_key, costly_pkcs8_key])
 async def test_a_key_that_would_take_years_to_open_is_refused_at_once(log_in, make):
     for hidden in ("", exported(asyncssh.generate_private_key("ssh-ed25519")).reveal()):
-        with pytest.raises(LoginNotConfigured, match="is not valid" if hidden else "would take too long"):
+        with pytest.raises(LoginNotConfigured, match="is invalid" if hidden else "takes too long"):
             await log_in(private_key=Secret(hidden + make()), passphrase=Secret("x"))
 
 
@@ -149,8 +149,10 @@ async def test_a_wrong_login_is_refused(log_in):
     ):
         with pytest.raises(LoginRefused) as caught:
             await log_in(**changed)
-        assert (caught.value.status, caught.value.code) == (502, "auth_error")
-        assert caught.value.message == "The server refused the login."
+        assert caught.value.code == "auth_error"
+        assert (
+            caught.value.message == "The server rejected the login. Check the username and the credentials."
+        )
         assert caught.value.__cause__ is None
 
 
@@ -168,7 +170,7 @@ async def test_no_login_is_tried_at_a_host_with_another_key(log_in, sshd):
 
     before = attempts()
     other = asyncssh.generate_private_key("ssh-ed25519").get_fingerprint()
-    with pytest.raises(HostKeyMismatch, match="not the expected one"):
+    with pytest.raises(HostKeyMismatch, match="does not match the expected one"):
         await log_in(host_key_fingerprint=other)
     assert attempts() == before
 

@@ -83,7 +83,7 @@ async def test_a_right_login_works_with_each_encryption(
     assert checked.host_key_fingerprint is None
     with pytest.raises(LoginRefused) as caught:
         await log_in(named, port, encryption=encryption, password=Secret("wrong-password"))
-    assert caught.value.message == "The mail server refused the login (535)."
+    assert caught.value.message == "The mail server rejected the login (535)."
     assert caught.value.__cause__ is None
 
 
@@ -98,7 +98,7 @@ async def test_a_server_without_logins_is_no_login(named):
         writer.write(b"250-here\r\n250 SIZE 1000\r\n")
 
     async with serving(serve) as (port, _):
-        with pytest.raises(LoginRefused, match="offers no login"):
+        with pytest.raises(LoginRefused, match="does not support logging in"):
             await log_in(named, port)
 
 
@@ -122,7 +122,7 @@ async def test_encryption_that_is_not_offered_keeps_the_password_here(named):
         writer.write(b"250-here\r\n250 AUTH PLAIN LOGIN\r\n")
 
     async with serving(serve) as (port, received):
-        with pytest.raises(LoginUnreachable, match="does not offer the encryption"):
+        with pytest.raises(LoginUnreachable, match="does not support the requested encryption"):
             await log_in(named, port, encryption="starttls")
     assert received.startswith(b"EHLO localhost\r\n")
     assert b"AUTH" not in received

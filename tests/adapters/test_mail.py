@@ -21,10 +21,11 @@ from cryptography.x509.oid import NameOID
 from structlog.testing import capture_logs
 
 from retinue.adapters.mail import Mail, MailFailed, OutboxMailer, SmtpMailer, mailer_for
-from retinue.kit.clock import HeldClock, instant
+from retinue.kit.clock import ManualClock, to_instant
 from retinue.kit.errors import Invalid
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting, Settings
+from tests.adapters.mail_injections import RECIPIENTS, SUBJECTS
 
 SERVER = Path(__file__).with_name("smtp_server.py")
 SENDER = "Retinue <retinue@example.com>"
@@ -92,13 +93,13 @@ def certificate(tmp_path_factory) -> Path:
 
 
 def mailer(server: Server, scheme="smtp", login="", host="127.0.0.1", **options) -> SmtpMailer:
-    return SmtpMailer(Secret(f"{scheme}://{login}{host}:{server.port}"), SENDER, HeldClock(), **options)
+    return SmtpMailer(Secret(f"{scheme}://{login}{host}:{server.port}"), SENDER, ManualClock(), **options)
 
 
 async def failure(sending) -> MailFailed:
     with pytest.raises(MailFailed) as caught:
         await sending
-    assert (caught.value.status, caught.value.code, caught.value.__cause__) == (502, "mail_failed", None)
+    assert caught.value.__cause__ is None
     return caught.value
 
 
@@ -109,7 +110,7 @@ async def test_a_mail_arrives_with_both_bodies_its_date_and_an_id(server):
     (facts, first), (_, second) = inbox.received()
     assert facts == {"from": "retinue@example.com", "to": ["user@example.org"], "tls": False, "login": None}
     assert (first["Subject"], first["To"], first["From"]) == ("Grüße", "user@example.org", SENDER)
-    assert instant(first["Date"].datetime) == "2027-01-15T08:00:00.000000Z"
+    assert to_instant(first["Date"].datetime) == "2027-01-15T08:00:00.000000Z"
     assert first["Message-ID"].endswith("@example.com>")
     assert first["Message-ID"] != second["Message-ID"]
     assert first.get_body(["plain"]).get_content().strip() == "Hällo"
@@ -127,7 +128,7 @@ async def test_the_login_of_the_address_is_used_decoded(server):
 async def test_a_refused_login_fails_without_telling_the_password(server):
     inbox = server(login="me:right")
     error = await failure(mailer(inbox, login=f"me:{PASSWORD_IN_URL}@").send(MAIL))
-    assert str(error) == "The mail server refused the login (535)."
+    assert str(error) == "The mail server rejected the login (535)."
     error = await failure(mailer(inbox).send(MAIL))
     assert "530" in str(error)
     assert not error.permanent
@@ -147,7 +148,7 @@ async def test_a_refused_recipient_fails_for_good_or_for_now(server, local, code
 async def test_a_server_that_hangs_is_given_up_in_time(server, where):
     inbox = server(hang=where)
     error = await failure(mailer(inbox, timeout_s=0.5).send(MAIL))
-    assert "did not answer within 0.5 seconds" in str(error)
+    assert "did not respond within 0.5 seconds" in str(error)
     assert not error.permanent
 
 
@@ -214,14 +215,11 @@ async def test_international_addresses_are_delivered(server):
     ]
 
 
-BREAKS = ["\r\n", "\n", "\r", "\x00", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\ud800"]
-SUBJECTS = [f"a{gap}Bcc: evil@example.net" for gap in BREAKS]
 SUBJECTS += [
     "=?utf-8?q?a=0D=0ABcc:_evil@example.net?=",
     "=?utf-8?b?YQ0KQmNjOiB4QHk=?=",
     "x =?latin-1?q?=0A?= y",
 ]
-RECIPIENTS = [f"a@example.org{gap}Bcc: evil@example.net" for gap in BREAKS]
 RECIPIENTS += [
     "",
     "a",
@@ -246,7 +244,7 @@ RECIPIENTS += [f"a@{'ü' * 70}.example", "a@example.org> SIZE=1", ", ".join(["a@
 
 @pytest.fixture
 def outbox(tmp_path) -> OutboxMailer:
-    return OutboxMailer(tmp_path / "outbox", SENDER, structlog.get_logger(), HeldClock())
+    return OutboxMailer(tmp_path / "outbox", SENDER, structlog.get_logger(), ManualClock())
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=ascii)
@@ -273,7 +271,45 @@ async def test_long_and_unusual_text_stays_in_its_own_header_and_body(outbox, tm
     assert message["Bcc"] is None
     assert "".join(message["Subject"].split()) == "".join(subject.split())
     assert message.get_content().rstrip().endswith("y?")
+    header = path.read_bytes().partition(b"\n\n")[0]
+    assert max(len(line) for line in header.splitlines()) <= 998
+
+
+LONG_LINK = f"https://example.com/{'x' * 900}"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (f"Open this:\n\n{LONG_LINK}\n", "7bit"),
+        (f"Öffnen € 漢字 👩\n\n{LONG_LINK}\n", "8bit"),
+        (f"Longer than a line of a mail may be:\n\n{LONG_LINK}{'y' * 900}\n", "binary"),
+    ],
+)
+async def test_a_mail_in_the_outbox_reads_in_an_editor_as_it_does_in_a_mail_program(
+    outbox, tmp_path, text, encoding
+):
+    await outbox.send(Mail("jürgen@example.org", "Grüße €", text, f"<p>{text}</p>"))
+    [path] = (tmp_path / "outbox").iterdir()
+    written = path.read_text()
+    assert "Subject: Grüße €\n" in written
+    assert text in written, "no line is broken, nothing is encoded"
+    message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+    assert (message["Subject"], message["To"]) == ("Grüße €", "jürgen@example.org")
+    assert message.defects == []
+    for part, content in (("plain", text), ("html", f"<p>{text}</p>\n")):
+        body = message.get_body([part])
+        assert (body["Content-Transfer-Encoding"], body.get_content()) == (encoding, content)
+
+
+async def test_what_goes_to_a_mail_server_stays_within_the_limits_of_lines(server):
+    inbox = server()
+    text = f"Öffnen €\n\n{LONG_LINK}{'y' * 900}\n"
+    await mailer(inbox).send(Mail("user@example.org", "s", text, f"<p>{text}</p>"))
+    [path] = inbox.folder.glob("*.eml")
     assert max(len(line) for line in path.read_bytes().splitlines()) <= 998
+    [(_, message)] = inbox.received()
+    assert message.get_body(["plain"]).get_content().replace("\r\n", "\n") == text
 
 
 async def test_the_outbox_keeps_whole_private_files_in_order_and_logs_their_names(outbox, tmp_path):
@@ -294,7 +330,7 @@ async def test_the_outbox_keeps_whole_private_files_in_order_and_logs_their_name
 
 async def test_an_outbox_that_cannot_be_written_is_a_mail_failure(tmp_path):
     (tmp_path / "outbox").write_text("in the way")
-    blocked = OutboxMailer(tmp_path / "outbox", SENDER, structlog.get_logger(), HeldClock())
+    blocked = OutboxMailer(tmp_path / "outbox", SENDER, structlog.get_logger(), ManualClock())
     with pytest.raises(MailFailed):
         await blocked.send(MAIL)
 
@@ -302,18 +338,18 @@ async def test_an_outbox_that_cannot_be_written_is_a_mail_failure(tmp_path):
 async def test_the_settings_choose_the_mailer_and_its_sender(server, tmp_path):
     inbox = server()
     url = Secret(f"smtp://127.0.0.1:{inbox.port}")
-    await mailer_for(Settings(smtp_url=url, base_url="https://r.example.com/x"), HeldClock()).send(MAIL)
-    await mailer_for(Settings(smtp_url=url, base_url="http://127.0.0.1:8000"), HeldClock()).send(MAIL)
-    await mailer_for(Settings(smtp_url=url, mail_from="Us <us@example.com>"), HeldClock()).send(MAIL)
+    await mailer_for(Settings(smtp_url=url, base_url="https://r.example.com/x"), ManualClock()).send(MAIL)
+    await mailer_for(Settings(smtp_url=url, base_url="http://127.0.0.1:8000"), ManualClock()).send(MAIL)
+    await mailer_for(Settings(smtp_url=url, mail_from="Us <us@example.com>"), ManualClock()).send(MAIL)
     senders = [(facts["from"], message["From"]) for facts, message in inbox.received()]
     assert senders == [
         ("retinue@r.example.com", "retinue@r.example.com"),
         ("retinue@[127.0.0.1]", "retinue@[127.0.0.1]"),
         ("us@example.com", "Us <us@example.com>"),
     ]
-    await mailer_for(Settings(data_dir=tmp_path, base_url="http://[::1]:80"), HeldClock()).send(MAIL)
+    await mailer_for(Settings(data_dir=tmp_path, base_url="http://[::1]:80"), ManualClock()).send(MAIL)
     [path] = (tmp_path / "outbox").iterdir()
-    assert b"From: retinue@[IPv6:::1]\r\n" in path.read_bytes()
+    assert b"From: retinue@[IPv6:::1]\n" in path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -331,7 +367,7 @@ async def test_the_settings_choose_the_mailer_and_its_sender(server, tmp_path):
 )
 def test_an_unusable_server_address_is_refused_by_name_without_being_shown(url):
     with pytest.raises(BadSetting, match=r"^RETINUE_SMTP_URL ") as refusal:
-        SmtpMailer(Secret(url), SENDER, HeldClock())
+        SmtpMailer(Secret(url), SENDER, ManualClock())
     assert "ss@h" not in str(refusal.value)
     assert refusal.value.__cause__ is None
 
@@ -339,7 +375,7 @@ def test_an_unusable_server_address_is_refused_by_name_without_being_shown(url):
 @pytest.mark.parametrize("sender", ["", "nobody", "a@b\r\nBcc: x@y", "A <a@b>\nX: y", "<>"])
 def test_an_unusable_sender_is_refused_by_name(sender):
     with pytest.raises(BadSetting, match=r"^RETINUE_MAIL_FROM "):
-        SmtpMailer(Secret("smtp://h"), sender, HeldClock())
+        SmtpMailer(Secret("smtp://h"), sender, ManualClock())
 
 
 def test_the_smtp_library_is_loaded_only_when_a_mail_is_sent():

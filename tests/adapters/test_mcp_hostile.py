@@ -6,7 +6,7 @@ import json
 import pytest
 
 from retinue.adapters.mcp import McpClient, McpFailed, McpServer
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from retinue.kit.settings import LOOPBACK
 from tests.adapters.mcp_script import (
@@ -87,26 +87,56 @@ async def test_the_words_of_a_json_rpc_error_are_passed_on_in_moderation():
     async with facing({"tools/call": refuse}) as rig:
         with pytest.raises(McpFailed) as caught:
             await rig.call()
-        assert caught.value.message == f"The MCP server refused the request: {'n' * 300}"
+        assert caught.value.message == f"The MCP server rejected the request: {'n' * 300}"
 
 
-async def test_a_redirect_is_never_followed():
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_redirect_to_another_server_is_never_followed(status):
     async with listening() as trap:
-        answer = reply(b"", 307, Location=f"{trap.url}/mcp")
-        async with facing(dict.fromkeys(OBLIGING, answer)) as rig:
-            assert await kind(rig.call()) == "protocol_error"
+        for location in (f"{trap.url}/mcp", f"//127.0.0.1:{trap.port}/mcp", f"http://[::1]:{trap.port}/mcp"):
+            answer = reply(b"", status, Location=location)
+            async with facing(dict.fromkeys(OBLIGING, answer)) as rig:
+                assert await kind(rig.call()) == "protocol_error"
         assert trap.connections == 0
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("location", ["/mcp/", "mcp/", "{url}/"])
+async def test_a_redirect_within_the_server_keeps_method_body_and_headers(status, location):
+    async with facing({}) as rig:
+        heads = rig.script.listener.heads
+        obliging = rig.script.__call__
+
+        async def serve(writer):
+            if heads[-1].split()[1] != "/mcp/":
+                writer.write(reply(b"", status, Location=location.format(url=rig.server.url)))
+                await writer.drain()
+            else:
+                await obliging(writer)
+
+        rig.script.listener._answer = serve
+        rig.server = McpServer(url=rig.server.url, scope="ten_1", headers={"Authorization": "Bearer mine"})
+        assert (await rig.call()).content == TEXT["content"]
+        assert "tools/call" in rig.script.asked()
+        assert all("Bearer mine" in head for head in heads)
+        assert sum(head.split()[1] == "/mcp" for head in heads) == 1, "the new address is remembered"
+
+
+async def test_a_redirect_that_leads_to_itself_ends():
+    async with facing(dict.fromkeys(OBLIGING, reply(b"", 307, Location="/mcp"))) as rig:
+        assert await kind(rig.call()) == "protocol_error"
+        assert len(rig.script.listener.heads) <= 8
+
+
 async def test_an_address_nobody_may_reach_is_not_called():
-    async with Egress() as egress, listening() as trap, McpClient(egress, HeldClock()) as client:
+    async with Egress() as egress, listening() as trap, McpClient(egress, ManualClock()) as client:
         server = McpServer(url=f"{trap.url}/mcp", scope="ten_1")
         assert await kind(client.list_tools(server, timeout_s=5)) == "ssrf_blocked"
         assert trap.connections == 0
 
 
 async def test_a_server_that_is_not_there_is_a_network_error_and_is_tried_again():
-    async with Egress(LOOPBACK) as egress, McpClient(egress, HeldClock()) as client:
+    async with Egress(LOOPBACK) as egress, McpClient(egress, ManualClock()) as client:
         async with listening() as gone:
             server = McpServer(url=f"{gone.url}/mcp", scope="ten_1")
         failures = await asyncio.gather(*(kind(client.list_tools(server, timeout_s=5)) for _ in range(3)))

@@ -3,8 +3,15 @@
 import msgspec
 import pytest
 
-from retinue.adapters.notifying import PROVIDERS, InvalidConfig, Message, checked_config, provider_named, send
-from retinue.adapters.notifying.texts import one_line, shortened
+from retinue.adapters.notifiers import (
+    NOTIFIERS,
+    InvalidConfig,
+    NotificationMessage,
+    find_notifier,
+    send,
+    validate_config,
+)
+from retinue.adapters.notifiers.message_text import one_line, truncate
 from retinue.kit.egress import Egress
 from retinue.kit.settings import LOOPBACK
 from tests.adapters.notifying_servers import vendors
@@ -25,18 +32,18 @@ IDS = (
 
 def faults(name, config, egress=None) -> dict[str, str]:
     with pytest.raises(InvalidConfig) as caught:
-        checked_config(provider_named(name), config, egress)
+        validate_config(find_notifier(name), config, egress)
     assert (caught.value.status, caught.value.code) == (422, "invalid_config")
     return dict(caught.value.details)
 
 
 def test_every_provider_is_found_by_its_names():
-    assert tuple(PROVIDERS) == IDS
+    assert tuple(NOTIFIERS) == IDS
     aliases = {"aws_ses": "ses", "slack": "slack_webhook", "webhook": "http", "generic": "http"}
     for name, id in {**aliases, "builtin": "in_app", **dict(zip(IDS, IDS, strict=True))}.items():
-        assert provider_named(name).id == id
-    assert provider_named("fax") is None
-    for provider in PROVIDERS.values():
+        assert find_notifier(name).id == id
+    assert find_notifier("fax") is None
+    for provider in NOTIFIERS.values():
         described = msgspec.to_builtins(provider.config)
         assert all(key["type"] in {"string", "integer", "object"} for key in described.values())
 
@@ -61,21 +68,21 @@ def test_what_is_missing_is_named_and_a_credential_stands_for_the_secrets(name, 
     rest = required - secret
     if rest:
         assert set(faults(name, {"credential_id": "cred_1"})) == rest
-    assert {key for key, one in PROVIDERS[name].config.items() if one.secret} == secret
+    assert {key for key, one in NOTIFIERS[name].config.items() if one.secret} == secret
 
 
 def test_defaults_are_filled_in_and_unknown_keys_kept():
-    assert checked_config(PROVIDERS["in_app"], {"colour": "blue"}) == {"colour": "blue"}
-    assert checked_config(PROVIDERS["smtp"], {"host": "mail.example.com", "port": "25", "x": [1]}) == {
+    assert validate_config(NOTIFIERS["in_app"], {"colour": "blue"}) == {"colour": "blue"}
+    assert validate_config(NOTIFIERS["smtp"], {"host": "mail.example.com", "port": "25", "x": [1]}) == {
         "host": "mail.example.com",
         "port": 25,
         "encryption": "auto",
         "x": [1],
     }
     ses = {"access_key_id": "A", "secret_access_key": "s", "from_email": "a@example.com"}
-    assert checked_config(PROVIDERS["ses"], ses)["region"] == "us-east-1"
+    assert validate_config(NOTIFIERS["ses"], ses)["region"] == "us-east-1"
     given = {"url": "https://example.com/hook", "method": "patch", "headers": None}
-    assert checked_config(PROVIDERS["http"], given) == {"url": "https://example.com/hook", "method": "PATCH"}
+    assert validate_config(NOTIFIERS["http"], given) == {"url": "https://example.com/hook", "method": "PATCH"}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +130,7 @@ def test_a_bad_value_is_refused_with_its_key(name, key, values):
     }
     good |= {"access_key_id": "A", "secret_access_key": "s", "url": "https://example.com/", "auth_token": "t"}
     good |= {"account_sid": "AC1", "from_number": "+15005550006"}
-    wanted = {name: good[name] for name in PROVIDERS[name].config if name in good}
+    wanted = {name: good[name] for name in NOTIFIERS[name].config if name in good}
     for value in values:
         assert set(faults(name, {**wanted, key: value})) == {key}, value
 
@@ -139,11 +146,11 @@ async def test_plain_http_and_private_hosts_are_for_the_operator_to_allow():
             ):
                 assert set(faults(name, {key: url}, closed)) == {key}
             assert faults(name, {key: "http://example.com/"}, open_here) == {key: "The URL must be https."}
-            checked_config(PROVIDERS[name], {key: "http://127.0.0.1:9/"}, open_here)
-            checked_config(PROVIDERS[name], {key: "https://example.com/"}, closed)
+            validate_config(NOTIFIERS[name], {key: "http://127.0.0.1:9/"}, open_here)
+            validate_config(NOTIFIERS[name], {key: "https://example.com/"}, closed)
         plain = {"host": "mail.example.com", "encryption": "none"}
         assert set(faults("smtp", plain, closed)) == {"encryption"}
-        checked_config(PROVIDERS["smtp"], {**plain, "host": "localhost"}, open_here)
+        validate_config(NOTIFIERS["smtp"], {**plain, "host": "localhost"}, open_here)
     assert faults("http", ["url"]) == {"config": "must be an object"}
     assert set(faults("slack_bot", {"credential_id": 5})) == {"credential_id"}
 
@@ -152,7 +159,12 @@ async def test_a_credential_that_brought_no_secret_is_missed_before_anything_is_
     async with vendors() as companies:
         config = {"credential_id": "cred_1", "from_email": "a@example.com"}
         with pytest.raises(InvalidConfig) as caught:
-            await send(companies.outside(), PROVIDERS["sendgrid"], config, Message("a@example.com", "s", "t"))
+            await send(
+                companies.outside(),
+                NOTIFIERS["sendgrid"],
+                config,
+                NotificationMessage("a@example.com", "s", "t"),
+            )
         assert caught.value.details == {"api_key": "is required"}
         assert companies.requests == []
 
@@ -165,7 +177,7 @@ def test_texts_are_cut_with_a_mark_and_never_inside_an_escape():
     def doubled(text):
         return "".join(character * 2 for character in text)
 
-    assert shortened("abc", 6, "!", escape=doubled) == "aabbcc"
-    assert shortened("abcd", 6, "!", escape=doubled) == "aabb!"
-    assert shortened("x" * 10, 5, "...") == "xx..."
-    assert shortened("x" * 10, 2, "...") == "..."
+    assert truncate("abc", 6, "!", escape=doubled) == "aabbcc"
+    assert truncate("abcd", 6, "!", escape=doubled) == "aabb!"
+    assert truncate("x" * 10, 5, "...") == "xx..."
+    assert truncate("x" * 10, 2, "...") == "..."

@@ -8,11 +8,17 @@ import urllib.parse
 
 import pytest
 
-from retinue.adapters.notifying import InvalidConfig, Message, ProviderRefused, provider_named, send
+from retinue.adapters.notifiers import (
+    InvalidConfig,
+    NotificationMessage,
+    ProviderRefused,
+    find_notifier,
+    send,
+)
 from retinue.kit.egress import Egress
 from tests.adapters.llm_server import flooding, hanging, refusing, resetting, sending
+from tests.adapters.mail_injections import RECIPIENTS as BAD_ADDRESSES
 from tests.adapters.notifying_servers import CONFIGS, KEY, PATH, RECIPIENTS, vendors
-from tests.adapters.test_mail import RECIPIENTS as BAD_ADDRESSES
 from tests.kit.egress_listener import listening
 from tests.kit.egress_targets import REFUSED_HOSTS
 
@@ -40,8 +46,8 @@ async def companies():
 
 async def outcome(companies, name, **options):
     """What came of a message: None when it counts as sent."""
-    provider = provider_named(name)
-    message = Message(RECIPIENTS[provider.type], "s", "t")
+    provider = find_notifier(name)
+    message = NotificationMessage(RECIPIENTS[provider.type], "s", "t")
     try:
         await send(companies.outside(**options), provider, companies.config(name), message)
     except ProviderRefused as refused:
@@ -55,11 +61,11 @@ async def test_a_provider_that_does_not_answer_is_given_up(companies):
     for name in CONFIGS:
         companies.faults.append(hanging())
         refused = await outcome(companies, name, timeout_s=0.1)
-        assert "did not answer within 0.1 seconds" in refused.message
+        assert "did not respond within 0.1 seconds" in refused.message
         assert not refused.is_permanent
         companies.faults.append(resetting())
         refused = await outcome(companies, name)
-        assert "broke" in refused.message
+        assert "was lost" in refused.message
         assert not refused.is_permanent
 
 
@@ -104,8 +110,8 @@ async def test_a_gateway_in_a_provider_s_place_is_called_over_https(companies):
         outside = dataclasses.replace(
             companies.outside(), base_addresses={name: "http://gateway.example.com"}
         )
-        provider = provider_named(name)
-        message = Message(RECIPIENTS[provider.type], "s", "t")
+        provider = find_notifier(name)
+        message = NotificationMessage(RECIPIENTS[provider.type], "s", "t")
         with pytest.raises(ProviderRefused, match="The URL must be https"):
             await send(outside, provider, companies.config(name), message)
 
@@ -152,34 +158,36 @@ async def test_nobody_is_quoted_beside_a_secret_too_short_to_be_found(companies)
 async def test_a_message_goes_to_exactly_one_recipient(companies):
     for name in ("sendgrid", "mailgun", "ses"):
         for recipient in BAD_ADDRESSES:
-            refused = await companies.refusal(name, Message(recipient, "s", "t"))
+            refused = await companies.refusal(name, NotificationMessage(recipient, "s", "t"))
             assert refused.is_permanent, (name, recipient)
     for name in ("twilio", "vonage"):
         for recipient in BAD_NUMBERS:
-            refused = await companies.refusal(name, Message(recipient, "s", "t"))
+            refused = await companies.refusal(name, NotificationMessage(recipient, "s", "t"))
             assert refused.is_permanent, (name, recipient)
     for name in ("slack_webhook", "slack_bot"):
         for recipient in ("#a,#b", "#a\r\nx", "#" * 200):
-            assert (await companies.refusal(name, Message(recipient, "s", "t"))).is_permanent
+            assert (await companies.refusal(name, NotificationMessage(recipient, "s", "t"))).is_permanent
     assert companies.requests == []
 
 
 async def test_a_subject_stays_one_line_and_a_text_without_words_is_not_sent(companies):
     for name in ("sendgrid", "mailgun", "ses"):
         await companies.send(
-            name, Message("a@example.org", "a\r\nBcc: evil@example.net\u2028x", "t\x00\ud800")
+            name, NotificationMessage("a@example.org", "a\r\nBcc: evil@example.net\u2028x", "t\x00\ud800")
         )
         body = companies.last.body.decode()
         assert "a Bcc: evil@example.net x" in body
         assert "\\r" not in body
-    await companies.send("sendgrid", Message("a@example.org", "", "first line\nsecond"))
+    await companies.send("sendgrid", NotificationMessage("a@example.org", "", "first line\nsecond"))
     assert companies.last.json["subject"] == "first line second"
-    await companies.send("slack_bot", Message("", "only a subject", " \n"))
+    await companies.send("slack_bot", NotificationMessage("", "only a subject", " \n"))
     assert companies.last.json["text"] == "only a subject"
     told = len(companies.requests)
     for name in CONFIGS:
-        assert (await companies.refusal(name, Message("x", " ", "\r\n"))).message == "The message is empty."
-    odd = Message("x", "s", "t", data={"x": object()})
+        assert (
+            await companies.refusal(name, NotificationMessage("x", " ", "\r\n"))
+        ).message == "The message is empty."
+    odd = NotificationMessage("x", "s", "t", data={"x": object()})
     assert "cannot be written as JSON" in (await companies.refusal("http", odd)).message
     assert len(companies.requests) == told
 
@@ -190,7 +198,12 @@ async def test_private_addresses_are_never_called():
             for name, key in (("http", "url"), ("slack_webhook", "webhook_url")):
                 config = {key: f"https://{host}:{canary.port}/"}
                 with pytest.raises((ProviderRefused, InvalidConfig)):
-                    await send(companies.outside(closed), provider_named(name), config, Message("", "s", "t"))
+                    await send(
+                        companies.outside(closed),
+                        find_notifier(name),
+                        config,
+                        NotificationMessage("", "s", "t"),
+                    )
         for name in CONFIGS.keys() - {"http", "slack_webhook"}:
             refused = await outcome(companies, name, egress=closed)
             assert refused.is_permanent

@@ -6,11 +6,11 @@ import hmac
 
 import pytest
 
-from retinue.adapters.notifying import Message, provider_named, send, slack
+from retinue.adapters.notifiers import NotificationMessage, find_notifier, send, slack
 from retinue.kit.webhook_signing import new_signing_secret
 from tests.adapters.notifying_servers import KEY, as_json, as_word, vendors
 
-MAIL = Message("user@example.org", "Grüße 👋", "Hällo\nWelt", "<p>Hällo</p>", id="ntf_1")
+MAIL = NotificationMessage("user@example.org", "Grüße 👋", "Hällo\nWelt", "<p>Hällo</p>", id="ntf_1")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def test_sendgrid_takes_a_mail_and_says_why_not(companies):
     assert body["subject"] == "Grüße 👋"
     assert [part["value"] for part in body["content"]] == ["Hällo\nWelt", "<p>Hällo</p>"]
     assert body["headers"]["Message-ID"] == "<ntf_1@example.com>"
-    refused = await companies.refusal("sendgrid", Message("refused@example.org", "s", "t"))
+    refused = await companies.refusal("sendgrid", NotificationMessage("refused@example.org", "s", "t"))
     assert refused.message == (
         "SendGrid answered 400: Does not contain a valid address. (personalizations.0.to.0.email)"
     )
@@ -47,7 +47,7 @@ async def test_mailgun_takes_a_form_and_says_why_not(companies):
     assert (fields["to"], fields["subject"]) == ("user@example.org", "Grüße 👋")
     assert (fields["text"], fields["html"]) == ("Hällo\nWelt", "<p>Hällo</p>")
     assert fields["h:Message-Id"] == "<ntf_1@mg.example.com>"
-    refused = await companies.refusal("mailgun", Message("refused@example.org", "s", "t"))
+    refused = await companies.refusal("mailgun", NotificationMessage("refused@example.org", "s", "t"))
     assert "'to' parameter is not a valid address" in refused.message
     assert refused.is_permanent
     assert (
@@ -63,7 +63,7 @@ async def test_ses_gets_a_request_whose_signature_holds_and_says_why_not(compani
     assert body["FromEmailAddress"] == "=?utf-8?b?R3LDtsOfZQ==?= <us@example.com>"
     assert body["Content"]["Simple"]["Body"]["Html"]["Data"] == "<p>Hällo</p>"
     assert (await companies.send("aws_ses")).detail == "accepted"
-    refused = await companies.refusal("ses", Message("refused@example.org", "s", "t"))
+    refused = await companies.refusal("ses", NotificationMessage("refused@example.org", "s", "t"))
     assert refused.message.startswith(
         "Amazon SES answered 400: MessageRejected: Email address is not verified."
     )
@@ -80,7 +80,7 @@ async def test_ses_gets_a_request_whose_signature_holds_and_says_why_not(compani
 async def test_an_incoming_webhook_gets_text_in_which_nothing_is_markup(companies):
     sent = await companies.send(
         "slack",
-        Message("", "Build <!channel>", "a & b <http://x|y> @here @hereby @Everyone"),
+        NotificationMessage("", "Build <!channel>", "a & b <http://x|y> @here @hereby @Everyone"),
         channel="#ops",
     )
     assert sent.detail == "ok"
@@ -89,7 +89,7 @@ async def test_an_incoming_webhook_gets_text_in_which_nothing_is_markup(companie
         "channel": "#ops",
         "username": "Retinue",
     }
-    await companies.send("slack_webhook", Message("@jane", "s", "t"), channel="#ops", username="")
+    await companies.send("slack_webhook", NotificationMessage("@jane", "s", "t"), channel="#ops", username="")
     assert companies.last.json == {"text": "*s*\nt", "channel": "@jane"}
     # Rocket.Chat answers with an object, in which it may refuse.
     companies.answers.append(as_json({"success": True}))
@@ -111,19 +111,19 @@ async def test_an_incoming_webhook_gets_text_in_which_nothing_is_markup(companie
 async def test_a_long_text_is_cut_to_what_the_chat_takes(companies, monkeypatch):
     for hosts, longest in ((set(), 40_000), ({"127.0.0.1"}, 2_000)):
         monkeypatch.setattr(slack, "_DISCORD", hosts)
-        await companies.send("slack_webhook", Message("", "s", "x" * 50_000))
+        await companies.send("slack_webhook", NotificationMessage("", "s", "x" * 50_000))
         text = companies.last.json["text"]
         assert len(text) == longest
         assert text.endswith("x… (shortened)")
 
 
 async def test_a_bot_posts_and_refusals_come_with_a_good_status(companies):
-    sent = await companies.send("slack_bot", Message("", "Subject", "Text <x>"))
+    sent = await companies.send("slack_bot", NotificationMessage("", "Subject", "Text <x>"))
     assert (sent.provider_id, sent.detail) == ("1503435956.000247", "C024BE91L")
     assert companies.last.json["text"] == "*Subject*\nText &lt;x&gt;"
-    await companies.send("slack_bot", Message("U123", "s", "t"))
+    await companies.send("slack_bot", NotificationMessage("U123", "s", "t"))
     assert companies.last.json["channel"] == "U123"
-    gone = await companies.refusal("slack_bot", Message("C_GONE", "s", "t"))
+    gone = await companies.refusal("slack_bot", NotificationMessage("C_GONE", "s", "t"))
     assert (gone.message, gone.is_permanent) == ("Slack answered 200: channel_not_found", True)
     denied = await companies.refusal("slack_bot", bot_token="xoxb-other-token")
     assert (denied.message, denied.is_permanent) == ("Slack answered 200: invalid_auth", False)
@@ -133,12 +133,12 @@ async def test_a_bot_posts_and_refusals_come_with_a_good_status(companies):
     assert (await companies.refusal("slack_bot")).retry_after_s == 7.0
     nowhere = await companies.refusal("slack_bot", default_channel="")
     assert nowhere.is_permanent
-    await companies.send("slack_bot", Message("", "s", "&" * 60_000))
+    await companies.send("slack_bot", NotificationMessage("", "s", "&" * 60_000))
     assert companies.last.json["text"].endswith("&amp;… (shortened)")
 
 
 async def test_an_endpoint_gets_the_message_and_a_signature_it_can_check(companies):
-    message = Message("usr_1", "Title", "Text", "<p>", {"form_id": "form_1"}, "ntf_7")
+    message = NotificationMessage("usr_1", "Title", "Text", "<p>", {"form_id": "form_1"}, "ntf_7")
     sent = await companies.send("webhook", message, method="put", headers={"X-Team": "blue"})
     assert sent.detail == "answered 202"
     request = companies.last
@@ -183,23 +183,23 @@ async def test_an_endpoint_gets_the_message_and_a_signature_it_can_check(compani
 
 
 async def test_twilio_takes_a_form_and_says_why_not(companies):
-    sent = await companies.send("twilio", Message("+49 (171) 123-4567", "Subject", "Text & more"))
+    sent = await companies.send("twilio", NotificationMessage("+49 (171) 123-4567", "Subject", "Text & more"))
     assert (sent.provider_id, sent.detail) == ("SM1f0e8ae6ade43cb3c0ce4525424e404f", "queued")
     assert companies.last.fields == {
         "To": "+491711234567",
         "From": "+15005550006",
         "Body": "Subject\nText & more",
     }
-    service = Message("whatsapp:+15005550010", "same", "same")
+    service = NotificationMessage("whatsapp:+15005550010", "same", "same")
     await companies.send("twilio", service, from_number="MG0123456789abcdef")
     assert companies.last.fields == {
         "To": "whatsapp:+15005550010",
         "MessagingServiceSid": "MG0123456789abcdef",
         "Body": "same",
     }
-    await companies.send("twilio", Message("+15005550010", "s", "x" * 5000))
+    await companies.send("twilio", NotificationMessage("+15005550010", "s", "x" * 5000))
     assert companies.last.fields["Body"].endswith("xxx...")
-    refused = await companies.refusal("twilio", Message("+15005550001", "s", "t"))
+    refused = await companies.refusal("twilio", NotificationMessage("+15005550001", "s", "t"))
     assert refused.message == (
         "Twilio answered 400: The 'To' number +15005550001 is not a valid phone number. (21211)"
     )
@@ -209,7 +209,7 @@ async def test_twilio_takes_a_form_and_says_why_not(companies):
 
 
 async def test_vonage_takes_json_and_refuses_with_a_good_status(companies):
-    sent = await companies.send("vonage", Message("+44 7700 900000", "s", "plain €"))
+    sent = await companies.send("vonage", NotificationMessage("+44 7700 900000", "s", "plain €"))
     assert (sent.provider_id, sent.detail) == ("0C000000217B7F02", "parts: 1")
     assert companies.last.json == {
         "api_key": "abcd1234",
@@ -220,9 +220,9 @@ async def test_vonage_takes_json_and_refuses_with_a_good_status(companies):
         "type": "text",
         "client-ref": companies.last.json["client-ref"],
     }
-    await companies.send("vonage", Message("447700900000", "s", "日本"))
+    await companies.send("vonage", NotificationMessage("447700900000", "s", "日本"))
     assert companies.last.json["type"] == "unicode"
-    barred = await companies.refusal("vonage", Message("447700900001", "s", "t"))
+    barred = await companies.refusal("vonage", NotificationMessage("447700900001", "s", "t"))
     assert (barred.message, barred.is_permanent) == ("Vonage answered 200: Number barred (7)", True)
     denied = await companies.refusal("vonage", api_secret="another-secret")
     assert (denied.message, denied.is_permanent) == ("Vonage answered 200: Bad Credentials (4)", False)
@@ -237,7 +237,7 @@ async def test_vonage_takes_json_and_refuses_with_a_good_status(companies):
 
 
 async def test_what_is_shown_inside_goes_nowhere(companies):
-    provider = provider_named("builtin")
+    provider = find_notifier("builtin")
     assert provider is not None
-    await send(companies.outside(), provider, {}, Message("usr_1", "s", "t"))
+    await send(companies.outside(), provider, {}, NotificationMessage("usr_1", "s", "t"))
     assert companies.requests == []

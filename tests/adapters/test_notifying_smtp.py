@@ -9,21 +9,28 @@ from types import SimpleNamespace
 
 import pytest
 
-from retinue.adapters.notifying import InvalidConfig, Message, Outside, ProviderRefused, provider_named, send
-from retinue.kit.clock import HeldClock
+from retinue.adapters.notifiers import (
+    InvalidConfig,
+    NotificationMessage,
+    ProviderRefused,
+    SendContext,
+    find_notifier,
+    send,
+)
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from retinue.kit.settings import LOOPBACK
 from tests.adapters import smtp_server
 from tests.adapters.foreign_databases import NAME, make_certificate
 from tests.adapters.hostile_servers import serving
-from tests.adapters.test_mail import BREAKS, RECIPIENTS, SUBJECTS
+from tests.adapters.mail_injections import BREAKS, RECIPIENTS, SUBJECTS
 from tests.kit.egress_listener import ScriptedResolver, listening
 from tests.kit.egress_targets import REFUSED_HOSTS
 
 PASSWORD = "s3cret:pä/@ss"
 LOGIN = f"me@example.com:{PASSWORD}"
-MAIL = Message("user@example.org", "Grüße 👋", "Hällo\n", "<p>Hällo</p>", id="ntf_1")
-SMTP = provider_named("smtp")
+MAIL = NotificationMessage("user@example.org", "Grüße 👋", "Hällo\n", "<p>Hällo</p>", id="ntf_1")
+SMTP = find_notifier("smtp")
 
 
 class Opened:
@@ -77,14 +84,14 @@ async def server(tmp_path):
 @pytest.fixture
 async def outside():
     async with Egress(LOOPBACK) as egress:
-        yield Outside(egress, HeldClock(), timeout_s=2.0)
+        yield SendContext(egress, ManualClock(), timeout_s=2.0)
 
 
 @pytest.fixture
 async def far():
     """Every name leads to this machine, and none of them may be used without encryption."""
     async with Egress(["127.0.0.0/8"], resolver=ScriptedResolver(["127.0.0.1"])) as egress:
-        yield Outside(egress, HeldClock(), timeout_s=2.0)
+        yield SendContext(egress, ManualClock(), timeout_s=2.0)
 
 
 async def refusal(outside, config, message=MAIL) -> ProviderRefused:
@@ -114,27 +121,38 @@ async def test_a_mail_arrives_with_its_id_and_nothing_in_it_becomes_a_header(ser
     assert second["Bcc"] is None
     assert [one.addr_spec for one in second["From"].addresses] == ["us@xn--bcher-kva.example"]
     for subject in [*SUBJECTS, *(f"a{gap * 3}b" for gap in BREAKS), "x" * 3000]:
-        await send(outside, SMTP, config, Message("user@example.org", subject, f"t{subject}"))
+        await send(outside, SMTP, config, NotificationMessage("user@example.org", subject, f"t{subject}"))
     for _, message in inbox.received()[2:]:
         assert message["Bcc"] is None
         assert message["Subject"]
         assert "\n" not in message["Subject"]
-    await send(outside, SMTP, config, Message("jürgen@bücher.example", "", "Only text"))
+    await send(outside, SMTP, config, NotificationMessage("jürgen@bücher.example", "", "Only text"))
     facts, plain = inbox.received()[-1]
     assert facts["to"] == ["jürgen@xn--bcher-kva.example"]
     assert plain["Subject"] == "Only text"
+
+
+async def test_a_long_name_of_the_sender_never_becomes_an_address(server, outside):
+    inbox = await server()
+    config = {"host": "127.0.0.1", "port": str(inbox.port), "from_email": "us@example.com"}
+    for name in ("boss@bank.example, " * 9, "Ü" * 60 + ", boss@bank.example", "=?utf-8?q?boss=40bank=2C_x?="):
+        await send(outside, SMTP, {**config, "from_name": name}, MAIL)
+        _, message = inbox.received()[-1]
+        assert [one.addr_spec for one in message["From"].addresses] == ["us@example.com"]
 
 
 async def test_a_mail_goes_to_exactly_one_address(outside):
     async with listening() as canary:
         config = {"host": "127.0.0.1", "port": canary.port}
         for recipient in RECIPIENTS:
-            refused = await refusal(outside, config, Message(recipient, "s", "t"))
+            refused = await refusal(outside, config, NotificationMessage(recipient, "s", "t"))
             assert (refused.message, refused.is_permanent) == (
-                "The recipient must be one mail address.",
+                "The recipient must be one email address.",
                 True,
             )
-        assert (await refusal(outside, config, Message("a@example.org", "\r\n", " "))).is_permanent
+        assert (
+            await refusal(outside, config, NotificationMessage("a@example.org", "\r\n", " "))
+        ).is_permanent
         assert canary.connections == 0
 
 
@@ -154,7 +172,7 @@ async def test_a_login_is_used_under_verified_encryption(
     assert (facts["login"], facts["tls"]) == (username, True)
     assert message["From"] == username
     wrong = await refusal(far, {**config, "password": "wrong-password"})
-    assert wrong.message == "The mail server refused the login (535)."
+    assert wrong.message == "The mail server rejected the login (535)."
     assert not wrong.is_permanent
 
 
@@ -176,12 +194,12 @@ async def test_nothing_goes_out_unencrypted_unless_the_operator_allows_the_host(
 async def test_refusals_tell_for_good_from_for_now_and_never_the_password(server, outside):
     inbox = await server()
     config = {"host": "127.0.0.1", "port": inbox.port}
-    refused = await refusal(outside, config, Message("refused@example.org", "s", "t"))
+    refused = await refusal(outside, config, NotificationMessage("refused@example.org", "s", "t"))
     assert (refused.message, refused.is_permanent) == (
         "The mail server answered 550 5.1.1 no such mailbox",
         True,
     )
-    busy = await refusal(outside, config, Message("busy@example.org", "s", "t"))
+    busy = await refusal(outside, config, NotificationMessage("busy@example.org", "s", "t"))
     assert ("451" in busy.message, busy.is_permanent) == (True, False)
 
     async def echo(read, writer) -> None:
@@ -203,11 +221,11 @@ async def test_refusals_tell_for_good_from_for_now_and_never_the_password(server
 
 
 async def test_servers_that_hang_talk_nonsense_or_are_not_there_are_given_up(server, outside):
-    brief = Outside(outside.egress, outside.clock, timeout_s=0.3)
+    brief = SendContext(outside.egress, outside.clock, timeout_s=0.3)
     for where in ("greeting", "data"):
         config = {"host": "127.0.0.1", "port": (await server(hang=where)).port}
         slow = await refusal(brief, config)
-        assert slow.message == "The mail server did not answer within 0.3 seconds."
+        assert slow.message == "The mail server did not respond within 0.3 seconds."
     leaving = await server(hang="quit")
     await send(outside, SMTP, {"host": "127.0.0.1", "port": leaving.port}, MAIL)
     assert len(leaving.received()) == 1
@@ -224,7 +242,7 @@ async def test_servers_that_hang_talk_nonsense_or_are_not_there_are_given_up(ser
 
 async def test_private_addresses_are_never_connected_to():
     async with Egress() as egress, listening() as canary:
-        outside = Outside(egress, HeldClock())
+        outside = SendContext(egress, ManualClock())
         for host in REFUSED_HOSTS:
             with pytest.raises((ProviderRefused, InvalidConfig)):
                 await send(outside, SMTP, {"host": host, "port": canary.port}, MAIL)

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from retinue.adapters.embedded.pulling import _size_of
+from retinue.adapters.embedded.weights_download import _size_of
 
 
 def test_a_folder_that_goes_while_it_is_looked_at_counts_for_nothing(tmp_path: Path, monkeypatch):

@@ -146,7 +146,7 @@ async def test_an_error_of_python_code_is_told_as_python_tells_it(way, source, m
         ("function main( {", "SyntaxError"),
         ("const x = 1", "the code must define a function main(input)"),
         ("function a() {}\nfunction b() {}", "the code must define a function main(input)"),
-        ("function main() { return () => 1 }", "the return value cannot be written as JSON"),
+        ("function main() { return () => 1 }", "the return value cannot be converted to JSON"),
         ("function main() { return 10n }", "TypeError"),
         ("function main() { const x = {}; x.x = x; return x }", "TypeError"),
         ("function main() { return missing.x }", "ReferenceError"),
@@ -164,7 +164,7 @@ async def test_an_error_of_javascript_code_is_told_as_javascript_tells_it(way, s
 @on("wasm.javascript")
 async def test_a_promise_that_nobody_keeps_is_an_error_at_once(way):
     failed = await failure(way("function main() { return new Promise(() => {}) }"))
-    assert failed.message == "the function waits for something that cannot happen"
+    assert failed.message == "the function awaits a promise that never settles"
 
 
 @on("bubblewrap.python_functions", "bubblewrap.python")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from retinue.adapters.sandbox import Code, LocalSandbox, SandboxFailed, bubblewrap, guests
+from retinue.adapters.sandbox import Code, LocalSandbox, SandboxFailed, bubblewrap, guest_process
 from tests.adapters.sandbox_ways import backend, descendants, failure, needs, orphans
 
 pytest_plugins = ("tests.adapters.sandbox_fixtures",)
@@ -106,7 +106,7 @@ async def test_only_so_many_run_at_once_and_the_rest_wait(own):
     failed = await failure(own.run(PYTHON, None, timeout_s=0.05))
     assert (failed.kind, failed.message) == (
         "sandbox_unavailable",
-        "Too many functions and scripts are running.",
+        "Too many functions and scripts are running. Try again later.",
     )
     assert not waiting.done()
     assert (await waiting).output == "waited"
@@ -161,7 +161,9 @@ def test_data_and_libraries_are_covered_where_a_mount_would_show_them(tmp_path):
 async def test_a_place_is_free_again_only_when_its_process_is_gone(own):
     await own.run(PYTHON, None, timeout_s=10)
     for _ in range(4):
-        assert (await failure(own.run(SLEEP, 60, timeout_s=0.05))).kind == "timeout"
+        # On a busy machine it may still be under construction when its time is up.
+        failed = await failure(own.run(SLEEP, 60, timeout_s=0.05))
+        assert failed.kind in {"timeout", "sandbox_unavailable"}
     await _until(lambda: own._free._value == 2)
 
 
@@ -204,7 +206,7 @@ async def test_without_node_scripts_for_it_are_refused(tmp_path, monkeypatch):
     made = LocalSandbox(tmp_path)
     try:
         failed = await failure(made.run(Code(runtime="javascript", packages=tmp_path), 1, timeout_s=10))
-        assert failed.message == "No sandbox for this code: bubblewrap.node: node is not installed."
+        assert failed.message == "No sandbox can run this code: bubblewrap.node: node is not installed."
     finally:
         await made.close()
 
@@ -233,14 +235,14 @@ HOLES = {
 
 async def test_a_guest_process_that_locks_nothing_is_never_used(own, monkeypatch, tmp_path):
     guest = tmp_path / "guest"
-    shutil.copytree(guests.GUEST, guest)
+    shutil.copytree(guest_process.GUEST, guest)
     program = guest / "javascript.py"
     text = program.read_text()
     for line, instead in HOLES.items():
         assert line in text
         text = text.replace(line, instead)
     program.write_text(text)
-    monkeypatch.setattr(guests, "GUEST", guest)
+    monkeypatch.setattr(guest_process, "GUEST", guest)
     trouble = await backend(own, "wasm.javascript").trouble()
     for noticed in (
         "read the system",
@@ -253,11 +255,11 @@ async def test_a_guest_process_that_locks_nothing_is_never_used(own, monkeypatch
 
 async def test_a_guest_process_that_cannot_start_says_why(own, monkeypatch, tmp_path):
     guest = tmp_path / "guest"
-    shutil.copytree(guests.GUEST, guest)
+    shutil.copytree(guest_process.GUEST, guest)
     program = guest / "javascript.py"
     program.write_text(
         program.read_text().replace("from quickjs_rs import Runtime", "from not_installed import R")
     )
-    monkeypatch.setattr(guests, "GUEST", guest)
+    monkeypatch.setattr(guest_process, "GUEST", guest)
     trouble = await backend(own, "wasm.javascript").trouble()
     assert trouble == "ModuleNotFoundError: No module named 'not_installed'"

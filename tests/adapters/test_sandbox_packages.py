@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from retinue.adapters.sandbox import Code
-from retinue.adapters.sandbox.packages import PackagesUnavailable, check_names, install
+from retinue.adapters.sandbox.packages import PackagesUnavailable, install, validate_names
 from tests.adapters.sandbox_ways import failure, needs
 
 pytest_plugins = ("tests.adapters.sandbox_fixtures",)
@@ -89,26 +89,26 @@ BAD_NPM += [
 
 @pytest.mark.parametrize("name", GOOD)
 def test_names_with_versions_are_accepted(name):
-    assert check_names([name]) == {}
+    assert validate_names([name]) == {}
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_options_addresses_and_paths_are_refused(name):
-    assert list(check_names(["requests", name])) == [1]
+    assert list(validate_names(["requests", name])) == [1]
 
 
 @pytest.mark.parametrize("name", GOOD_NPM)
 def test_names_of_npm_packages_are_accepted(name):
-    assert check_names([name], "javascript") == {}
+    assert validate_names([name], "javascript") == {}
 
 
 @pytest.mark.parametrize("name", BAD_NPM)
 def test_what_npm_would_fetch_from_elsewhere_is_refused(name):
-    assert list(check_names([name], "javascript")) == [0]
+    assert list(validate_names([name], "javascript")) == [0]
 
 
 def test_more_than_fifty_packages_are_refused():
-    assert list(check_names(["a"] * 51)) == [50]
+    assert list(validate_names(["a"] * 51)) == [50]
 
 
 def wheel(folder: Path, name: str, version: str, code: str, *, needs: str = "") -> None:

@@ -177,7 +177,7 @@ async def test_bytes_that_are_no_answer_are_refused(way):
     failed = await failure(way(code(way, "os.write(4, b'{\"output\": ')\nos._exit(0)", "")))
     assert (failed.kind, failed.message) == (
         "runtime_error",
-        "The code ended without an answer, exit code 0.",
+        "The code ended without a result, exit code 0.",
     )
 
 

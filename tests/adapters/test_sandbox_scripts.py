@@ -64,7 +64,9 @@ async def test_a_script_may_write_nothing(run):
 async def test_output_that_is_no_json_is_an_error_that_shows_it(run):
     failed = await failure(run("print('hello'); print('world')"))
     assert failed.kind == "runtime_error"
-    assert failed.message == "The script must write one JSON value to its output; it wrote: hello\nworld"
+    assert (
+        failed.message == "The script must write one JSON value to standard output, but wrote: hello\nworld"
+    )
 
 
 async def test_a_script_that_fails_tells_its_last_line(run):
@@ -139,11 +141,11 @@ async def test_a_script_beside_the_folders_comes_alone(sandbox, scripts):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("reports/link.py", "The script lies outside the scripts folder."),
-        ("reports/../../secret.txt", "The script lies outside the scripts folder."),
-        ("../scripts-of-others/x.py", "The script lies outside the scripts folder."),
-        ("/etc/passwd", "The script lies outside the scripts folder."),
-        ("missing.py", "There is no such script."),
+        ("reports/link.py", "The script is outside the scripts folder."),
+        ("reports/../../secret.txt", "The script is outside the scripts folder."),
+        ("../scripts-of-others/x.py", "The script is outside the scripts folder."),
+        ("/etc/passwd", "The script is outside the scripts folder."),
+        ("missing.py", "The script does not exist."),
         ("reports", "The script is not a file."),
     ],
 )
@@ -156,7 +158,7 @@ async def test_an_upload_that_is_a_symbolic_link_is_refused(sandbox, sandbox_dir
     link = sandbox_dir / "files" / "link"
     link.symlink_to(sandbox_dir / "secret.txt")
     failed = await failure(sandbox.run(Code(runtime="python", entrypoint=link), None, timeout_s=10))
-    assert failed.message == "The script lies outside the scripts folder."
+    assert failed.message == "The script is outside the scripts folder."
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs scripts as another user")

@@ -8,13 +8,13 @@ from retinue.adapters.search import (
     ADDRESSES,
     ENGINES,
     EngineAccess,
-    Found,
     SearchError,
+    SearchResult,
     find_engine,
-    read_domain,
+    parse_domain,
     searcher_for,
 )
-from retinue.adapters.search.results import read_instant
+from retinue.adapters.search.results import parse_published_at
 from retinue.kit.egress import EgressRefused
 from retinue.kit.secrets import Secret
 from tests.adapters.search_server import CHALLENGE, CX, KEY, Page, as_json, as_page, searching
@@ -48,9 +48,9 @@ def terms(request) -> str:
 @EVERY
 async def test_every_engine_finds_the_same_pages_as_plain_text(web, engine) -> None:
     assert await web.search(engine) == [
-        Found("Rust release", "https://blog.rust-lang.org/1", "Rust & news", PUBLISHED[engine]),
-        Found("Wiki", "https://en.wikipedia.org/wiki/Rust", "An encyclopedia entry."),
-        Found("Forum", "https://users.rust-lang.org/t/1", "A discussion."),
+        SearchResult("Rust release", "https://blog.rust-lang.org/1", "Rust & news", PUBLISHED[engine]),
+        SearchResult("Wiki", "https://en.wikipedia.org/wiki/Rust", "An encyclopedia entry."),
+        SearchResult("Forum", "https://users.rust-lang.org/t/1", "A discussion."),
     ]
 
 
@@ -181,7 +181,7 @@ async def test_engines_are_told_of_the_domains(web) -> None:
 
 @pytest.mark.parametrize("written", ["Example.COM", "example.com.", " example.com "])
 def test_a_domain_has_one_spelling(written) -> None:
-    assert read_domain(written) == "example.com"
+    assert parse_domain(written) == "example.com"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_domain_has_one_spelling(written) -> None:
 )
 def test_what_is_no_domain_is_refused(written) -> None:
     with pytest.raises(EgressRefused):
-        read_domain(written)
+        parse_domain(written)
 
 
 @EVERY
@@ -267,8 +267,8 @@ async def test_results_that_are_not_as_documented_are_left_out_or_read_as_nothin
     web.server.answers.append(as_json(body))
     found = await web.search(engine)
     assert found == [
-        Found("a.example", "https://a.example/", ""),
-        Found("b.example", "https://b.example/", ""),
+        SearchResult("a.example", "https://a.example/", ""),
+        SearchResult("b.example", "https://b.example/", ""),
     ]
 
 
@@ -288,7 +288,7 @@ async def test_results_that_are_not_as_documented_are_left_out_or_read_as_nothin
     ],
 )
 def test_dates_of_every_engine_are_read(written, read) -> None:
-    assert read_instant(written) == read
+    assert parse_published_at(written) == read
 
 
 async def test_duckduckgo_asking_for_a_human_is_said(web) -> None:

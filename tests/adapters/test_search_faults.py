@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 
 from retinue.adapters.search import ENGINES, EngineAccess, SearchError, searcher_for
-from retinue.kit.egress import Egress
+from retinue.kit.egress import Egress, Resolver
 from retinue.kit.secrets import Secret
 from tests.adapters.llm_server import flooding, hanging, refusing, resetting, sending
 from tests.adapters.search_server import CX, KEY, as_page, searching
@@ -176,12 +176,12 @@ async def test_a_searxng_may_not_be_where_outgoing_calls_may_not_go(host) -> Non
         searcher = _searxng(egress, f"https://{host}")
         failure = await _failure(searcher)
     assert failure.code == "not_configured"
-    assert "cannot be asked" in failure.message
+    assert "cannot be called" in failure.message
 
 
 async def test_an_address_that_resolves_to_loopback_is_not_called() -> None:
-    class Rebinding:
-        async def resolve(self, host: str, port: int) -> list[str]:
+    class Rebinding(Resolver):
+        async def resolve(self, host: str) -> list[str]:
             return ["127.0.0.1"]
 
     async with listening() as inside, Egress(resolver=Rebinding()) as egress:

@@ -8,9 +8,9 @@ import av
 import pytest
 from hibari.voices import VOICES as KNOWN_VOICES
 
-from retinue.adapters.embedded.speech.speaker import VOICES, Speaker
+from retinue.adapters.embedded.speech.synthesizer import VOICES, SpeechSynthesizer
 from retinue.kit.errors import Invalid
-from retinue.kit.http.sniffing import sniff
+from retinue.kit.http.media_types import sniff
 from tests.adapters.recordings import SENTENCE, samples_of
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ pytest_plugins = ("tests.adapters.speech_fixtures",)
 SNIFFED = {"mp3": "audio/mpeg", "wav": "audio/wav", "opus": "audio/ogg"}
 
 
-async def said(speaker: Speaker, text: str, **more: object) -> list[bytes]:
+async def said(speaker: SpeechSynthesizer, text: str, **more: object) -> list[bytes]:
     return [part async for part in speaker.speak(text, **more)]
 
 
@@ -78,7 +78,7 @@ async def test_what_cannot_be_done_is_refused_before_any_work(speaker, field, wr
 async def test_a_text_that_is_too_long_is_refused(speaker):
     with pytest.raises(Invalid) as refused:
         await said(speaker, "a" * 4_097)
-    assert refused.value.details == {"text": "must have at most 4096 characters"}
+    assert refused.value.details == {"text": "must be at most 4096 characters"}
 
 
 async def test_every_voice_comes_with_the_package():

@@ -67,7 +67,7 @@ async def test_a_language_can_be_given_and_an_unknown_one_is_refused(transcriber
     assert (await heard(transcriber, plain_wav(silence(1)), language="en")).text == ""
     with pytest.raises(Invalid) as refused:
         await heard(transcriber, plain_wav(silence(1)), language="klingon")
-    assert refused.value.details == {"language": "is not one that can be transcribed"}
+    assert refused.value.details == {"language": "is not supported for transcription"}
 
 
 async def test_parallel_recordings_are_not_mixed_up(transcriber, sentence):

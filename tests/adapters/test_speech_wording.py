@@ -2,7 +2,12 @@
 
 import pytest
 
-from retinue.adapters.embedded.speech.wording import LONGEST_PIECE, is_in_latin_script, pieces, plain
+from retinue.adapters.embedded.speech.spoken_text import (
+    MAX_PIECE_LENGTH,
+    is_in_latin_script,
+    split_for_speech,
+    strip_markdown,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +23,7 @@ from retinue.adapters.embedded.speech.wording import LONGEST_PIECE, is_in_latin_
     ],
 )
 def test_marks_that_nobody_says_are_left_out(written, said):
-    assert plain(written) == said
+    assert strip_markdown(written) == said
 
 
 @pytest.mark.parametrize(
@@ -31,13 +36,13 @@ def test_most_letters_decide_whether_a_voice_can_read_it(text, is_latin):
 
 def test_a_long_sentence_is_divided_where_one_would_pause():
     clause = "and the committee, which had met before, "
-    found = list(pieces([clause * 10, "Short."]))
+    found = list(split_for_speech([clause * 10, "Short."]))
     assert [piece[-1] for piece in found] == [",", ",", "."]
 
 
 @pytest.mark.parametrize("text", ["word " * 300, "word, " * 300, "x" * 4_096, "a." * 2_048, "[(" * 2_000])
 def test_no_piece_and_no_word_is_too_long(text):
-    found = list(pieces([plain(text)]))
-    assert max(len(piece) for piece in found) <= LONGEST_PIECE
+    found = list(split_for_speech([strip_markdown(text)]))
+    assert max(len(piece) for piece in found) <= MAX_PIECE_LENGTH
     assert max(len(word) for piece in found for word in piece.split()) <= 60
-    assert "".join("".join(found).split()) == "".join(plain(text).split())
+    assert "".join("".join(found).split()) == "".join(strip_markdown(text).split())

@@ -3,7 +3,7 @@
 import pytest
 
 from retinue.adapters.databases import QueryNotAllowed, check
-from retinue.adapters.databases.guard import MAX_LENGTH
+from retinue.adapters.databases.sql.guard import MAX_STATEMENT_LENGTH
 from tests.adapters.dangerous_sql import DANGEROUS, WRITES
 
 EVERYTHING = ("select", "insert", "update", "delete")
@@ -14,7 +14,7 @@ every_database = pytest.mark.parametrize("db_type", DB_TYPES)
 def refusal(sql, params=None, db_type="postgresql", allowed=EVERYTHING, **options) -> str:
     with pytest.raises(QueryNotAllowed) as caught:
         check(sql, params, db_type=db_type, allowed=allowed, **options)
-    assert (caught.value.status, caught.value.code) == (422, "query_not_allowed")
+    assert caught.value.code == "query_not_allowed"
     return caught.value.message
 
 
@@ -69,7 +69,7 @@ def test_an_insert_that_may_update_needs_both():
 def test_a_statement_must_be_the_operation_it_was_said_to_be():
     assert check("SELECT 1", db_type="sqlite", allowed=EVERYTHING, operation="select").is_read
     message = refusal("DELETE FROM t", operation="select")
-    assert message == "The statement is DELETE, but the operation says select."
+    assert message == "The statement is DELETE, but the operation is select."
 
 
 @every_database
@@ -88,7 +88,7 @@ def test_what_is_no_statement_is_refused(db_type, sql):
 
 @every_database
 def test_size_and_depth_are_bounded(db_type):
-    assert "longer than" in refusal("SELECT '" + "x" * MAX_LENGTH + "'", db_type=db_type)
+    assert "longer than" in refusal("SELECT '" + "x" * MAX_STATEMENT_LENGTH + "'", db_type=db_type)
     assert "too long" in refusal("SELECT " + "1+" * 4000 + "1", db_type=db_type)
     assert "nested too deeply" in refusal("SELECT " + "(" * 1000 + "1" + ")" * 1000, db_type=db_type)
     for costly in ("a" + "[1]" * 1200, "a" + "->'b'" * 900, "(a)->b" * 700):

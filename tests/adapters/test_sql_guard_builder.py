@@ -150,6 +150,6 @@ async def test_a_name_cannot_leave_its_quotes(shop, open_egress, db_type):
         "notes WHERE 1=1",
     ):
         query = build(db_type=db_type, allowed=EVERYTHING, operation="delete", table=name, where={name: 1})
-        with pytest.raises(Exception, match="answered") as caught:
+        with pytest.raises(Exception, match="reported") as caught:
             await run(open_egress, shop.spec(), query, timeout_s=5, max_rows=10)
         assert caught.value.code == "runtime_error"

@@ -3,8 +3,8 @@
 import pytest
 
 from retinue.adapters.databases import QueryNotAllowed
-from retinue.adapters.databases.functions import FUNCTIONS
-from retinue.adapters.databases.vocabulary import WORDS, check_text
+from retinue.adapters.databases.sql.functions import ALLOWED_FUNCTIONS
+from retinue.adapters.databases.sql.vocabulary import ALLOWED_WORDS, check_text
 
 SURPRISES = [
     ("postgresql", "COPY \"t\" TO PROGRAM 'id'"),
@@ -92,6 +92,6 @@ writefile xp_cmdshell
 
 
 def test_the_dangerous_words_are_in_no_vocabulary():
-    for db_type, words in WORDS.items():
+    for db_type, words in ALLOWED_WORDS.items():
         assert words.isdisjoint(DANGEROUS_WORDS.split()), db_type
-        assert FUNCTIONS[db_type] <= words
+        assert ALLOWED_FUNCTIONS[db_type] <= words

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from retinue.access.models import Role
-from retinue.chat.models import Channel, Conversation
+from retinue.chat.models import ChatChannel, Conversation
 from retinue.embed.models import EmbedKey
 from tests.factories.agents import agent_body, change_agent, make_agent, read_agent
 
@@ -19,7 +19,10 @@ SUMMARY = {
     "created_at",
     "updated_at",
 }
-MORE = {"fallback_models", "system_prompt", "max_tokens", "version", "created_by", "published_at"}
+MORE = {
+    "fallback_models", "system_prompt", "max_tokens", "cache_ttl", "timeouts",
+    "version", "created_by", "published_at",
+}  # fmt: skip
 
 
 async def test_a_new_agent_has_the_defaults_and_is_a_draft(admin) -> None:
@@ -51,11 +54,11 @@ async def test_every_field_is_kept_as_it_was_given(admin) -> None:
         assert {name: shown[name] for name in given} == given
 
 
-async def test_null_for_an_optional_field_of_a_new_agent_is_the_default(admin) -> None:
+async def test_null_for_an_optional_field_of_a_new_agent(admin) -> None:
     optional = ("description", "temperature", "max_tokens", "status", "fallback_models")
     agent = await make_agent(admin, **dict.fromkeys(optional))
     shown = [agent[name] for name in optional]
-    assert shown == ["", 0.7, 2048, "draft", []]
+    assert shown == ["", None, None, "draft", []]
 
 
 @pytest.mark.parametrize(
@@ -144,11 +147,11 @@ async def test_an_update_changes_only_what_it_names(admin, clock) -> None:
         assert changed[name] == agent[name], name
 
 
-async def test_null_takes_an_optional_field_back_to_its_default(admin) -> None:
+async def test_null_empties_an_optional_field(admin) -> None:
     given = {"description": "d", "temperature": 0.1, "max_tokens": 5, "fallback_models": ["a"]}
     agent = await make_agent(admin, **given)
     changed = await change_agent(admin, agent, **dict.fromkeys(given))
-    assert [changed[name] for name in given] == ["", 0.7, 2048, []]
+    assert [changed[name] for name in given] == ["", None, None, []]
     for name in ("name", "primary_model", "system_prompt", "status"):
         answer = await admin.put(f"/api/v1/agents/{agent['id']}", {name: None})
         assert (answer.status, list(answer.details)) == (422, [name])
@@ -185,7 +188,7 @@ async def test_a_deleted_agent_takes_its_embed_keys_and_conversations_along(peop
         for one in (agent, kept):
             await ctx.db.insert(
                 Conversation(
-                    agent_id=one["id"], title="Talk", channel=Channel.console, last_message_at=ctx.now
+                    agent_id=one["id"], title="Talk", channel=ChatChannel.console, last_message_at=ctx.now
                 )
             )
     assert (await admin.delete(f"/api/v1/agents/{agent['id']}")).status == 204

@@ -193,7 +193,7 @@ async def test_parallel_attaching_of_one_tool_attaches_it_once(people, admin) ->
 
 
 async def test_an_agent_has_so_many_tools_and_no_more(people, admin, monkeypatch) -> None:
-    monkeypatch.setattr("retinue.agents.attachments.MOST_TOOLS", 2)
+    monkeypatch.setattr("retinue.agents.attachments.MAX_TOOLS", 2)
     agent = await make_agent(admin)
     for _ in range(2):
         await attach_tool(admin, agent, await make_tool(admin))

@@ -18,8 +18,8 @@ def look(service, admin, monkeypatch):
     """What an agent may use, and how many statements it took to know."""
 
     async def find(agent: dict[str, Any]) -> tuple[Capabilities, int]:
-        ctx = Context(service.instance, SYSTEM, Caller(correlation_id="c"), reads_freely=True)
-        ctx.act_in(admin.user.tenant_id)
+        ctx = Context(service.instance, SYSTEM, Caller(correlation_id="c"), reads_outside_transaction=True)
+        ctx.bind_tenant(admin.user.tenant_id)
         record = await ctx.db.get(Agent, agent["id"])
         asked = []
         fetch = service.instance.database.fetch

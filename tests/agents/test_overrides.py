@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from retinue.agents.models import AgentTool
-from retinue.tools.execution import execute
 from retinue.tools.models import ExecutionSource, Tool
+from retinue.tools.run.execute import execute
 from tests.factories.agents import attach_tool, make_agent
 from tests.factories.happenings import audits
 from tests.factories.tools import change_tool, make_tool

@@ -11,12 +11,12 @@ from retinue.access.models import Role
 from retinue.agents.loaders import find_agent
 from retinue.agents.models import Agent, LogSettings, WebSearch
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
+from retinue.kit.config_cache import config_version_now
 from retinue.kit.context import Context
-from retinue.kit.db.configuration import stamp_of
+from retinue.kit.db.config_versions import config_version_of
 from retinue.kit.db.statements import Statement
 from retinue.kit.principal import Principal
-from retinue.kit.remembering import heard
 from retinue.tenants.models import Tenant
 from tests.client import Api
 from tests.databases import SERVER
@@ -26,14 +26,14 @@ from tests.factories.people import People
 pytestmark = pytest.mark.one_service
 
 _agents, _tenants = Agent.__table__, Tenant.__table__
-STAMPS: Statement[Any] = Statement(sa.select(_tenants.c.id, stamp_of(_tenants.c.id)))
+STAMPS: Statement[Any] = Statement(sa.select(_tenants.c.id, config_version_of(_tenants.c.id)))
 RENAME: Statement[Any] = Statement(
     sa.update(_agents).where(_agents.c.id == sa.bindparam("agent_id")).values(name=sa.bindparam("name"))
 )
 
 
 @pytest.fixture
-async def beside(service: Service, clock: HeldClock) -> AsyncIterator[Service]:
+async def beside(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
     """Another process, as far as the two can tell: nothing but the database is between them."""
     other = Service(service.settings, clock)
     await other.start()
@@ -89,7 +89,7 @@ async def test_that_there_is_nothing_is_not_remembered(admin, people: People) ->
 
 
 async def _stamps(ctx: Context) -> dict[str, int]:
-    return {id: stamp or 0 for id, stamp in await ctx.apart().system("test").rows(STAMPS)}
+    return {id: stamp or 0 for id, stamp in await ctx.detached().system("test").rows(STAMPS)}
 
 
 async def _update(ctx: Context, agent: Agent) -> None:
@@ -185,9 +185,11 @@ async def test_what_is_remembered_is_nobodys_to_change(admin, service, people: P
     system = people.context(admin.user.tenant_id)
     stamp = (await _stamps(system))[admin.user.tenant_id]
     asking = Principal(
-        kind="user", tenant_id=admin.user.tenant_id, configuration=heard(service.instance.clock, stamp)
+        kind="user",
+        tenant_id=admin.user.tenant_id,
+        config_version=config_version_now(service.instance.clock, stamp),
     )
-    ctx = Context(service.instance, asking, system.caller, reads_freely=True)
+    ctx = Context(service.instance, asking, system.caller, reads_outside_transaction=True)
     first, again = await find_agent(ctx, agent["id"]), await find_agent(ctx, agent["id"])
     assert first == again
     first.name = "Mine"
@@ -198,8 +200,10 @@ async def test_a_stamp_heard_a_while_ago_says_nothing_any_more(admin, service, c
     agent = await make_agent(admin)
     system = people.context(admin.user.tenant_id)
     stamp = (await _stamps(system))[admin.user.tenant_id]
-    asking = Principal(kind="user", tenant_id=admin.user.tenant_id, configuration=heard(clock, stamp))
-    ctx = Context(service.instance, asking, system.caller, reads_freely=True)
+    asking = Principal(
+        kind="user", tenant_id=admin.user.tenant_id, config_version=config_version_now(clock, stamp)
+    )
+    ctx = Context(service.instance, asking, system.caller, reads_outside_transaction=True)
     for seconds, expected in ((0, 1), (0.5, 1), (0.6, 2), (0, 3)):
         clock.advance(seconds)
         await find_agent(ctx, agent["id"])

@@ -105,7 +105,7 @@ async def test_a_direct_sub_agent_is_changed_through_its_parent(admin) -> None:
     assert (answer.status, answer.json()) == (200, {**made, **changes})
     assert await sub_agents(admin, parent) == [{**made, **changes}]
     answer = await admin.put(below(parent, made, "direct/"), {"temperature": None, "delegation_prompt": None})
-    assert (answer.json()["temperature"], answer.json()["delegation_prompt"]) == (0.7, "")
+    assert (answer.json()["temperature"], answer.json()["delegation_prompt"]) == (None, "")
 
 
 async def test_a_template_is_not_changed_as_if_it_were_direct(admin) -> None:
@@ -261,7 +261,7 @@ async def test_every_change_of_sub_agents_is_a_version_of_the_parent(people, adm
 
 
 async def test_an_agent_has_so_many_sub_agents_and_no_more(admin, monkeypatch) -> None:
-    monkeypatch.setattr("retinue.agents.sub_agents.MOST_SUB_AGENTS", 1)
+    monkeypatch.setattr("retinue.agents.sub_agents.MAX_SUB_AGENTS", 1)
     parent = await make_agent(admin)
     await make_direct_sub_agent(admin, parent)
     for answer in (

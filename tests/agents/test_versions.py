@@ -174,7 +174,7 @@ async def test_a_restore_closes_no_cycle(admin) -> None:
     await attach_agent(admin, lower, upper)
     back = await restored(admin, upper, 2)
     assert back["sub_agents"] == []
-    assert back["warnings"] == [f"Sub-agent Lower ({lower['id']}) delegates to this agent now."]
+    assert back["warnings"] == [f"Sub-agent Lower ({lower['id']}) now delegates to this agent."]
 
 
 async def test_an_override_that_no_longer_fits_is_left_out_and_named(admin) -> None:
@@ -208,7 +208,7 @@ async def test_parallel_updates_all_count_and_each_is_a_version(admin) -> None:
 
 
 async def test_only_so_many_versions_are_kept(admin, monkeypatch) -> None:
-    monkeypatch.setattr(service, "MOST_VERSIONS", 3)
+    monkeypatch.setattr(service, "MAX_VERSIONS", 3)
     agent = await make_agent(admin)
     for number in range(5):
         await change_agent(admin, agent, name=f"Name {number}")

@@ -5,16 +5,18 @@ import asyncio
 import pytest
 
 from retinue.access.models import Role
-from retinue.adapters.search import ADDRESSES, Found, SearchError
+from retinue.adapters.search import ADDRESSES, SearchError, SearchResult
 from retinue.agents.models import Agent
-from retinue.agents.searching import WEB_SEARCH_SPEC, search_web
-from retinue.kit.json_schemas import compile_schema
+from retinue.agents.search_engine import WEB_SEARCH_SPEC, search_web
+from retinue.kit.schema.json_schema import compile_schema
 from tests.adapters.search_server import CX, KEY, search_server
 from tests.factories import credentials
 from tests.factories.agents import make_agent
 from tests.factories.happenings import events
 from tests.factories.people import People
 from tests.kit.egress_listener import listening
+
+pytestmark = pytest.mark.either_database
 
 DEFAULT = {
     "enabled": False,
@@ -60,7 +62,7 @@ async def configure(person, agent, **changes) -> dict:
     return answer.json()
 
 
-async def search(people, agent, query="rust") -> list[Found]:
+async def search(people, agent, query="rust") -> list[SearchResult]:
     """As a turn of the agent would."""
     tenant = await people.default_tenant()
     async with people.context(tenant.id) as ctx:
@@ -217,7 +219,7 @@ async def test_google_needs_the_id_of_its_engine_beside_the_key(admin, agent, pe
     plain = await credentials.create(admin, secrets={"api_key": KEY})
     shown = await configure(admin, agent, search_engine="google", credential_id=plain["id"], enabled=True)
     assert shown["configured"] is False
-    assert "has no cx" in shown["warnings"][0]
+    assert "lacks cx" in shown["warnings"][0]
     assert (await failure(people, agent))[0] == "not_configured"
     assert engines.requests == []
 
@@ -330,7 +332,7 @@ async def test_an_address_where_calls_may_not_go_is_kept_and_not_called(
 ) -> None:
     shown = await configure(admin, agent, search_engine="searxng", base_url=address, enabled=True)
     assert (shown["base_url"], shown["configured"]) == (address, False)
-    assert "cannot be asked" in shown["warnings"][0]
+    assert "cannot be reached" in shown["warnings"][0]
     assert (await failure(people, agent))[0] == "not_configured"
 
 
@@ -339,7 +341,7 @@ async def test_a_key_that_an_engine_repeats_reaches_nobody(admin, agent, people,
     page = engines.pages[0]
     engines.pages = (type(page)(f"Key {KEY}", f"https://example.com/?k={KEY}", f"You sent {KEY}"),)
     found = await search(people, agent)
-    assert found == [Found("Key ***", "https://example.com/?k=***", "You sent ***")]
+    assert found == [SearchResult("Key ***", "https://example.com/?k=***", "You sent ***")]
     assert KEY not in "".join(capfd.readouterr())
 
 

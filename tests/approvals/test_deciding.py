@@ -5,13 +5,12 @@ from typing import Any
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.approvals.jobs import KEPT_DAYS, expire_approvals, forget_old_approvals
+from retinue.approvals.jobs import RETENTION_DAYS, expire_approvals, purge_approvals
 from retinue.approvals.models import Approval
-from retinue.approvals.models import Response as Answered
+from retinue.approvals.models import ApprovalResponse as Answered
 from retinue.approvals.service import Approvers, OnTimeout, cancel_waiting
-from retinue.kit.clock import HeldClock
-from retinue.kit.continuations import Waiting
-from retinue.kit.jobs.declare import NoPayload
+from retinue.kit.clock import ManualClock
+from retinue.kit.context.continuations import ContinuationRef
 from tests.approvals.conftest import Ask
 from tests.client import Api, Response
 from tests.factories.happenings import audits, events
@@ -136,11 +135,11 @@ async def test_time_cancelling_and_reminding(
     requester: Api,
     boss: Api,
     ask: Ask,
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     soon = {"expires_in_s": 60}
     late = [await ask(**soon, on_timeout=one) for one in OnTimeout]
-    lasting = await ask(waiting=Waiting("nobody", "k"))
+    lasting = await ask(waiting=ContinuationRef("nobody", "k"))
     await service.runner.drain()
     told = (await boss.get("/api/v1/notifications", query={"type": "approval_requested"})).json()
     assert told["total"] == 4
@@ -154,7 +153,7 @@ async def test_time_cancelling_and_reminding(
     clock.advance(61)
     assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
     async with people.context() as ctx:
-        await expire_approvals.run(ctx.apart(), NoPayload())
+        await expire_approvals(ctx.detached())
     ended = [(await admin.get(f"{PATH}/{one.id}")).json()["data"] for one in late]
     assert [one["status"] for one in ended] == ["timeout"] * 3
     assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
@@ -167,7 +166,7 @@ async def test_time_cancelling_and_reminding(
     cancelled = await decide(requester, lasting.id, "cancel")
     assert (cancelled.status, cancelled.json()["data"]["status"]) == (200, "cancelled")
     assert refusal(await decide(boss, lasting.id)) == (409, "approval_already_resolved")
-    withdrawn = await ask(waiting=Waiting("nobody", "k2"))
+    withdrawn = await ask(waiting=ContinuationRef("nobody", "k2"))
     async with people.context(requester.user.tenant_id) as ctx:
         assert await cancel_waiting(ctx, "nobody", "k2") == 1
         assert await cancel_waiting(ctx, "nobody", "k2") == 0
@@ -175,18 +174,18 @@ async def test_time_cancelling_and_reminding(
 
 
 async def test_what_was_decided_long_ago_goes_and_what_waits_stays(
-    people: People, boss: Api, ask: Ask, clock: HeldClock
+    people: People, boss: Api, ask: Ask, clock: ManualClock
 ) -> None:
     decided, waiting = await ask(), await ask(expires_in_s=365 * 86_400.0)
     assert (await decide(boss, decided.id)).status == 200
 
     async def kept() -> set[str]:
         async with people.context(boss.user.tenant_id) as ctx:
-            await forget_old_approvals.run(ctx.apart(), NoPayload())
+            await purge_approvals(ctx.detached())
             assert await ctx.db.count(Answered) == await ctx.db.count(Approval, status="approved")
             return {one.id for one in await ctx.db.all(Approval)}
 
-    clock.advance((KEPT_DAYS - 1) * 86_400)
+    clock.advance((RETENTION_DAYS - 1) * 86_400)
     assert await kept() == {decided.id, waiting.id}
     clock.advance(5 * 86_400)
     assert await kept() == {waiting.id}

@@ -1,6 +1,6 @@
 import pytest
 
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.client import Api
 from tests.factories.people import People
 from tests.factories.second_factors import SecondFactor, enable
@@ -13,6 +13,6 @@ async def person(people: People) -> Api:
 
 
 @pytest.fixture
-async def factor(person: Api, clock: HeldClock) -> SecondFactor:
+async def factor(person: Api, clock: ManualClock) -> SecondFactor:
     """The second factor of `person`."""
     return await enable(person, clock)

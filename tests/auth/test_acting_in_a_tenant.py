@@ -1,14 +1,18 @@
 """A super administrator may act in another tenant: where a permission is needed, at home's cost, audited."""
 
+import json
+
 import pytest
 
 from retinue.access.models import Role
+from retinue.app import openapi_document
 from retinue.domains import DOMAINS
 from retinue.kit.context import Context
-from retinue.kit.http.routing import SIGNED_IN, Routes
-from retinue.kit.manifest import Manifest
-from retinue.kit.schemas import Message
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.http.routing import ACCOUNT, EMBED_KEY, PUBLIC, SIGNED_IN, Routes
+from retinue.kit.schema.base import MessageReply
 from tests.client import Api
+from tests.contract.routes import ROUTES
 from tests.factories.happenings import audits
 from tests.factories.people import People
 
@@ -16,18 +20,18 @@ routes = Routes("/probe", tag="test")
 
 
 @routes.get("/{name}", requires="agents:read")
-async def probe_where(ctx: Context, name: str) -> Message:
-    return Message(message=f"{ctx.tenant_id} {name}")
+async def probe_where(ctx: Context, name: str) -> MessageReply:
+    return MessageReply(message=f"{ctx.tenant_id} {name}")
 
 
 @routes.post("", requires="agents:write")
-async def probe_write(ctx: Context) -> Message:
-    return Message(message=ctx.tenant_id)
+async def probe_write(ctx: Context) -> MessageReply:
+    return MessageReply(message=ctx.tenant_id)
 
 
 @routes.get("", requires=SIGNED_IN)
-async def probe_self(ctx: Context) -> Message:
-    return Message(message=ctx.tenant_id)
+async def probe_self(ctx: Context) -> MessageReply:
+    return MessageReply(message=ctx.tenant_id)
 
 
 PROBE = Manifest(name="probe", routes=(routes,))
@@ -116,3 +120,14 @@ async def test_a_tenant_administrator_is_moved_nowhere(people):
     answer = await admin.get("/probe/x", headers={"X-Tenant-ID": tenant.id})
     assert answer.json()["message"] == f"{admin.user.tenant_id} x"
     assert await audits(people, "tenant.acted_in") == []
+
+
+def test_the_header_is_documented_with_every_operation_that_reads_it():
+    paths = json.loads(openapi_document())["paths"]
+    for route in ROUTES:
+        operation = paths[route.path][route.method.lower()]
+        is_documented = any(
+            each.get("$ref", "").endswith("/TenantId") for each in operation.get("parameters", [])
+        )
+        assert is_documented is (route.requires not in {PUBLIC, ACCOUNT, SIGNED_IN, EMBED_KEY}), route.path
+        assert not is_documented or "404" in operation["responses"]

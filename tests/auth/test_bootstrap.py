@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from retinue.access.models import Role
-from retinue.auth.bootstrap import create_admin, first_start
+from retinue.auth.bootstrap import bootstrap_instance, create_admin
 from retinue.kit.errors import Invalid
 from retinue.tenants.models import Tenant
 from retinue.users.errors import EmailTaken
@@ -16,7 +16,7 @@ from tests.factories.people import ADMIN_EMAIL, PASSWORD, People
 
 
 async def test_the_first_administrator_is_made_once(service, people):
-    assert await first_start(service.instance) is None
+    assert await bootstrap_instance(service.instance) is None
     async with people.context() as ctx:
         system = ctx.system("test")
         assert await system.count(Tenant) == 1
@@ -32,7 +32,7 @@ async def test_without_a_password_one_is_made_up_and_told_once(make_service):
     assert len(password.reveal()) >= 16
     credentials = {"email": "root@example.com", "password": password.reveal()}
     assert (await Api(service).post("/auth/login", credentials)).status == 200
-    assert await first_start(service.instance) is None
+    assert await bootstrap_instance(service.instance) is None
 
 
 async def test_two_processes_that_start_at_once_make_one_administrator(service, people):
@@ -42,7 +42,7 @@ async def test_two_processes_that_start_at_once_make_one_administrator(service, 
             await system.delete(user)
         for tenant in await system.all(Tenant):
             await system.delete(tenant)
-    await asyncio.gather(*(first_start(service.instance) for _ in range(4)))
+    await asyncio.gather(*(bootstrap_instance(service.instance) for _ in range(4)))
     async with people.context() as ctx:
         system = ctx.system("test")
         assert (await system.count(Tenant), await system.count(User)) == (1, 1)

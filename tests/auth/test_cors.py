@@ -5,6 +5,8 @@ import pytest
 from tests.client import Api
 from tests.factories.people import PASSWORD, People
 
+pytestmark = pytest.mark.either_database
+
 OWN = "https://console.example"
 EVIL = [
     "https://evil.example",

@@ -10,6 +10,8 @@ from tests.client import Api, Response
 from tests.contract.routes import NEEDS_PERMISSION, NEEDS_TOKEN, ROUTES, call
 from tests.factories.people import People
 
+pytestmark = pytest.mark.either_database
+
 TRICKS = {
     "X-Request-From": "internal",
     "X-Internal": "true",

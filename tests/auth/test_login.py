@@ -38,6 +38,7 @@ async def test_the_right_password_opens_a_session(api, people):
         "email_verified": True,
         "mfa_enabled": False,
         "status": "active",
+        "is_pending": False,
         "last_login_at": me["last_login_at"],
         "created_at": user.created_at,
         "updated_at": me["updated_at"],
@@ -149,19 +150,19 @@ async def test_an_unknown_address_is_answered_like_a_wrong_password(service, api
     """The same answer after the same work: one check of a hash, and one job that looks for the account."""
     user = await people.user()
     checks: list[str | None] = []
-    real = passwords.matches
+    real = passwords.verify_password
 
     async def counted(stored: str | None, password: str, cost: tuple[int, ...]) -> bool:
         checks.append(stored)
         return await real(stored, password, cost)
 
-    monkeypatch.setattr(passwords, "matches", counted)
+    monkeypatch.setattr(passwords, "verify_password", counted)
     known = await api.post("/auth/login", {"email": user.email, "password": "Wrong-1-password"})
     unknown = await api.post("/auth/login", {"email": "nobody@example.com", "password": "Wrong-1-password"})
     assert told(known) == told(unknown)
     assert checks == [user.password_hash, None]
     jobs = await service.instance.database.fetch("SELECT kind FROM jobs ORDER BY created_at", [])
-    assert [row[0] for row in jobs] == ["record_failed_login", "record_failed_login"]
+    assert [row[0] for row in jobs] == ["auth.record_failed_login"] * 2
     await service.runner.drain()
     (failed,) = await events(people, "system.auth.login_failed")
     assert failed.data == {"user_id": user.id, "reason": "invalid_credentials", "purpose": "login"}
@@ -188,7 +189,7 @@ async def test_an_unknown_address_takes_as_long_as_a_wrong_password(make_service
 
 async def test_a_password_is_hashed_anew_when_the_cost_was_changed(api, service, people):
     user = await people.user()
-    weak = await passwords.hashed(PASSWORD, (16, 1, 1))
+    weak = await passwords.hash_password(PASSWORD, (16, 1, 1))
     await change(people, user, password_hash=weak)
     await people.sign_in(user)
     async with people.context() as ctx:
@@ -200,10 +201,10 @@ async def test_a_password_is_hashed_anew_when_the_cost_was_changed(api, service,
 
 async def test_a_stored_password_is_an_argon2id_hash_of_the_required_cost(people):
     cost = type(people._service.settings)().password_cost
-    stored = await passwords.hashed(PASSWORD, cost)
+    stored = await passwords.hash_password(PASSWORD, cost)
     assert stored.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert PASSWORD not in stored
-    assert stored != await passwords.hashed(PASSWORD, cost)
+    assert stored != await passwords.hash_password(PASSWORD, cost)
 
 
 async def test_logging_out_ends_both_tokens_at_once(api, people):
@@ -253,7 +254,7 @@ async def sign_in_many(make_service, number: int) -> tuple[list[float], float]:
     """How late the event loop was, at every look, while many people signed in; and their time of a core."""
     service = await make_service(password_cost=(19456, 2, 1))
     people, api = People(service), Api(service)
-    stored = await passwords.hashed(PASSWORD, (19456, 2, 1))
+    stored = await passwords.hash_password(PASSWORD, (19456, 2, 1))
     async with people.context((await people.default_tenant()).id) as ctx:
         users = [User(email=f"p{person}@example.com", password_hash=stored) for person in range(number)]
         await ctx.db.insert_many(users)
@@ -290,7 +291,7 @@ async def test_fifty_people_sign_in_while_the_event_loop_stays_responsive(make_s
 
 
 async def test_beyond_a_full_queue_of_hashing_people_are_asked_to_come_back(api, monkeypatch):
-    monkeypatch.setattr(passwords, "MOST_WAITING", 0)
+    monkeypatch.setattr(passwords, "MAX_SIGN_INS_WAITING", 0)
     answer = await api.post("/auth/login", {"email": ADMIN_EMAIL, "password": ADMIN_PASSWORD})
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "unavailable", "2")
 

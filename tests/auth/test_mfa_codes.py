@@ -49,12 +49,34 @@ async def test_what_is_not_text_is_not_even_tried(api, person, factor, path) -> 
         assert list(answer.details) == ["code"]
 
 
+async def test_a_code_is_taken_as_people_write_it(person, factor) -> None:
+    right = factor.code()
+    written = [
+        f"{right[:3]} {right[3:]}",
+        f"{right[:3]}-{right[3:]}",
+        f"{right[:2]} {right[2:4]} {right[4:]}",
+        f" {right}\n",
+        f"{right[:3]}\N{NO-BREAK SPACE}{right[3:]}",
+        f"{right[:3]}\N{NON-BREAKING HYPHEN}{right[3:]}",
+        f"{right[:3]}\N{EN DASH}{right[3:]}",
+    ]
+    for code in written:
+        assert (await person.post(VERIFY, {"code": code})).json() == {"valid": True}, code
+
+
+async def test_a_code_as_people_write_it_is_used_up_like_any_other(api, person, factor) -> None:
+    right = factor.code()
+    await sign_in(api, person.user, f"{right[:3]} {right[3:]}")
+    token = await mfa_token(api, person.user)
+    for again in (right, f"{right[:3]}-{right[3:]}"):
+        assert refused(await complete(api, token, again)) == (401, "invalid_code")
+
+
 async def test_a_right_code_in_another_dress_is_wrong(person, factor) -> None:
     right = factor.code()
     dressed = [
-        f" {right}",
-        f"{right} ",
-        f"{right}\n",
+        f"{right[:3]}.{right[3:]}",
+        f"{right[:3]}_{right[3:]}",
         digits(right, 0xFF10),
         digits(right, 0x0660),
         f"0{right}",
@@ -171,7 +193,6 @@ async def test_the_tries_of_all_paths_are_counted_together(api, people, person, 
         complete(api, token, right),
         person.post(VERIFY, {"code": right}),
         person.post("/api/v1/mfa/disable", {"code": right}),
-        person.post("/api/v1/mfa/disable", {"code": factor.recovery_codes[0]}),
         stale.post("/api/v1/mfa/recovery-codes", {"code": right}),
     ):
         answer = await attempt
@@ -180,6 +201,60 @@ async def test_the_tries_of_all_paths_are_counted_together(api, people, person, 
         assert (answer.headers["x-ratelimit-limit"], answer.headers["x-ratelimit-remaining"]) == ("10", "0")
     refusals = [entry.metadata["purpose"] for entry in await audits(people, "auth.mfa_code_refused")]
     assert sorted(refusals) == ["disable"] * 3 + ["step_up"] + ["verify"] * 3
+    # Nobody guesses a recovery code, so it still gets its owner in.
+    assert (await complete(api, token, factor.recovery_codes[0])).status == 200
+
+
+async def spend_tries(api, user, wrong: str, tries: int = 10):
+    """Wrong codes at sign-ins, as somebody sends them who knows the password."""
+    for _ in range(tries // 5):
+        token = await mfa_token(api, user)
+        for _ in range(5):
+            assert refused(await complete(api, token, wrong)) == (401, "invalid_code")
+    return await complete(api, await mfa_token(api, user), wrong)
+
+
+async def test_wrong_codes_wait_longer_each_time_over_sessions_and_addresses(
+    api, person, factor, clock
+) -> None:
+    waits = []
+    for number in range(6):
+        stranger = api.at(f"198.51.100.{number + 1}")
+        answer = await spend_tries(stranger, person.user, factor.wrong_code())
+        assert (answer.status, answer.code) == (429, "rate_limited")
+        waits.append(int(answer.headers["retry-after"]))
+        clock.advance(waits[-1])
+    assert waits == [pytest.approx(wait, abs=2) for wait in (300, 600, 1200, 2400, 3600, 3600)]
+
+
+async def test_strangers_do_not_lock_the_owner_out(api, person, factor, clock) -> None:
+    stranger, elsewhere = api.at("198.51.100.1"), api.at("192.0.2.33")
+    assert (await spend_tries(stranger, person.user, factor.wrong_code())).status == 429
+    # At home, where a second factor was shown before, the owner does not even notice.
+    await sign_in(api, person.user, factor.code())
+    assert (await person.post(VERIFY, {"code": factor.code()})).json() == {"valid": True}
+    # Elsewhere an authenticator has to wait, and a recovery code has not.
+    token = await mfa_token(elsewhere, person.user)
+    assert (await complete(elsewhere, token, factor.code(30))).status == 429
+    assert (await complete(elsewhere, token, factor.recovery_codes[0])).status == 200
+
+
+async def test_a_right_code_ends_the_longer_waits(person, factor, clock) -> None:
+    for _ in range(10):
+        await person.post(VERIFY, {"code": factor.wrong_code()})
+    clock.advance(int((await person.post(VERIFY, {"code": "1"})).headers["retry-after"]))
+    assert (await person.post(VERIFY, {"code": factor.code()})).json() == {"valid": True}
+    for _ in range(10):
+        await person.post(VERIFY, {"code": factor.wrong_code()})
+    assert int((await person.post(VERIFY, {"code": "1"})).headers["retry-after"]) <= 301
+
+
+async def test_recovery_codes_are_not_tried_without_end(api, person, factor) -> None:
+    statuses = []
+    for _ in range(3):
+        token = await mfa_token(api, person.user)
+        statuses += [(await complete(api, token, "AAAAABBBBB")).status for _ in range(5)]
+    assert statuses == [401] * 10 + [429] * 5
 
 
 async def test_the_tries_at_enabling_are_counted_too(person, clock) -> None:

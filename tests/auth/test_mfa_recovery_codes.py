@@ -5,6 +5,7 @@ import base64
 import os
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from retinue.auth.models import RecoveryCode
@@ -44,10 +45,25 @@ async def test_upper_and_lower_case_are_the_same_code(api, person, factor) -> No
     assert (await complete(api, token, factor.recovery_codes[1].swapcase())).status == 200
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        str.lower,
+        lambda code: f"{code[:5]}-{code[5:]}".lower(),
+        lambda code: f" {code[:5]} {code[5:]} ",
+        lambda code: f"{code[:5]}\N{EN DASH}{code[5:]}",
+    ],
+    ids=["lower case", "in groups", "with spaces", "with a dash"],
+)
+async def test_a_recovery_code_is_taken_as_people_write_it(api, person, factor, write) -> None:
+    await sign_in(api, person.user, write(factor.recovery_codes[0]))
+    assert (await person.get("/api/v1/mfa/status")).json()["recovery_codes_remaining"] == 9
+
+
 async def test_a_code_in_another_dress_is_wrong(api, person, factor) -> None:
     code = factor.recovery_codes[0]
     token = await mfa_token(api, person.user)
-    for dressed in (f" {code}", f"{code[:5]}-{code[5:]}", code + "A", code[:9]):
+    for dressed in (f"{code[:5]}.{code[5:]}", f"{code[:5]}_{code[5:]}", code + "A", code[:9]):
         assert refused(await complete(api, token, dressed)) == (401, "invalid_code")
     assert (await complete(api, token, code)).status == 200
 

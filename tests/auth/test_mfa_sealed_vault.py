@@ -11,6 +11,8 @@ from tests.factories.people import People
 from tests.factories.second_factors import complete, enable, mfa_token, set_up
 from tests.services import start_all
 
+pytestmark = pytest.mark.either_database
+
 
 @pytest.fixture
 async def persons(people, clock):

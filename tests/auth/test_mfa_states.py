@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from retinue.auth.mfa.devices import MOST_DEVICES
+from retinue.auth.mfa.devices import MAX_DEVICES
 from retinue.auth.models import MfaChallenge, MfaDevice, RecoveryCode
 from retinue.users.models import User
 from tests.factories.happenings import audits
@@ -224,7 +224,7 @@ async def test_the_codes_of_a_further_device_replace_the_old_ones_when_it_is_ena
 
 
 async def test_there_may_be_only_so_many_devices(person, clock) -> None:
-    for _ in range(MOST_DEVICES):
+    for _ in range(MAX_DEVICES):
         await enable(person, clock)
     answer = await person.post("/api/v1/mfa/setup", {})
     assert (answer.status, answer.code) == (409, "too_many_devices")

@@ -7,6 +7,7 @@ import pytest
 from retinue.auth.mfa import step_up
 from retinue.auth.models import MfaDevice
 from tests.factories.happenings import audits, only_event
+from tests.factories.mails import last_mail
 from tests.factories.people import ADMIN_PASSWORD, PASSWORD
 from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, sign_in
 from tests.factories.second_factors import set_up as set_up_factor
@@ -87,9 +88,80 @@ async def test_a_recovery_code_goes_along_and_is_used_up(people, thief, factor, 
     assert used.metadata["purpose"] == "step_up"
 
 
-@DELICATE
+@pytest.mark.parametrize("act", [renew, set_up])
 async def test_the_password_goes_along(thief, factor, act) -> None:
     assert (await act(thief, password=PASSWORD)).status == 200
+
+
+async def test_the_password_alone_does_not_remove_the_last_factor(person, thief, factor) -> None:
+    answer = await remove(thief, password=PASSWORD)
+    assert refused(answer) == STEP_UP
+    assert (await person.get("/api/v1/mfa/status")).json()["enabled"] is True
+    assert (await remove(thief, password=PASSWORD, code=factor.code())).status == 200
+    assert (await person.get("/api/v1/mfa/status")).json()["enabled"] is False
+
+
+async def test_the_password_removes_a_device_while_another_one_stays(person, thief, factor, clock) -> None:
+    await enable(person, clock, name="Tablet")
+    first, second = (await person.get("/api/v1/mfa/devices")).json()["devices"]
+    path = "/api/v1/mfa/devices/"
+    assert (await thief.delete(path + first["id"], {"password": PASSWORD})).status == 200
+    assert refused(await thief.delete(path + second["id"], {"password": PASSWORD})) == STEP_UP
+
+
+async def added_with_the_password(session, clock):
+    """What somebody gets who knows the password and shows no second factor."""
+    mine = await set_up_factor(session, clock, name="Mine", password=PASSWORD)
+    assert (await session.post("/api/v1/mfa/enable", {"code": mine.code()})).status == 200
+    return mine
+
+
+async def owners_device(person):
+    return (await person.get("/api/v1/mfa/devices")).json()["devices"][0]["id"]
+
+
+async def test_a_factor_that_the_password_added_removes_no_other_one(
+    service, api, person, thief, factor, clock
+) -> None:
+    mine = await added_with_the_password(thief, clock)
+    path = f"/api/v1/mfa/devices/{await owners_device(person)}"
+    assert (await last_mail(service, person.user.email))["Subject"].startswith("A way to sign in was added")
+    clock.advance(60)
+    again = await sign_in(api, person.user, mine.code())
+    for session in (thief, again):
+        assert (await session.post("/api/v1/mfa/verify", {"code": mine.code()})).json() == {"valid": True}
+        for body in (None, {"password": PASSWORD}, {"code": mine.code()}, {"code": mine.recovery_codes[0]}):
+            assert refused(await session.delete(path, body)) == STEP_UP, body
+        for code in (mine.code(), mine.recovery_codes[1]):
+            assert (await session.post("/api/v1/mfa/disable", {"code": code})).status == 422
+    assert (await person.get("/api/v1/mfa/status")).json()["devices_count"] == 2
+    assert (await person.post("/api/v1/mfa/disable", {"code": factor.code()})).status == 200
+
+
+async def test_right_codes_of_such_a_factor_buy_no_guesses_at_the_others(thief, factor, clock) -> None:
+    mine = await added_with_the_password(thief, clock)
+    stranger = thief.at("198.51.100.1")
+    statuses = []
+    for _ in range(6):
+        statuses.append((await stranger.post("/api/v1/mfa/disable", {"code": factor.wrong_code()})).status)
+        statuses.append((await stranger.post("/api/v1/mfa/verify", {"code": mine.code()})).status)
+    assert statuses == [422, 200] * 5 + [429, 429]
+
+
+async def test_recovery_codes_that_the_password_bought_remove_no_factor(api, person, thief, factor) -> None:
+    bought = (await renew(thief, password=PASSWORD)).json()["recovery_codes"]
+    assert refused(await remove(thief, code=bought[0])) == STEP_UP
+    assert (await thief.post("/api/v1/mfa/disable", {"code": bought[1]})).status == 422
+    assert refused(await remove(await sign_in(api, person.user, bought[2]))) == STEP_UP
+
+
+async def test_a_factor_that_the_password_added_counts_like_any_other_a_day_later(
+    api, person, thief, factor, clock
+) -> None:
+    mine = await added_with_the_password(thief, clock)
+    clock.advance(24 * 3600 + 1)
+    later = await sign_in(api, person.user, mine.code())
+    assert (await later.delete(f"/api/v1/mfa/devices/{await owners_device(later)}")).status == 200
 
 
 @DELICATE

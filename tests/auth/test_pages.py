@@ -7,10 +7,10 @@ from urllib.parse import urljoin
 
 import pytest
 
-from retinue.auth.passwords import check_rule
+from retinue.auth.passwords import validate_password
 from retinue.auth.schemas.accounts import Address, EmailVerification, PasswordReset, Registration
 from retinue.kit.errors import Invalid
-from retinue.kit.http.scripts import page_style
+from retinue.kit.http.page_scripts import page_style
 
 pytestmark = pytest.mark.either_database
 
@@ -150,7 +150,7 @@ def test_every_field_has_a_label_a_place_for_its_problem_and_an_autocomplete(pag
 @pytest.mark.parametrize("name", ["reset-password", "register"])
 def test_the_rule_that_is_shown_is_the_rule_that_is_kept(name):
     with pytest.raises(Invalid) as refused:
-        check_rule("")
+        validate_password("")
     demands = refused.value.details["password"].removeprefix("must have ").split(", ")
     assert len(demands) == 4
     text = ASSETS[f"{name}.html"].lower()

@@ -1,6 +1,7 @@
 """Registering in each of the three modes, by invitation, and with an address that is taken."""
 
 import asyncio
+from typing import Any
 
 from retinue.access.models import Role
 from retinue.auth import passwords
@@ -22,7 +23,7 @@ async def find_user(people: People, email: str) -> User | None:
 async def invite(people: People, token: str = "an-invitation", **changed: object) -> Invitation:
     async with people.context() as ctx:
         tenant = await ctx.system("test").insert(Tenant(name="Inviting", plan="free"))
-        ctx.act_in(tenant.id)
+        ctx.bind_tenant(tenant.id)
         chosen = {
             "email": ADA["email"],
             "role": Role.agent_developer,
@@ -256,16 +257,16 @@ async def test_a_hidden_account_costs_the_same_work(make_service, monkeypatch):
 
     async def work(email: str) -> tuple[int, int, int]:
         hashes: list[str] = []
-        real = passwords.hashed
+        real = passwords.hash_for_anonymous
 
-        async def counted(password: str, cost: tuple[int, ...]) -> str:
+        async def counted(password: str, *more: Any) -> str:
             hashes.append(password)
-            return await real(password, cost)
+            return await real(password, *more)
 
-        monkeypatch.setattr(passwords, "hashed", counted)
+        monkeypatch.setattr(passwords, "hash_for_anonymous", counted)
         before = await queued(service)
         assert (await api.post("/auth/register", {**ADA, "email": email})).status == 201
-        monkeypatch.setattr(passwords, "hashed", real)
+        monkeypatch.setattr(passwords, "hash_for_anonymous", real)
         after = await queued(service)
         return len(hashes), after[0] - before[0], after[1] - before[1]
 
@@ -274,7 +275,7 @@ async def test_a_hidden_account_costs_the_same_work(make_service, monkeypatch):
 
 async def queued(service) -> tuple[int, int]:
     fetch = service.instance.database.fetch
-    jobs = await fetch("SELECT count(*) FROM jobs WHERE kind = 'send_mail'", [])
+    jobs = await fetch("SELECT count(*) FROM jobs WHERE kind = 'mail.send'", [])
     stored = await fetch("SELECT count(*) FROM outgoing_mails", [])
     return jobs[0][0], stored[0][0]
 

@@ -14,6 +14,8 @@ from tests.client import Api
 from tests.conftest import START
 from tests.factories.people import PASSWORD, People
 
+pytestmark = pytest.mark.either_database
+
 ROUTE = "/auth/me"
 MISSING = object()
 

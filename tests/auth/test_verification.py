@@ -87,7 +87,7 @@ async def test_asking_again_is_answered_alike_for_everyone(service, api, people,
     assert len({(answer.status, answer.body) for answer in answers}) == 1
     assert len({tuple(sorted(answer.headers)) for answer in answers}) == 1
     jobs = await service.instance.database.fetch("SELECT kind FROM jobs", [])
-    assert [row[0] for row in jobs] == ["prepare_verification"] * 3
+    assert [row[0] for row in jobs] == ["auth.send_verification"] * 3
     assert [len(await mails_to(service, email)) for email in asked] == [2, 0, 0]
 
 

@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-from retinue.kit.fields import Fields
+from retinue.kit.schema.fields import Fields
 from tests.browser.forms import NAME, is_thanked, problems, send
 
 OPERATORS = (

@@ -5,7 +5,7 @@ import asyncio
 from playwright.async_api import expect
 
 from tests.browser.forms import NAME, lose_the_answer, violations
-from tests.browser.test_safety import PAYLOADS, assert_nothing_ran
+from tests.browser.payloads import PAYLOADS, assert_nothing_ran
 
 TALKING = {"conversational": {"enabled": True, "model": False}}
 ASKED = (

@@ -7,8 +7,7 @@ from typing import Any
 from retinue.app import Service
 from retinue.approvals.jobs import expire_approvals
 from retinue.chat.models import PausedTurn
-from retinue.kit.clock import HeldClock
-from retinue.kit.jobs.declare import NoPayload
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call, Reply
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.speaking import messages_of, path_of, reply_to
@@ -69,11 +68,11 @@ class Desk:
         await self.work()
         return await self.last_message(reply)
 
-    async def let_time_pass(self, clock: HeldClock) -> None:
+    async def let_time_pass(self, clock: ManualClock) -> None:
         """So much that nobody can decide any more."""
         clock.advance(THREE_DAYS_S + 60)
         async with self.people.context() as ctx:
-            await expire_approvals.run(ctx.apart(), NoPayload())
+            await expire_approvals(ctx.detached())
         await self.work()
 
     async def last_message(self, reply: Json, api: Api | None = None) -> Json:

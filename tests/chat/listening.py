@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from retinue.app import Service
-from retinue.chat.live import LiveTurn, LiveTurns
+from retinue.chat.replies.live import LiveTurn, LiveTurns
 from tests.chat.speaking import Heard, events_of
 from tests.client import Api
 from tests.services import instances_of
@@ -59,7 +59,7 @@ class Listener:
 
 def turns_of(service: Service) -> list[LiveTurns]:
     """Those that go on, in each process."""
-    return [instance.adapters[LiveTurns] for instance in instances_of(service)]
+    return [instance.states[LiveTurns] for instance in instances_of(service)]
 
 
 async def until_quiet(service: Service) -> None:

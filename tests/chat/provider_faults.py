@@ -1,10 +1,21 @@
 """How a provider can misbehave, each in one piece and as a stream, and what a client is then told."""
 
+import asyncio
 from dataclasses import dataclass
 
 import msgspec
 
-from tests.adapters.llm_server import Fault, hanging, refusing, resetting, sending, streaming
+from tests.adapters.llm_server import (
+    STREAM_HEAD,
+    Fault,
+    chunked,
+    hanging,
+    refusing,
+    resetting,
+    sending,
+    streaming,
+)
+from tests.e2e.chatting import piece
 
 MB = 1024 * 1024
 HTML = b"<!doctype html><html><body>502 Bad Gateway</body></html>"
@@ -139,3 +150,16 @@ FAULTS = {
         sending(whole(spoken(""))), streaming(delta("", "stop"), b"data: [DONE]\n\n"), code=None
     ),
 }
+
+
+def slowly(more: asyncio.Event) -> Fault:
+    """Says the beginning of a reply, and the rest of it when it is told to."""
+
+    async def fault(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD + chunked(piece("It ")))
+        await writer.drain()
+        await more.wait()
+        writer.write(chunked(piece("rains.", "stop") + b"data: [DONE]\n\n") + chunked(b""))
+        await writer.drain()
+
+    return fault

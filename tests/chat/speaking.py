@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api, Response
 
 
@@ -52,3 +53,23 @@ async def messages_of(api: Api, conversation_id: str) -> list[dict[str, Any]]:
     answer = await api.get(f"/api/v1/conversations/{conversation_id}/messages", query={"per_page": 100})
     assert answer.status == 200, answer
     return answer.json()["data"]
+
+
+async def logs_of(api: Api, agent: dict[str, Any]) -> list[dict[str, Any]]:
+    """Newest first."""
+    answer = await api.get(f"/api/v1/agents/{agent['id']}/logs")
+    assert answer.status == 200, answer
+    return answer.json()["data"]
+
+
+async def go_on(api: Api, agent: dict[str, Any], provider: ProviderServer) -> None:
+    """The conversation of the newest turn is as usable as ever."""
+    provider.faults.clear()
+    provider.replies.clear()
+    provider.says("Fine again.")
+    conversation_id = (await logs_of(api, agent))[0]["conversation_id"]
+    reply = await reply_to(api, agent, "And now?", conversation_id=conversation_id)
+    assert reply["message"]["content"] == "Fine again."
+    stored = await messages_of(api, conversation_id)
+    assert [one["content"] for one in stored][-2:] == ["And now?", "Fine again."]
+    assert provider.last.json["messages"][-1]["content"].endswith("And now?")

@@ -7,8 +7,9 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.chat import admission, live
-from retinue.kit.clock import HeldClock
+from retinue.chat.replies import live
+from retinue.kit.clock import ManualClock
+from retinue.kit.limits import lease
 from retinue.tenants.models import Tenant
 from tests.adapters.llm_server import ProviderServer, hanging
 from tests.chat.listening import Listener, until_quiet
@@ -64,6 +65,7 @@ async def test_no_more_is_answered_at_once_than_the_plan_allows(
     assert {(one.status, one.code) for one in refused} == {(429, "rate_limited")}
     assert {one.details["window"] for one in refused} == {"concurrent"}
     assert all(int(one.headers["retry-after"]) > 0 for one in refused)
+    assert all(int(one.headers["x-ratelimit-window"]) > 0 for one in refused)
     assert len(provider.requests) == PLACES
     for one in asked:
         one.cancel()
@@ -79,7 +81,7 @@ async def test_whoever_leaves_gives_the_place_back(
     monkeypatch: pytest.MonkeyPatch,
     way: str,
 ) -> None:
-    monkeypatch.setattr(live, "GRACE_S", 0.0)
+    monkeypatch.setattr(live, "ABANDON_AFTER_SECONDS", 0.0)
     for number in range(PLACES + 1):
         provider.fails(hanging())
         listener = Listener(owner, path_of(agent, way), {"message": "Hello", "text": "Hello"})
@@ -95,17 +97,17 @@ async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
     owner: Api,
     agent: dict[str, Any],
     provider: ProviderServer,
-    clock: HeldClock,
+    clock: ManualClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(admission, "_RENEW_S", 0.01)
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
     provider.fails(*[hanging()] * PLACES)
     held = [Listener(owner, path_of(agent, "/stream"), {"message": "Hello"}) for _ in range(PLACES)]
     async with asyncio.timeout(10):
         while len(provider.requests) < PLACES:
             await asyncio.sleep(0.01)
     for _ in range(3):
-        clock.advance(admission.LEASE_S - 1)
+        clock.advance(lease.LEASE_SECONDS - 1)
         await asyncio.sleep(0.1)
         refused = await say(owner, agent)
         assert (refused.status, refused.details["window"]) == (429, "concurrent")
@@ -117,7 +119,7 @@ async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
     limiter = service.instance.limiter
     key = f"turns:{owner.user.tenant_id}"
     for number in range(PLACES):
-        assert await limiter.acquire(key, PLACES, f"killed-{number}", admission.LEASE_S)
+        assert await limiter.acquire(key, PLACES, f"killed-{number}", lease.LEASE_SECONDS)
     assert (await say(owner, agent)).status == 429
-    clock.advance(admission.LEASE_S + 1)
+    clock.advance(lease.LEASE_SECONDS + 1)
     assert (await say(owner, agent)).status == 200

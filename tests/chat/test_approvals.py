@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from retinue.access.models import Role
-from retinue.chat import background, continuing, resuming
-from retinue.kit.clock import HeldClock
+from retinue.chat.job_kinds import ANSWER_TURN, AcceptedTurn
+from retinue.chat.replies import after_approval, stream_control
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import hanging, refusing
 from tests.chat.approving import LOOK_AT_GRAZ, Desk, questions_of
@@ -89,7 +90,7 @@ async def test_a_rejected_call_is_not_made_and_the_model_reads_why(desk: Desk) -
 async def test_a_stream_asks_for_approval_and_is_gone_on_with_after_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resuming, "_LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
     admin, agent = desk.admin, desk.agent
     desk.provider.says("One moment.", LOOK_AT_GRAZ)
     heard = await stream(admin, agent)
@@ -132,7 +133,7 @@ async def test_a_job_waits_and_goes_on_and_may_pause_again(desk: Desk) -> None:
     assert paused["status"] == "awaiting_approval"
     first, second = questions_of(paused["result"]["tool_calls"])
     async with desk.people.context(desk.admin.user.tenant_id) as ctx:
-        ctx.defer(background.answer_accepted_turn, background.AcceptedTurn(accepted["job_id"]))
+        ctx.defer(ANSWER_TURN, AcceptedTurn(accepted["job_id"]))
     await desk.work()
     assert len(desk.provider.requests) == 1
 
@@ -160,7 +161,7 @@ async def test_a_job_waits_and_goes_on_and_may_pause_again(desk: Desk) -> None:
     assert len(await messages_of(desk.admin, accepted["conversation_id"])) == 2
 
 
-async def test_what_ends_a_turn_that_waits(desk: Desk, clock: HeldClock) -> None:
+async def test_what_ends_a_turn_that_waits(desk: Desk, clock: ManualClock) -> None:
     """Stopping it, cancelling its job, deleting its conversation, and time."""
     admin, agent = desk.admin, desk.agent
     desk.provider.says("", LOOK_AT_GRAZ)
@@ -198,15 +199,15 @@ async def test_what_ends_a_turn_that_waits(desk: Desk, clock: HeldClock) -> None
 
 async def test_what_keeps_a_turn_from_going_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that stops, a model that fails, a tool that is gone, and an asker who is."""
-    monkeypatch.setattr(continuing, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(after_approval, "POLL_SECONDS", 0.02)
     admin, people, provider, remote = desk.admin, desk.people, desk.provider, desk.remote
     provider.says("", LOOK_AT_GRAZ)
     first = await desk.ask()
     await desk.approve(first["tool_calls"][0]["approval_id"])
     (paused,) = await desk.paused()
     provider.fails(hanging())
-    alone = people.context(admin.user.tenant_id).apart()
-    work = continuing.continue_turn.run(alone, continuing.TurnToContinue(paused.id))
+    alone = people.context(admin.user.tenant_id).detached()
+    work = after_approval.resume_turn(alone, after_approval.TurnToContinue(paused.id))
     worker = asyncio.create_task(work)
     async with asyncio.timeout(10):
         while len(provider.requests) < 2:

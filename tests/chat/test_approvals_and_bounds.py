@@ -6,9 +6,9 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from retinue.chat import continuing
 from retinue.chat.engine import budget, loop
 from retinue.chat.models import PausedTurn
+from retinue.chat.replies import after_approval
 from retinue.kit.db.statements import Statement
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import hanging
@@ -44,13 +44,13 @@ async def ask_again_and_again(desk: Desk, cast: Cast, helper: Json, *cities: str
 async def test_calls_are_counted_on_after_a_pause(
     desk: Desk, cast: Cast, helper: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "MAX_CALLS", 3)
+    monkeypatch.setattr(budget, "MAX_TOOL_CALLS", 3)
     done, *stops = await ask_again_and_again(desk, cast, helper, "Graz", "Linz", "Wels")
     assert len(stops) == 3
     assert [one.target for one in desk.remote.seen] == ["/echo?city=Graz", "/echo?city=Linz"]
     refused = done["details"]["tool_calls"][2]
     assert (refused["id"], refused["error"]["code"]) == ("call_2", "call_limit")
-    assert "tools" not in cast.requests_of(helper)[-1]
+    assert cast.requests_of(helper)[-1]["tool_choice"] == "none"
     assert done["content"] == "Done."
 
 
@@ -75,7 +75,7 @@ async def test_a_budget_that_is_spent_stays_spent(desk: Desk) -> None:
     desk.provider.says("Enough.")
     done = await desk.approve_all(reply)
     assert (done["content"], done["details"]["finish_reason"]) == ("Enough.", "tool_limit")
-    assert "tools" not in desk.provider.last.json
+    assert desk.provider.last.json["tool_choice"] == "none"
 
 
 async def test_rounds_are_counted_on_after_a_pause(
@@ -84,16 +84,16 @@ async def test_rounds_are_counted_on_after_a_pause(
     monkeypatch.setattr(loop, "MAX_ROUNDS", 2)
     done, *stops = await ask_again_and_again(desk, cast, helper, "Graz", "Linz")
     assert len(stops) == 3
-    assert ["tools" in one for one in cast.requests_of(helper)] == [True, True, False]
+    assert [one.get("tool_choice") for one in cast.requests_of(helper)] == [None, None, "none"]
     # The agent itself is in its second round, however often its sub-agent stopped.
-    assert ["tools" in one for one in cast.requests_of(desk.agent)] == [True, True]
+    assert [one.get("tool_choice") for one in cast.requests_of(desk.agent)] == [None, None]
     assert done["content"] == "Done."
 
 
 async def test_tokens_are_counted_on_after_a_pause(
     desk: Desk, cast: Cast, helper: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "MAX_TOKENS", 1000)
+    monkeypatch.setattr(budget, "MAX_TURN_TOKENS", 1000)
     done, *_ = await ask_again_and_again(desk, cast, helper, "Graz", "Linz")
     asked_for = [
         one.json.get("max_completion_tokens", one.json.get("max_tokens")) for one in desk.provider.requests
@@ -121,15 +121,15 @@ async def test_a_turn_that_was_stored_before_sub_agents_could_wait_goes_on(desk:
 async def test_a_worker_that_dies_leaves_a_waiting_sub_agent_to_the_next_one(
     desk: Desk, cast: Cast, helper: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(continuing, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(after_approval, "POLL_SECONDS", 0.02)
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     reply = await desk.ask()
     await desk.approve(*questions_of(reply["tool_calls"]))
     (paused,) = await desk.paused()
     desk.provider.fails(hanging())
-    alone = desk.people.context(desk.admin.user.tenant_id).apart()
-    work = continuing.continue_turn.run(alone, continuing.TurnToContinue(paused.id))
+    alone = desk.people.context(desk.admin.user.tenant_id).detached()
+    work = after_approval.resume_turn(alone, after_approval.TurnToContinue(paused.id))
     worker = asyncio.create_task(work)
     async with asyncio.timeout(10):
         while len(desk.provider.requests) < 3:
@@ -146,7 +146,7 @@ async def test_a_worker_that_dies_leaves_a_waiting_sub_agent_to_the_next_one(
     assert (done["content"], done["status"]) == ("The second worker.", "completed")
     assert told_of(done["details"]["tool_calls"]) == [("call_1", "completed"), ("d1", "completed")]
     assert len(await messages_of(desk.admin, reply["conversation_id"])) == 2
-    again = continuing.continue_turn.run(alone, continuing.TurnToContinue(paused.id))
+    again = after_approval.resume_turn(alone, after_approval.TurnToContinue(paused.id))
     await again
     assert len(desk.remote.seen) == 2
 

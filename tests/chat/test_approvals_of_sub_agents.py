@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from retinue.chat import resuming
-from retinue.kit.clock import HeldClock
+from retinue.chat.replies import stream_control
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import refusing
 from tests.chat.approving import LOOK_AT_GRAZ, Cast, Desk, Json, delegation, questions_of, told_of
@@ -72,7 +72,7 @@ async def test_a_sub_agent_reads_what_was_decided(
     desk: Desk,
     cast: Cast,
     helper: Json,
-    clock: HeldClock,
+    clock: ManualClock,
     on_timeout: str | None,
     status: str,
     told: str,
@@ -100,7 +100,7 @@ async def test_a_sub_agent_reads_what_was_decided(
 async def test_a_stream_waits_for_a_sub_agent_and_goes_on(
     desk: Desk, cast: Cast, helper: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resuming, "_LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
     cast.says(desk.agent, "One moment.", delegation(helper, "d1"))
     cast.says(helper, "Well.", LOOK_AT_GRAZ)
     path = path_of(desk.agent, "/stream")

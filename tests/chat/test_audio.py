@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.chat.audio import NOTHING_HEARD
+from retinue.chat.voice.audio_message import NO_SPEECH_REPLY
 from tests.adapters.llm_server import ProviderServer, refusing
 from tests.adapters.recordings import plain_wav, recorded, silence, tone
 from tests.chat.speaking import messages_of, path_of, reply_to
@@ -13,6 +13,8 @@ from tests.client import Api, Response
 from tests.contract.declared import undeclared
 from tests.factories.agents import make_agent
 from tests.factories.providers import add_key_for
+
+pytestmark = pytest.mark.either_database
 
 SOUND = plain_wav(tone(0.1))
 
@@ -111,7 +113,7 @@ async def test_silence_is_answered_without_asking_the_agents_model(
     assert answer.status == 200, answer
     reply = answer.json()
     assert reply["transcription"]["text"] == ""
-    assert (reply["finish_reason"], reply["message"]["content"]) == ("no_speech", NOTHING_HEARD)
+    assert (reply["finish_reason"], reply["message"]["content"]) == ("no_speech", NO_SPEECH_REPLY)
     assert reply["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     assert [request.path for request in provider.requests if "chat" in request.path] == []
     stored = await messages_of(admin, reply["conversation_id"])

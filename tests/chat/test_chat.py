@@ -1,9 +1,8 @@
 from typing import Any
 
-from tests.adapters.llm_server import ProviderServer
+from tests.adapters.llm_server import ProviderServer, refusing
 from tests.chat.speaking import messages_of, reply_to, say, stream, text_of
 from tests.client import Api
-from tests.factories.agents import change_agent
 
 
 async def test_a_message_is_answered_and_both_are_stored(
@@ -63,12 +62,11 @@ async def test_a_stream_has_the_events_of_the_contract_in_order(
 async def test_a_failing_model_is_an_error_with_its_status_and_the_message_is_kept(
     admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    await change_agent(admin, agent, primary_model="openai_compatible/unheard-of")
+    provider.fails(refusing(400))
     answer = await say(admin, agent, "Anyone?")
-    assert (answer.status, answer.code) == (422, "model_not_configured")
+    assert (answer.status, answer.code) == (502, "model_error")
     logs = (await admin.get(f"/api/v1/agents/{agent['id']}/logs")).json()["data"]
     assert [(one["status"], one["user_message"]) for one in logs] == [("failed", "Anyone?")]
-    await change_agent(admin, agent, primary_model="openai_compatible/test-model")
     provider.says("Here.")
     again = await reply_to(admin, agent, "And now?", conversation_id=logs[0]["conversation_id"])
     assert again["message"]["content"] == "Here."

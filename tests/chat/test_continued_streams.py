@@ -6,28 +6,15 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.chat import resuming
-from retinue.chat.live import LiveTurns
+from retinue.chat.replies import stream_control
+from retinue.chat.replies.live import LiveTurns
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import STREAM_HEAD, Fault, ProviderServer, chunked
+from tests.adapters.llm_server import ProviderServer
 from tests.chat.listening import Listener
+from tests.chat.provider_faults import slowly
 from tests.chat.speaking import Heard, events_of, path_of, stream, text_of
 from tests.client import Api
-from tests.e2e.chatting import piece
 from tests.factories.tools import change_tool
-
-
-def slowly(more: asyncio.Event) -> Fault:
-    """Says the beginning of a reply, and the rest of it when it is told to."""
-
-    async def fault(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(STREAM_HEAD + chunked(piece("It ")))
-        await writer.drain()
-        await more.wait()
-        writer.write(chunked(piece("rains.", "stop") + b"data: [DONE]\n\n") + chunked(b""))
-        await writer.drain()
-
-    return fault
 
 
 async def waiting_reply(admin: Api, agent: dict[str, Any], provider: ProviderServer) -> list[Heard]:
@@ -37,7 +24,7 @@ async def waiting_reply(admin: Api, agent: dict[str, Any], provider: ProviderSer
 
 @pytest.fixture
 async def guarded(admin: Api, weather: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setattr(resuming, "_LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
     return await change_tool(admin, weather, requires_approval=True)
 
 
@@ -70,7 +57,7 @@ async def test_the_rest_of_a_reply_comes_while_it_is_made(
     stored = events_of((await admin.get(path)).body)
     assert [(one.event, one.id) for one in stored[1:]] == [(one.event, one.id) for one in late.events]
     assert stored[-1].data == late.events[-1].data == early.events[-1].data
-    assert len(service.instance.adapters[LiveTurns]) == 0
+    assert len(service.instance.states[LiveTurns]) == 0
 
 
 @pytest.mark.one_service("only the process that makes a reply tells it while it is made: ADR 11")

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer, refusing
 from tests.chat.speaking import messages_of, reply_to, say
 from tests.client import Api
@@ -150,7 +150,7 @@ async def test_replies_are_rated(admin: Api, agent: dict[str, Any], rating: str)
 
 
 async def test_a_silent_conversation_ends_by_itself_once(
-    service: Service, admin: Api, agent: dict[str, Any], people: People, clock: HeldClock
+    service: Service, admin: Api, agent: dict[str, Any], people: People, clock: ManualClock
 ) -> None:
     reply = await reply_to(admin, agent)
     clock.advance(31 * 60)

@@ -6,42 +6,37 @@ import msgspec
 import pytest
 
 from retinue.adapters.llm import Timeouts
+from retinue.chat.engine import time_limits
+from retinue.kit.clock import ManualClock
 from retinue.providers import failover
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer, in_bytes
 from tests.chat.provider_faults import FAULTS, Case
-from tests.chat.speaking import Heard, events_of, messages_of, path_of, reply_to, say, stream, text_of
+from tests.chat.speaking import (
+    Heard,
+    events_of,
+    go_on,
+    logs_of,
+    messages_of,
+    path_of,
+    reply_to,
+    say,
+    stream,
+    text_of,
+)
 from tests.client import Api, Response
 from tests.factories.agents import attach_tool
 from tests.factories.tools import endpoint, make_tool
 from tests.tools.servers.rest_api import RestApi
 
+LONGEST_PAUSE_S = 300
+"""However long a provider asks to be left alone."""
 SHORT = Timeouts(connect_s=5, first_byte_s=0.3, between_chunks_s=0.3, unstreamed_s=0.3)
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failover, "FIRST_PAUSE_S", 0.001)
-
-
-async def logs_of(api: Api, agent: dict[str, Any]) -> list[dict[str, Any]]:
-    """Newest first."""
-    answer = await api.get(f"/api/v1/agents/{agent['id']}/logs")
-    assert answer.status == 200, answer
-    return answer.json()["data"]
-
-
-async def go_on(api: Api, agent: dict[str, Any], provider: ProviderServer) -> None:
-    """The conversation of the newest turn is as usable as ever."""
-    provider.faults.clear()
-    provider.replies.clear()
-    provider.says("Fine again.")
-    conversation_id = (await logs_of(api, agent))[0]["conversation_id"]
-    reply = await reply_to(api, agent, "And now?", conversation_id=conversation_id)
-    assert reply["message"]["content"] == "Fine again."
-    stored = await messages_of(api, conversation_id)
-    assert [one["content"] for one in stored][-2:] == ["And now?", "Fine again."]
-    assert provider.last.json["messages"][-1]["content"].endswith("And now?")
+    monkeypatch.setattr(failover, "FIRST_RETRY_SECONDS", 0.001)
 
 
 def ended(answer: Response) -> tuple[list[Heard], str | None]:
@@ -69,14 +64,17 @@ async def test_whatever_a_provider_does_the_turn_ends_in_order(
     agent: dict[str, Any],
     provider: ProviderServer,
     case: Case,
+    clock: ManualClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if case.is_silent:
-        monkeypatch.setattr(failover, "TIMEOUTS", SHORT)
+        monkeypatch.setattr(time_limits, "model_timeouts", lambda *_: SHORT)
     await _answers_in_one_piece(admin, agent, provider, case)
+    clock.advance(LONGEST_PAUSE_S)
     await go_on(admin, agent, provider)
     provider.requests.clear()
     await _streams(admin, agent, provider, case)
+    clock.advance(LONGEST_PAUSE_S)
     await go_on(admin, agent, provider)
 
 

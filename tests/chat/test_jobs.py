@@ -6,29 +6,18 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.chat import background
+from retinue.chat.job_kinds import ANSWER_TURN, AcceptedTurn
 from retinue.chat.models import ChatJob, JobStatus
-from retinue.kit.clock import HeldClock
+from retinue.chat.replies import background
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer, hanging, refusing
+from tests.chat.background_jobs import accept, job_of
 from tests.chat.speaking import messages_of, path_of
 from tests.client import Api
 from tests.factories.agents import make_agent
 from tests.factories.happenings import events
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
-
-
-async def accept(api: Api, agent: dict[str, Any], message: str = "Hello", **more: Any) -> dict[str, Any]:
-    answer = await api.post(path_of(agent, "/async"), {"message": message, **more})
-    assert answer.status == 202, answer
-    assert answer.headers["location"] == answer.json()["status_url"]
-    return answer.json()
-
-
-async def job_of(api: Api, agent: dict[str, Any], job: dict[str, Any], **query: Any) -> dict[str, Any]:
-    answer = await api.get(path_of(agent, f"/jobs/{job['job_id']}"), query=query)
-    assert answer.status == 200, answer
-    return answer.json()
 
 
 async def test_a_worker_answers_what_was_accepted(
@@ -56,7 +45,7 @@ async def test_a_job_that_is_run_again_answers_once(
     job = await accept(admin, agent)
     await service.runner.drain()
     async with people.context(admin.user.tenant_id) as ctx:
-        ctx.defer(background.answer_accepted_turn, background.AcceptedTurn(job["job_id"]))
+        ctx.defer(ANSWER_TURN, AcceptedTurn(job["job_id"]))
     await service.runner.drain()
     assert len(await messages_of(admin, job["conversation_id"])) == 2
     assert len(provider.requests) == 1
@@ -92,7 +81,7 @@ async def test_a_running_job_is_cancelled(
     provider: ProviderServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(background, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(background, "POLL_SECONDS", 0.02)
     provider.fails(hanging())
     job = await accept(admin, agent)
     working = asyncio.create_task(service.runner.drain())
@@ -105,7 +94,7 @@ async def test_a_running_job_is_cancelled(
 
 
 async def test_waiting_for_a_job_ends_with_it(
-    service: Service, admin: Api, agent: dict[str, Any], clock: HeldClock
+    service: Service, admin: Api, agent: dict[str, Any], clock: ManualClock
 ) -> None:
     job = await accept(admin, agent)
     waiting = asyncio.create_task(job_of(admin, agent, job, wait=60))
@@ -173,7 +162,7 @@ async def test_the_events_of_a_job_tell_its_course(
     agent: dict[str, Any],
     provider: ProviderServer,
     people: People,
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     job = await accept(admin, agent, "Hi")
     provider.says("Ho")

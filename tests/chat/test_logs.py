@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer, refusing
 from tests.chat.speaking import reply_to, say
 from tests.client import Api
@@ -81,7 +81,7 @@ async def test_statistics_add_the_turns_up_and_outlive_the_log(
     admin: Api,
     agent: dict[str, Any],
     provider: ProviderServer,
-    clock: HeldClock,
+    clock: ManualClock,
     people: People,
 ) -> None:
     reply = await reply_to(admin, agent)
@@ -108,7 +108,7 @@ async def test_statistics_add_the_turns_up_and_outlive_the_log(
 
 
 async def test_the_log_is_kept_for_ever_if_wanted(
-    service: Service, admin: Api, agent: dict[str, Any], clock: HeldClock, people: People
+    service: Service, admin: Api, agent: dict[str, Any], clock: ManualClock, people: People
 ) -> None:
     await admin.put(of(agent, "log-settings"), {"retention_days": 0})
     await reply_to(admin, agent)
@@ -120,7 +120,7 @@ async def test_the_log_is_kept_for_ever_if_wanted(
 
 
 async def test_the_status_tells_whether_the_agent_can_be_talked_to(
-    admin: Api, agent: dict[str, Any], clock: HeldClock, people: People
+    admin: Api, agent: dict[str, Any], clock: ManualClock, people: People
 ) -> None:
     await reply_to(admin, agent)
     status = (await admin.get(of(agent, "status"))).json()

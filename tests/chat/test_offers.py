@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from retinue.chat.engine.offers import MOST_ENDPOINTS
+import pytest
+
+from retinue.chat.engine.tool_functions import MAX_ENDPOINT_FUNCTIONS
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.speaking import reply_to
@@ -10,6 +12,8 @@ from tests.client import Api
 from tests.factories.agents import attach_tool
 from tests.factories.tools import change_tool, make_tool
 from tests.tools.servers.rest_api import RestApi
+
+pytestmark = pytest.mark.either_database
 
 LOOK = {
     "method": "GET",
@@ -87,11 +91,15 @@ async def test_a_tool_with_very_many_endpoints_is_one_function(
     admin: Api, agent: dict[str, Any], provider: ProviderServer, remote: RestApi
 ) -> None:
     tool = await shop(admin, agent, remote)
-    many = {f"e{number}": {"method": "GET", "path": f"/echo/{number}"} for number in range(MOST_ENDPOINTS)}
+    many = {
+        f"e{number}": {"method": "GET", "path": f"/echo/{number}"} for number in range(MAX_ENDPOINT_FUNCTIONS)
+    }
     await change_tool(admin, tool, config={"endpoints": many})
     functions = await offered(admin, agent, provider)
     assert list(functions) == ["shop"]
-    assert len(functions["shop"]["parameters"]["properties"]["endpoint"]["enum"]) == MOST_ENDPOINTS + 2
+    assert (
+        len(functions["shop"]["parameters"]["properties"]["endpoint"]["enum"]) == MAX_ENDPOINT_FUNCTIONS + 2
+    )
     provider.says("", Call("shop", '{"endpoint": "e3"}'))
     provider.says("Done.")
     await reply_to(admin, agent)

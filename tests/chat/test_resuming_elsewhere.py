@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.chat import live, resuming
-from retinue.chat.models import Message
-from retinue.kit.clock import HeldClock
+from retinue.chat.jobs import JOBS
+from retinue.chat.models import Message, StreamFollower
+from retinue.chat.replies import followers, live, stream_control
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.listening import Listener, turns_of, until_quiet
+from tests.chat.provider_faults import slowly
 from tests.chat.speaking import path_of, text_of
-from tests.chat.test_continued_streams import slowly
 from tests.client import Api
 from tests.factories.people import People
 
@@ -21,19 +22,23 @@ GRACE_S = 0.4
 
 @pytest.fixture
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "GRACE_S", GRACE_S)
-    monkeypatch.setattr(resuming, "_LOOK_EVERY_S", 0.02)
-    monkeypatch.setattr(resuming, "_SAY_EVERY_S", 0.02)
+    monkeypatch.setattr(live, "ABANDON_AFTER_SECONDS", GRACE_S)
+    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(followers, "RENEWAL_SECONDS", 0.02)
 
 
-async def until_followed(people: People, admin: Api, message_id: str) -> None:
-    """Until the other process has said that somebody waits there."""
-    async with people.context(admin.user.tenant_id) as ctx, asyncio.timeout(10):
-        looking = ctx.apart()
+async def leases_on(people: People, admin: Api, message_id: str) -> list[StreamFollower]:
+    async with people.context(admin.user.tenant_id) as ctx:
+        return await ctx.detached().db.all(StreamFollower, message_id=message_id)
+
+
+async def until_followed(people: People, admin: Api, message_id: str, after: str = "") -> StreamFollower:
+    """Return the lease once another process follows the reply, and its lease ends after this time."""
+    async with asyncio.timeout(10):
         while True:
-            question = await looking.db.find(Message, reply_id=message_id)
-            if question is not None and question.updated_at != question.created_at:
-                return
+            for lease in await leases_on(people, admin, message_id):
+                if lease.expires_at > after:
+                    return lease
             await asyncio.sleep(0.02)
 
 
@@ -44,7 +49,7 @@ async def test_a_turn_is_not_given_up_while_somebody_waits_for_it_in_another_pro
     people: People,
     agent: dict[str, Any],
     provider: ProviderServer,
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     elsewhere = Service(service.settings, clock)
     await elsewhere.start()
@@ -68,6 +73,7 @@ async def test_a_turn_is_not_given_up_while_somebody_waits_for_it_in_another_pro
     assert text_of(there.events) == "rains."
     assert [one.id for one in there.events] == [3, 4]
     assert there.events[-1].data["finish_reason"] == "stop"
+    assert await leases_on(people, admin, message_id) == []
     await elsewhere.stop()
 
 
@@ -78,7 +84,7 @@ async def test_a_turn_is_given_up_once_nobody_waits_for_it_anywhere(
     people: People,
     agent: dict[str, Any],
     provider: ProviderServer,
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     elsewhere = Service(service.settings, clock)
     await elsewhere.start()
@@ -94,5 +100,78 @@ async def test_a_turn_is_given_up_once_nobody_waits_for_it_anywhere(
     await until_followed(people, admin, message_id)
     await here.leave()
     await there.leave()
+    assert await leases_on(people, admin, message_id) == []
     await until_quiet(service)
     await elsewhere.stop()
+
+
+@pytest.mark.usefixtures("_in_a_hurry")
+async def test_a_lease_is_renewed_and_leaves_the_question_alone(
+    service: Service,
+    admin: Api,
+    people: People,
+    agent: dict[str, Any],
+    provider: ProviderServer,
+    clock: ManualClock,
+) -> None:
+    elsewhere = Service(service.settings, clock)
+    await elsewhere.start()
+    more = asyncio.Event()
+    provider.fails(slowly(more))
+    here = Listener(admin, path_of(agent, "/stream"), {"message": "Hello"})
+    await here.until("content_delta")
+    message_id = here.events[0].data["message_id"]
+    assert await leases_on(people, admin, message_id) == []
+    other = Api(elsewhere, token=admin.token, ip=admin.ip)
+    path = path_of(agent, f"/stream/{message_id}")
+    there = Listener(other, path, method="GET")
+    first = await until_followed(people, admin, message_id)
+    clock.advance(1)
+    renewed = await until_followed(people, admin, message_id, after=first.expires_at)
+    assert (renewed.id, renewed.created_at) == (first.id, first.created_at)
+    async with people.context(admin.user.tenant_id) as ctx:
+        question = await ctx.detached().db.find(Message, reply_id=message_id)
+    assert question is not None
+    assert question.updated_at == question.created_at
+    also_there = Listener(other, path, method="GET")
+    async with asyncio.timeout(10):
+        while len(await leases_on(people, admin, message_id)) < 2:
+            await asyncio.sleep(0.02)
+    await there.leave()
+    assert len(await leases_on(people, admin, message_id)) == 1
+    more.set()
+    await asyncio.gather(here.end(), also_there.end())
+    await elsewhere.stop()
+
+
+@pytest.mark.usefixtures("_in_a_hurry")
+async def test_the_lease_of_a_process_that_was_killed_expires_and_is_purged(
+    service: Service,
+    admin: Api,
+    people: People,
+    agent: dict[str, Any],
+    provider: ProviderServer,
+    clock: ManualClock,
+) -> None:
+    provider.fails(slowly(asyncio.Event()))
+    here = Listener(admin, path_of(agent, "/stream"), {"message": "Hello"})
+    await here.until("content_delta")
+    message_id = here.events[0].data["message_id"]
+    async with people.context(admin.user.tenant_id) as ctx:
+        expires_at = clock.ahead(followers.LEASE_SECONDS)
+        await ctx.db.insert(StreamFollower(message_id=message_id, expires_at=expires_at))
+    await here.leave()
+    await asyncio.sleep(3 * GRACE_S)
+    assert sum(map(len, turns_of(service))) == 1
+    await purge(people)
+    assert len(await leases_on(people, admin, message_id)) == 1
+    clock.advance(followers.LEASE_SECONDS)
+    await until_quiet(service)
+    await purge(people)
+    assert await leases_on(people, admin, message_id) == []
+
+
+async def purge(people: People) -> None:
+    (job,) = [one for one in JOBS if one.kind.name == "chat.purge_stream_followers"]
+    async with people.context() as ctx:
+        await job.run(ctx, None)

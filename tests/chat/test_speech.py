@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from retinue.adapters.embedded.pulling import pull
-from retinue.adapters.embedded.weights import TRANSCRIPTION
+from retinue.adapters.embedded.weights import TRANSCRIPTION_WEIGHTS
+from retinue.adapters.embedded.weights_download import pull
 from retinue.app import Service
-from retinue.chat.audio import NOTHING_HEARD
+from retinue.chat.voice.audio_message import NO_SPEECH_REPLY
 from tests.adapters.recordings import MODELS, SENTENCE, noise, plain_wav, silence
 from tests.chat.listening import Listener
 from tests.chat.speaking import path_of
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.either_database, pytest.mark.slow]
 
 @pytest.fixture
 async def service(make_service: Any) -> Service:
-    pull(MODELS, (TRANSCRIPTION,))
+    pull(MODELS, (TRANSCRIPTION_WEIGHTS,))
     return await make_service(models_dir=MODELS)
 
 
@@ -47,7 +47,7 @@ async def test_what_the_embedded_voice_says_the_embedded_listener_understands(
     for sound in (silence(2), noise(2)):
         nothing = (await speak(admin, agent, plain_wav(sound))).json()
         assert nothing["transcription"] == {"text": "", "language": None, "duration_seconds": 2.0}
-        assert nothing["message"]["content"] == NOTHING_HEARD
+        assert nothing["message"]["content"] == NO_SPEECH_REPLY
         assert (nothing["finish_reason"], nothing["model"]) == ("no_speech", "local/whisper-base")
 
     too_long = await speak(admin, agent, plain_wav(silence(601)))

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from retinue.app import Service
-from retinue.chat import live
-from retinue.chat.live import LiveTurns
-from retinue.kit.clock import HeldClock
+from retinue.chat.replies import live
+from retinue.chat.replies.live import LiveTurns
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer, hanging, refusing, resetting, streaming
 from tests.chat.listening import Listener, until_quiet
@@ -31,8 +31,8 @@ def said(*texts: bytes) -> bytes:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "GRACE_S", 0.05)
-    monkeypatch.setattr(live, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(live, "ABANDON_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(live, "POLL_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -92,7 +92,7 @@ async def test_a_finished_stream_is_replayed_the_same_and_expires(
     agent: dict[str, Any],
     weather: dict[str, Any],
     provider: ProviderServer,
-    clock: HeldClock,
+    clock: ManualClock,
     people: People,
 ) -> None:
     # Both with the same id, as some providers do.
@@ -126,7 +126,8 @@ async def test_a_turn_is_stopped_on_request(
     assert stop.event == "message_stop"
     assert stop.data["finish_reason"] == "cancelled"
     assert stop.data["usage"]["completion_tokens"] > 0
-    assert stop.data.keys() == {"usage", "message_id", "finish_reason", "sources", "tool_calls"}
+    shown = {"usage", "message_id", "finish_reason", "sources", "tool_calls", "warnings"}
+    assert stop.data.keys() == shown
     await until_quiet(service)
     again = await admin.get(path_of(agent, f"/stream/{message_id}"))
     assert events_of(again.body) == listener.events
@@ -160,13 +161,13 @@ async def test_another_process_is_asked_to_stop_through_the_database(
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
-    turns = service.instance.adapters[LiveTurns]
+    turns = service.instance.states[LiveTurns]
     elsewhere = type("Elsewhere", (), {"find": staticmethod(lambda _id: None)})()
-    service.instance.adapters[LiveTurns] = elsewhere
+    service.instance.states[LiveTurns] = elsewhere
     try:
         assert (await admin.post(path_of(agent, f"/{message_id}/stop"))).status == 200
     finally:
-        service.instance.adapters[LiveTurns] = turns
+        service.instance.states[LiveTurns] = turns
     await listener.end()
     assert listener.events[-1].data["finish_reason"] == "cancelled"
 

@@ -13,6 +13,8 @@ from tests.client import Api, Response
 from tests.factories.agents import make_agent
 from tests.factories.providers import add_key_for
 
+pytestmark = pytest.mark.either_database
+
 
 @pytest.fixture
 async def service(make_service: Any) -> Service:

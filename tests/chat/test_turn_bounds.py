@@ -6,16 +6,27 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.chat import background, conducting, live
 from retinue.chat.engine import budget, loop
 from retinue.chat.models import Conversation
+from retinue.chat.replies import background, live
+from retinue.chat.turn import runner
 from tests.adapters.llm_replies import Call, Reply
 from tests.adapters.llm_server import ProviderServer, hanging
+from tests.chat.background_jobs import accept, job_of
 from tests.chat.listening import Listener, find_turn, until_quiet
 from tests.chat.provider_faults import begun, delta
-from tests.chat.speaking import Heard, events_of, messages_of, path_of, reply_to, say, stream, text_of
-from tests.chat.test_hostile_models import go_on, logs_of
-from tests.chat.test_jobs import accept, job_of
+from tests.chat.speaking import (
+    Heard,
+    events_of,
+    go_on,
+    logs_of,
+    messages_of,
+    path_of,
+    reply_to,
+    say,
+    stream,
+    text_of,
+)
 from tests.client import Api
 from tests.factories.agents import attach_agent, make_agent
 from tests.factories.people import People
@@ -27,7 +38,7 @@ REPLY = {"prompt_tokens": 150, "completion_tokens": 50, "total_tokens": 200}
 
 @pytest.fixture
 def small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MAX_TOKENS", BUDGET)
+    monkeypatch.setattr(budget, "MAX_TURN_TOKENS", BUDGET)
 
 
 @pytest.mark.usefixtures("small_budget")
@@ -99,7 +110,7 @@ async def test_who_hangs_up_has_used_tokens_all_the_same(
     provider: ProviderServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(live, "GRACE_S", 0.05)
+    monkeypatch.setattr(live, "ABANDON_AFTER_SECONDS", 0.05)
     provider.fails(hanging(begun(delta("word " * 100))))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Hello " * 100})
     await listener.until("content_delta")
@@ -112,7 +123,7 @@ async def test_who_hangs_up_has_used_tokens_all_the_same(
 
 @pytest.fixture
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conducting, "MAX_SECONDS", 0.4)
+    monkeypatch.setattr(runner, "turn_seconds", lambda *_: 0.4)
 
 
 @pytest.mark.usefixtures("short_turns")
@@ -198,7 +209,7 @@ async def test_an_accepted_turn_that_no_worker_survived_is_told_so(
         jobs = ctx.system("the queue of a test")
         (gone,) = [one for one in await jobs.all(background.Job) if one.dedupe_key == lost["job_id"]]
         await jobs.update(gone, state="dead", dedupe_key=None)
-        ctx.defer(background.fail_lost_turns, background.NoPayload())
+    await background.fail_lost_turns(people.context().detached())
     await service.runner.drain()
     told = await job_of(admin, agent, lost)
     assert (told["status"], told["error"]["code"]) == ("failed", "turn_lost")

@@ -19,9 +19,9 @@ from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from retinue import domains
-from retinue.kit.db.engine import database_for, sqlite_path
+from retinue.kit.db.databases import database_for, sqlite_path
 from retinue.kit.db.models import metadata
-from retinue.kit.db.word_index import WORD_INDEXES, sqlite_form
+from retinue.kit.db.word_index import WORD_INDEXES, fts5_ddl
 from retinue.kit.settings import Settings
 from retinue.migrations.upgrade import current, upgrade
 
@@ -79,7 +79,7 @@ def _is_plain(name: str | None) -> bool:
 def _word_indexes(connection: sa.Connection) -> list[Any]:
     """Indexes of words that SQLite was told of in other words than the records say."""
     stored = dict(connection.exec_driver_sql("SELECT name, sql FROM sqlite_master").all())
-    return [("word_index", name) for name in WORD_INDEXES if stored.get(name) != sqlite_form(name)]
+    return [("word_index", name) for name in WORD_INDEXES if stored.get(name) != fts5_ddl(name)]
 
 
 async def differences(settings: Settings) -> list[Any]:

@@ -273,6 +273,22 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.body[0].lineno, docstring
 
 
+def _imports_of_tests(source: Source) -> Iterator[Violation]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = (*node.module.split("."), *(alias.name for alias in node.names))
+            if names[0] == "tests" and any(name.startswith("test_") for name in names):
+                yield source.breaks(node, "test-import", "move what is shared into a module beside the tests")
+
+
+def _imports_for_effect(source: Source) -> Iterator[Violation]:
+    if "noqa: F401" not in source.text:
+        return
+    for line, text in _comments(source.text):
+        if "noqa: F401" in text:
+            yield Violation(source.path, line, "unused-import", "call what the import is meant to do")
+
+
 def _unfinished(source: Source) -> Iterator[Violation]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Raise):
@@ -321,7 +337,13 @@ def _is_constant(node: ast.expr, *, value: object) -> bool:
 
 Rule = Callable[[Source], Iterator[Violation]]
 SRC_RULES: tuple[Rule, ...] = (_function_length, _banned_names, _shell_arguments, _raw_sql)
-EVERYWHERE_RULES: tuple[Rule, ...] = (_open_ends, _unfinished, _skips_without_reason)
+EVERYWHERE_RULES: tuple[Rule, ...] = (
+    _imports_for_effect,
+    _imports_of_tests,
+    _open_ends,
+    _skips_without_reason,
+    _unfinished,
+)
 RULES = {
     "file-length",
     "function-length",
@@ -329,5 +351,7 @@ RULES = {
     "open-end",
     "unfinished",
     "skip-reason",
+    "test-import",
+    "unused-import",
     *(ban.rule for ban in BANS),
 }

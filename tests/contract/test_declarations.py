@@ -3,16 +3,18 @@
 import ast
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import retinue
 from retinue.app import check_permissions
 from retinue.kit.context import Context
+from retinue.kit.context.manifest import Authenticator, Manifest
+from retinue.kit.context.registry import Registry
 from retinue.kit.http.app import App
+from retinue.kit.http.route_tree import RouteTree
 from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Access, Routes
-from retinue.kit.http.tree import RouteTree
-from retinue.kit.manifest import Authenticator, Manifest
 from retinue.kit.principal import ANONYMOUS, Principal
 from tests.contract.routes import ROUTES, label
 
@@ -46,13 +48,27 @@ def test_a_route_for_keys_that_nobody_knows_does_not_start() -> None:
     routes.get("", requires=EMBED_KEY)(handler)
     users = Authenticator("user", nobody)
     with pytest.raises(TypeError, match="embed keys"):
-        App(SimpleNamespace(manifests=(Manifest(name="x", routes=(routes,), authenticators=(users,)),)))
+        App(_instance(Manifest(name="x", routes=(routes,), authenticators=(users,))))
 
 
 def test_two_who_tell_the_same_callers_do_not_start() -> None:
     one = Manifest(name="one", authenticators=(Authenticator("user", nobody),))
-    with pytest.raises(TypeError, match="two domains"):
-        App(SimpleNamespace(manifests=(one, one)))
+    with pytest.raises(TypeError, match="two authenticators"):
+        App(_instance(one, one))
+
+
+def _instance(*manifests: Manifest) -> Any:
+    return SimpleNamespace(registry=Registry(manifests))
+
+
+def test_a_route_that_does_not_say_who_may_call_it_does_not_start() -> None:
+    with pytest.raises(TypeError, match="requires"):
+        Routes("/x", tag="x").get("")  # type: ignore[call-arg]
+
+
+def test_an_option_nobody_knows_does_not_start() -> None:
+    with pytest.raises(TypeError, match="statsu"):
+        Routes("/x", tag="x").get("", requires=PUBLIC, statsu=201)  # type: ignore[call-arg]
 
 
 def test_a_cost_nobody_knows_cannot_be_declared() -> None:

@@ -7,97 +7,25 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from retinue.access.models import RolePermissions
-from retinue.agents.models import Agent, AgentTool, AgentVersion, SubAgent
-from retinue.approvals.models import Approval
-from retinue.approvals.models import Response as ApprovalResponse
-from retinue.chat.models import ChatJob, Conversation, Message
-from retinue.credentials.models import AccessRule, Credential
-from retinue.embed.models import EmbedKey
-from retinue.events.models import SigningSecret, Subscription
-from retinue.files.models import File
-from retinue.forms.models import Form, Submission
-from retinue.incoming.models import IncomingWebhook
+from retinue.access.models import Role
 from retinue.kit.crypto import Sealed
-from retinue.kit.db.configuration import CONFIGURATIONS
-from retinue.kit.db.models import CONFIGURING, Record
+from retinue.kit.db.config_versions import CONFIGURATIONS
+from retinue.kit.db.models import CONFIGURATION_TABLES
 from retinue.kit.db.statements import Statement
 from retinue.kit.http.routing import Route
-from retinue.knowledge.models import Document
-from retinue.notifications.models import Channel, Preferences, UserNotification
-from retinue.providers.models import ProviderKey
-from retinue.tables.models import DataTable, TableImport
-from retinue.tenants.models import Tenant
-from retinue.tools.models import Tool
-from retinue.usage.models import Budget
-from retinue.users.models import Invitation, User
-from retinue.webhooks.models import Webhook, WebhookDelivery
-from retinue.workflows.models import Workflow, WorkflowExecution, WorkflowSchedule, WorkflowVersion
 from tests.adapters.llm_server import provider_server
+from tests.auth.contract import register
 from tests.client import Api
-from tests.contract import (
-    writing_agents,  # noqa: F401  declares how its routes are called
-    writing_approvals,  # noqa: F401  declares how its routes are called
-    writing_chat,  # noqa: F401  declares how its routes are called
-    writing_embed,  # noqa: F401  declares how its routes are called
-    writing_events,  # noqa: F401  declares how its routes are called
-    writing_files,  # noqa: F401  declares how its routes are called
-    writing_forms,  # noqa: F401  declares how its routes are called
-    writing_incoming,  # noqa: F401  declares how its routes are called
-    writing_notifications,  # noqa: F401  declares how its routes are called
-    writing_tables,  # noqa: F401  declares how its routes are called
-    writing_usage,  # noqa: F401  declares how its routes are called
-    writing_webhooks,  # noqa: F401  the same for webhooks
-    writing_workflows,  # noqa: F401  the same for workflows
-)
 from tests.contract.declared import body_keys, undeclared
+from tests.contract.domains import TEXTS, WATCHED, WRITES
+from tests.contract.knowledge import Scene, Write
 from tests.contract.routes import ROUTES, call, label
-from tests.contract.world import TEXTS, an_upload, embed_key_of, known_ids, signed_query
-from tests.contract.writing import WRITES, Scene, Write, invited, register, set_scene
+from tests.contract.world import an_upload, known_ids
+from tests.factories.embed_keys import embed_key_of
 from tests.factories.people import People
+from tests.factories.uploads import signed_query
+from tests.users.contract import invited
 
-WATCHED: dict[str, type[Record]] = {
-    record.__table__.name: record
-    for record in (
-        User,
-        Tenant,
-        RolePermissions,
-        Invitation,
-        Tool,
-        Credential,
-        AccessRule,
-        ProviderKey,
-        Agent,
-        AgentVersion,
-        AgentTool,
-        SubAgent,
-        Document,
-        EmbedKey,
-        File,
-        Form,
-        Submission,
-        IncomingWebhook,
-        Subscription,
-        SigningSecret,
-        Conversation,
-        Message,
-        ChatJob,
-        Webhook,
-        WebhookDelivery,
-        Channel,
-        Preferences,
-        UserNotification,
-        DataTable,
-        TableImport,
-        Approval,
-        ApprovalResponse,
-        Budget,
-        Workflow,
-        WorkflowVersion,
-        WorkflowExecution,
-        WorkflowSchedule,
-    )
-}
 # They move with whatever requests remember, and with nothing else.
 STAMPS = CONFIGURATIONS.name
 ELSEWHERE = "Elsewhere"
@@ -126,7 +54,9 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 @pytest.fixture
 async def scene(service, clock, people, admin) -> AsyncIterator[Scene]:
     async with provider_server() as provider:
-        yield await set_scene(service, clock, people, admin, provider)
+        user = await people.user(Role.tenant_admin, await people.tenant("Mine"))
+        me = await people.sign_in(user)
+        yield Scene(service, clock, people, people.api, admin, user, me, provider)
 
 
 async def read_rows(scene: Scene) -> Rows:
@@ -169,6 +99,10 @@ def with_smuggled(body: dict[str, Any], keys: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+OWN_OF_ROWS = {"id", "created_at", "updated_at"}
+"""What a row has besides its columns; ignored when it is sent."""
+
+
 async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, Rows]:
     declared = body_keys(route)
     prepared = await write.prepare(scene)
@@ -176,19 +110,23 @@ async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, 
     body = with_smuggled(prepared.body, {key: keys[key] for key in keys if key not in declared})
     before = await read_rows(scene)
     answer = await call(prepared.caller, route, prepared.path, json=body)
+    if write.refuses_unknown:
+        assert (answer.status, set(answer.details)) == (422, {*body} - {*prepared.body} - OWN_OF_ROWS), answer
+        assert await read_rows(scene) == before
+        answer = await call(prepared.caller, route, prepared.path, json=prepared.body)
     assert 200 <= answer.status < 300, answer
     return answer, before, await read_rows(scene)
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=label)
 async def test_undeclared_keys_of_a_body_change_nothing(scene: Scene, route: Route) -> None:
-    assert route.name in WRITES, f"tell tests/contract/writing.py how to call {label(route)}"
+    assert route.name in WRITES, f"tell tests/<domain>/contract.py how to call {label(route)}"
     write = WRITES[route.name]
     answer, before, after = await smuggle(scene, route, write)
     changed, made = changed_columns(before, after), new_rows(before, after)
     assert changed <= write.changes
     touched = {column.partition(".")[0] for column in changed} | {*made}
-    assert (before[STAMPS] != after[STAMPS]) is bool(touched & CONFIGURING)
+    assert (before[STAMPS] != after[STAMPS]) is bool(touched & CONFIGURATION_TABLES)
     assert {table: len(rows) for table, rows in made.items()} == write.inserts
     (elsewhere,) = (row["id"] for row in after["tenants"].values() if row["name"] == ELSEWHERE)
     # Whether an address counts as verified is the operation's own decision, and shown below.

@@ -9,7 +9,7 @@ import pytest
 from retinue.access.catalogue import default_permissions
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.client import Api, Response
 from tests.contract.routes import NEEDS_PERMISSION, NEEDS_TOKEN, call, label
 from tests.factories.mails import last_mail, link_token
@@ -24,7 +24,7 @@ class Scene:
     """One user with two sessions, and the super administrator."""
 
     service: Service
-    clock: HeldClock
+    clock: ManualClock
     admin: Api
     user: Any
     api: Api
@@ -43,7 +43,7 @@ async def sign_in(api: Api, user: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-async def scene(service: Service, clock: HeldClock, people: People, admin: Api) -> Scene:
+async def scene(service: Service, clock: ManualClock, people: People, admin: Api) -> Scene:
     user = await people.user(Role.tenant_admin, await people.tenant())
     tokens = await sign_in(people.api, user)
     other = people.api.signed_in((await sign_in(people.api, user))["access_token"])

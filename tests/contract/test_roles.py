@@ -6,7 +6,7 @@ import pytest
 
 from retinue.access.catalogue import default_permissions
 from retinue.access.models import Role
-from retinue.kit.http.routing import EMBED_KEY, MEMBER, PUBLIC, SIGNED_IN
+from retinue.kit.http.routing import ACCOUNT, EMBED_KEY, MEMBER, PUBLIC, SIGNED_IN
 from tests.contract.routes import NEEDS_PERMISSION, ROUTES, call, label
 
 pytestmark = pytest.mark.either_database
@@ -14,7 +14,8 @@ pytestmark = pytest.mark.either_database
 TABLE = Path(__file__).parent / "who_may_call.txt"
 WORDS = {
     PUBLIC: "anyone",
-    SIGNED_IN: "one's own account",
+    ACCOUNT: "one's own account",
+    SIGNED_IN: "one's own account, once it was let in",
     MEMBER: "every user of the tenant",
     EMBED_KEY: "an embed key of the agent",
 }

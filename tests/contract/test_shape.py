@@ -64,6 +64,10 @@ PLANTED = [
     ("skip-reason", TEST, "from pytest import mark\n\n@mark.xfail(strict=True)\ndef test_x(): ...\n"),
     ("skip-reason", TEST, "import pytest\npytest.skip()\n"),
     ("skip-reason", TEST, "import pytest\npytest.skip('')\n"),
+    ("test-import", TEST, "from tests.users.test_names import NAMES\n"),
+    ("test-import", TEST, "from tests.users import test_names\n"),
+    ("unused-import", USERS, "import retinue.users.jobs  # noqa: F401\n"),
+    ("unused-import", TEST, "from tests.users import registered  # noqa: F401  declares it\n"),
 ]
 
 ALLOWED = [

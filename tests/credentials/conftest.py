@@ -11,7 +11,7 @@ import structlog
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.kit.context import Caller, Context
-from retinue.kit.logging import configure
+from retinue.kit.logging import configure_logging
 from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
 from retinue.tenants.models import Tenant
@@ -43,7 +43,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     before, written = structlog.get_config(), io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", written)
-        configure(Settings(log_format="json", log_level="debug"))
+        configure_logging(Settings(log_format="json", log_level="debug"))
     yield written
     structlog.configure(**before)
     assert hits(written.getvalue().encode(), [CANARY]) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from retinue.credentials.errors import CredentialAccessDenied
-from retinue.credentials.use import Purpose, use
+from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from tests.factories.credentials import PATH, SECRETS, actions, create, grant, reveal, trail
 
 FIELDS = {
@@ -26,7 +26,9 @@ async def rules(person, id):
 
 async def uses(acting, person, made, **via) -> bool:
     try:
-        opened = await use(acting(person), made["id"], Purpose(via=via, destination="https://a.example"))
+        opened = await open_credential(
+            acting(person), made["id"], CredentialPurpose(via=via, destination="https://a.example")
+        )
     except CredentialAccessDenied:
         return False
     assert opened.secrets == SECRETS[made["type"]]

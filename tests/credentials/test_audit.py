@@ -4,7 +4,7 @@ import pytest
 
 from retinue.credentials.events import PREFIX
 from retinue.credentials.schemas import AuditAction
-from retinue.credentials.use import Purpose, use
+from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from retinue.kit.events.declare import EVENT_TYPES
 from retinue.kit.events.models import AuditEntry
 from tests.factories.credentials import PATH, actions, create, grant, reveal, trail
@@ -34,7 +34,9 @@ async def test_a_record_tells_who_what_when_and_through_what(owner, acting) -> N
     headers = {"User-Agent": "curl/8", "X-Correlation-ID": "chain-1"}
     await owner.get(f"{PATH}/{made['id']}/reveal", headers=headers)
     via = {"tool_id": "tool_1", "agent_id": "agt_1", "execution_id": "exe_1"}
-    await use(acting(owner), made["id"], Purpose(via=via, destination="https://a.example"))
+    await open_credential(
+        acting(owner), made["id"], CredentialPurpose(via=via, destination="https://a.example")
+    )
     created, revealed, used = await trail(owner, made["id"])
     for record in (created, revealed, used):
         assert set(record) == FIELDS

@@ -2,13 +2,14 @@
 
 import pytest
 
-from retinue.credentials.use import Purpose, use
+from retinue.credentials.secret_access import CredentialPurpose, open_credential
+from tests.conftest import broken_jobs
 from tests.credentials.token_server import token_server
-from tests.factories.credentials import PATH, actions, create, get, trail
+from tests.factories.credentials import PATH, SECRETS, actions, create, get, trail
 from tests.factories.happenings import events
 
 DAY = 24 * 3600
-ANYWHERE = Purpose(via={}, destination="https://api.example.com")
+ANYWHERE = CredentialPurpose(via={}, destination="https://api.example.com")
 ALLOWED = {"allowed_hosts": ["api.example.com"]}
 
 
@@ -34,7 +35,7 @@ async def after(service, clock, people):
 async def test_a_token_that_ends_soon_is_renewed_before_anyone_asks(owner, server, acting, after) -> None:
     made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     unused = await create(owner, "oauth2", secrets=server.secrets(refresh_token=None))
-    await use(acting(owner), made["id"], ANYWHERE)
+    await open_credential(acting(owner), made["id"], ANYWHERE)
     await after(3200, owner)
     assert server.calls == 1
     await after(120, owner)
@@ -50,7 +51,7 @@ async def test_a_renewal_that_fails_rests_for_a_while_and_is_given_up_when_refus
     owner, server, acting, after
 ) -> None:
     made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
-    await use(acting(owner), made["id"], ANYWHERE)
+    await open_credential(acting(owner), made["id"], ANYWHERE)
     server.refuse("server_error", status=503)
     await after(3400, owner)
     assert server.calls == 2
@@ -70,7 +71,7 @@ async def test_an_expired_credential_is_not_renewed(owner, server, acting, after
     made = await create(
         owner, "oauth2", metadata=ALLOWED, secrets=server.secrets(), expires_at=clock.ahead(3000)
     )
-    await use(acting(owner), made["id"], ANYWHERE)
+    await open_credential(acting(owner), made["id"], ANYWHERE)
     await after(3400, owner)
     assert server.calls == 1
 
@@ -109,3 +110,13 @@ async def test_a_short_life_ends_without_a_warning(owner, after, clock) -> None:
     made = await create(owner, expires_at=clock.ahead(60))
     await after(400, owner)
     assert await actions(owner, made["id"]) == ["created", "expired"]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("type", SECRETS)
+async def test_secrets_of_every_type_are_replaced_without_a_job_that_fails(service, owner, type) -> None:
+    made = await create(owner, type)
+    body = {"secrets": SECRETS[type]}
+    assert (await owner.put(f"{PATH}/{made['id']}/secrets", body)).status == 200
+    await service.runner.drain()
+    assert await broken_jobs(service) == []

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from retinue.credentials.use import Purpose, use
+from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from tests.canaries import everything_stored, hits
 from tests.credentials.token_server import token_server
 from tests.factories.credentials import CANARY, PATH, SECRETS, body_of, create, grant, reveal
@@ -32,8 +32,8 @@ async def test_secrets_of_every_type_lie_nowhere_in_the_clear(owner, service, ac
     async with token_server() as server:
         made = await create(owner, "oauth2", secrets=server.secrets())
         server.refuse("invalid_grant", description=f"no such token: {server.refresh_token}")
-        purpose = Purpose(via={"tool_id": "tool_1"}, destination="https://api.example.com")
-        await asyncio.gather(use(acting(owner), made["id"], purpose), return_exceptions=True)
+        purpose = CredentialPurpose(via={"tool_id": "tool_1"}, destination="https://api.example.com")
+        await asyncio.gather(open_credential(acting(owner), made["id"], purpose), return_exceptions=True)
         await owner.post(f"{PATH}/{made['id']}/test", headers={"Idempotency-Key": "once"})
     await service.runner.drain()
     settings = service.settings

@@ -5,16 +5,16 @@ import asyncio
 import pytest
 
 from retinue.app import Service
-from retinue.credentials import refreshing
+from retinue.credentials import token_refresh
 from retinue.credentials.errors import CredentialUnusable
 from retinue.credentials.models import Credential
-from retinue.credentials.use import Purpose, use
+from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from retinue.kit.context import Caller, Context
 from retinue.kit.principal import Principal
 from tests.credentials.token_server import token_server
 from tests.factories.credentials import CANARY, PATH, actions, create, get, reveal, trail
 
-ANYWHERE = Purpose(via={"tool_id": "tool_1"}, destination="https://api.example.com")
+ANYWHERE = CredentialPurpose(via={"tool_id": "tool_1"}, destination="https://api.example.com")
 ALLOWED = {"allowed_hosts": ["api.example.com"]}
 MANY = 20
 
@@ -26,7 +26,7 @@ async def server():
 
 
 async def token_of(ctx: Context, made) -> str:
-    return (await use(ctx, made["id"], ANYWHERE)).secrets["access_token"]
+    return (await open_credential(ctx, made["id"], ANYWHERE)).secrets["access_token"]
 
 
 async def stored(people, owner, made) -> Credential:
@@ -151,17 +151,17 @@ async def test_while_the_server_is_away_a_token_that_still_lives_is_used(
     assert (await get(owner, made["id"]))["is_valid"] is True
     clock.advance(60)
     server.refuse("server_error", status=503)
-    with pytest.raises(CredentialUnusable, match="out of order"):
+    with pytest.raises(CredentialUnusable, match="token endpoint failed"):
         await token_of(acting(owner), made)
 
 
 async def test_the_lease_of_a_process_that_died_runs_out(owner, server, acting, people, clock) -> None:
     made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
-    await change(people, owner, made, refresh_lease_until=clock.ahead(refreshing.LEASE_S))
+    await change(people, owner, made, refresh_lease_until=clock.ahead(token_refresh.LEASE_SECONDS))
     waiting = asyncio.create_task(token_of(acting(owner), made))
     done, _ = await asyncio.wait([waiting], timeout=0.2)
     assert (done, server.calls) == (set(), 0)
-    clock.advance(refreshing.LEASE_S + 1)
+    clock.advance(token_refresh.LEASE_SECONDS + 1)
     assert await waiting == f"{CANARY}-access-1"
 
 
@@ -174,7 +174,7 @@ async def test_whoever_gives_up_waiting_loses_no_token(owner, server, acting, pe
     asking.cancel()
     await asyncio.wait([asking])
     server.opened.set()
-    await asyncio.wait([*refreshing._running])
+    await asyncio.wait([*token_refresh._renewals])
     assert (await stored(people, owner, made)).refresh_lease_until is None
     assert (await reveal(owner, made["id"]))["refresh_token"] == server.refresh_token
 

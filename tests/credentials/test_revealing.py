@@ -6,12 +6,29 @@ import sqlite3
 
 import asyncpg
 import pytest
+import sqlalchemy as sa
 
+from retinue.credentials.models import Credential
+from retinue.events.models import SigningSecret
 from retinue.kit import failpoints
 from retinue.kit.context import Caller, Context
-from retinue.kit.events.verify import verify_chain
+from retinue.kit.db.statements import Statement
+from retinue.kit.events.audit_verification import verify_chain
 from retinue.kit.principal import SYSTEM
+from retinue.notifications.models import Channel
 from tests.factories.credentials import PATH, SECRETS, create, reveal, trail
+from tests.factories.happenings import audits
+from tests.factories.notifications import make_channel
+
+
+async def spoil(people, tenant_id: str, record, field: str) -> None:
+    """Change the last byte of what is sealed, as a broken disk would."""
+    table = record.__table__
+    async with people.context(tenant_id) as ctx:
+        rows = await ctx.db.rows(Statement(sa.select(table.c.id, table.c[field])))
+        for id, sealed in rows:
+            bad = sealed[:-1] + bytes([sealed[-1] ^ 1])
+            await ctx.db.execute(Statement(sa.update(table).where(table.c.id == id).values({field: bad})))
 
 
 async def rename_table(service, old: str, new: str) -> None:
@@ -121,3 +138,30 @@ async def test_a_user_reveals_at_most_120_times_a_minute(owner, people, tenant, 
     assert (await other.get(f"{PATH}/{made['id']}/reveal")).status == 200
     clock.advance(61)
     assert (await owner.get(f"{PATH}/{made['id']}/reveal")).status == 200
+
+
+async def test_a_secret_that_cannot_be_opened_leaves_a_trace_of_who_tried(owner, people) -> None:
+    made = await create(owner)
+    await spoil(people, owner.user.tenant_id, Credential, "secrets")
+    answer = await owner.get(f"{PATH}/{made['id']}/reveal")
+    assert (answer.status, answer.code) == (500, "decrypt_failed")
+    (row,) = await audits(people, "system.credential.revealed")
+    assert (row.subject_id, row.success, row.reason) == (made["id"], False, "decrypt_failed")
+    assert (row.actor, row.metadata["keys"]) == ({"type": "user", "id": owner.user.id}, [])
+
+
+async def test_the_same_holds_for_notification_channels_and_the_signing_secret(admin, people) -> None:
+    channels, signing = "/api/v1/notification-channels", "/api/v1/event-subscriptions/signing-secret"
+    config = {"webhook_url": "https://hooks.slack.com/services/T0/B0/secret"}
+    made = await make_channel(admin, "slack_webhook", config)
+    assert (await admin.get(signing)).status == 200
+    for record, field in ((Channel, "secrets"), (SigningSecret, "secrets")):
+        await spoil(people, admin.user.tenant_id, record, field)
+    for path, action in (
+        (f"{channels}/{made['id']}/reveal", "system.channel.revealed"),
+        (signing, "system.signing_secret.revealed"),
+    ):
+        answer = await admin.get(path)
+        assert (answer.status, answer.code) == (500, "decrypt_failed")
+        row = (await audits(people, action))[-1]
+        assert (row.success, row.reason, row.actor["id"]) == (False, "decrypt_failed", admin.user.id)

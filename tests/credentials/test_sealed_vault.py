@@ -46,7 +46,9 @@ async def test_what_needs_a_secret_has_to_wait(person, made, owner) -> None:
         assert (answer.status, answer.code) == (503, "vault_sealed"), (method, where)
     assert await get(person, made["id"]) == made
     assert (await person.get(PATH)).json()["pagination"]["total"] == 1
-    assert (await person.get(f"{path}/audit")).json()["pagination"]["total"] == 1
+    refused, created = (await person.get(f"{path}/audit")).json()["data"]
+    assert (created["action"], created["success"]) == ("created", True)
+    assert (refused["action"], refused["success"]) == ("revealed", False)
 
 
 async def test_nothing_is_lost_meanwhile(person, made, owner) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retinue.credentials import testing
+from retinue.credentials import connection_test
 from tests.adapters.foreign_databases import (
     ADMIN,
     PASSWORD,
@@ -17,6 +17,8 @@ from tests.adapters.foreign_databases import (
 )
 from tests.adapters.ssh_server import Sshd, running_sshd
 from tests.factories.credentials import CANARY, create, failed, outcome
+
+pytestmark = pytest.mark.either_database
 
 SMTP_SERVER = Path(__file__).parents[1] / "adapters" / "smtp_server.py"
 MAIL_PASSWORD = f"{CANARY}-mail"
@@ -88,7 +90,7 @@ async def test_what_a_database_refuses_is_told_without_the_password(
 
 async def test_the_wrong_kind_of_database_is_noticed(owner, postgresql, mysql, monkeypatch) -> None:
     """Two servers that wait for the other to speak would do so for as long as a test may take."""
-    monkeypatch.setattr(testing, "_ATTEMPT_S", 0.3)
+    monkeypatch.setattr(connection_test, "_ATTEMPT_TIMEOUT_SECONDS", 0.3)
     for foreign, other in ((postgresql, "mysql"), (mysql, "postgresql")):
         made = await create(owner, "database", secrets=login(foreign), metadata={"db_type": other})
         result = await outcome(owner, made)

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from retinue.credentials import testing
+from retinue.credentials import connection_test
 from tests.credentials.token_server import token_server
 from tests.factories.credentials import (
     CANARY,
@@ -22,6 +22,8 @@ from tests.factories.credentials import (
 )
 from tests.factories.people import People
 from tests.kit.egress_listener import listening, reply
+
+pytestmark = pytest.mark.either_database
 
 
 @pytest.fixture
@@ -104,10 +106,10 @@ async def test_a_server_that_is_not_there_or_says_nothing_is_told_apart(owner, m
         gone = await create(owner, metadata={"test_url": f"http://127.0.0.1:{silent.getsockname()[1]}"})
         assert await failed(owner, gone) == ("connection", "network_error")
         silent.listen()
-        monkeypatch.setattr(testing, "_ATTEMPT_S", 0.1)
+        monkeypatch.setattr(connection_test, "_ATTEMPT_TIMEOUT_SECONDS", 0.1)
         assert await failed(owner, gone) == ("connection", "timeout")
-        monkeypatch.setattr(testing, "_ATTEMPT_S", 5)
-        monkeypatch.setattr(testing, "_LONGEST_S", 0.1)
+        monkeypatch.setattr(connection_test, "_ATTEMPT_TIMEOUT_SECONDS", 5)
+        monkeypatch.setattr(connection_test, "_MAX_TEST_SECONDS", 0.1)
         assert await failed(owner, gone) == ("connection", "timeout")
 
 

@@ -5,15 +5,15 @@ import pytest
 from retinue.credentials.destinations import admit
 from retinue.credentials.errors import CredentialNotFound, CredentialUnusable, DestinationChanged
 from retinue.credentials.models import Credential
-from retinue.credentials.use import Purpose, use
+from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from tests.factories.credentials import CANARY, PATH, SECRETS, create, get, trail
 
 HERE, ELSEWHERE = "https://api.example.com", "https://attacker.example"
 VIA = {"tool_id": "tool_1"}
 
 
-def purpose(destination: str = HERE) -> Purpose:
-    return Purpose(via=VIA, destination=destination)
+def purpose(destination: str = HERE) -> CredentialPurpose:
+    return CredentialPurpose(via=VIA, destination=destination)
 
 
 async def admitted(ctx, id: str, destination: str) -> bool:
@@ -27,7 +27,7 @@ async def test_the_secrets_of_each_type_are_handed_out_with_what_must_not_come_b
 ) -> None:
     made = await create(owner, type, metadata={"allowed_hosts": [HERE]})
     destination = (made["destinations"] or [HERE])[0]
-    opened = await use(acting(owner), made["id"], purpose(destination))
+    opened = await open_credential(acting(owner), made["id"], purpose(destination))
     assert SECRETS[type].items() <= opened.secrets.items()
     assert opened.secrets.get("port", 0) == {"database": 5432, "ssh": 22, "smtp": 587}.get(type, 0)
     canaries = [part for part in opened.hidden if CANARY in part]
@@ -43,15 +43,15 @@ async def test_a_credential_that_is_not_there_cannot_be_used(owner, acting, peop
     made = await create(stranger)
     for id in (made["id"], "cred_nobodys"):
         with pytest.raises(CredentialNotFound):
-            await use(acting(owner), id, purpose())
+            await open_credential(acting(owner), id, purpose())
 
 
 async def test_an_expired_credential_is_not_used(owner, acting, clock) -> None:
     made = await create(owner, expires_at=clock.ahead(60), metadata={"allowed_hosts": [HERE]})
-    await use(acting(owner), made["id"], purpose())
+    await open_credential(acting(owner), made["id"], purpose())
     clock.advance(61)
     with pytest.raises(CredentialUnusable, match="expired") as refusal:
-        await use(acting(owner), made["id"], purpose())
+        await open_credential(acting(owner), made["id"], purpose())
     assert refusal.value.code == "auth_error"
     record = (await trail(owner, made["id"]))[-1]
     assert (record["action"], record["reason"]) == ("access_denied", "auth_error")
@@ -60,10 +60,10 @@ async def test_an_expired_credential_is_not_used(owner, acting, clock) -> None:
 async def test_a_secret_goes_only_where_it_was_entered_for(owner, acting) -> None:
     made = await create(owner, metadata={"test_url": f"{HERE}/me", "allowed_hosts": ["b.example"]})
     for destination in (HERE, "https://b.example"):
-        await use(acting(owner), made["id"], purpose(destination))
+        await open_credential(acting(owner), made["id"], purpose(destination))
     for destination in (ELSEWHERE, "http://api.example.com", "https://api.example.com:8443", ""):
         with pytest.raises(DestinationChanged):
-            await use(acting(owner), made["id"], purpose(destination))
+            await open_credential(acting(owner), made["id"], purpose(destination))
     record = (await trail(owner, made["id"]))[-1]
     assert (record["action"], record["reason"]) == ("access_denied", "destination_changed")
     assert record["via"] == {**VIA, "agent_id": None, "execution_id": None}
@@ -71,9 +71,9 @@ async def test_a_secret_goes_only_where_it_was_entered_for(owner, acting) -> Non
 
 async def test_secrets_that_name_a_server_go_there_without_being_told(owner, acting) -> None:
     made = await create(owner, "database")
-    assert (await use(acting(owner), made["id"], purpose(""))).secrets["host"] == "db.example.com"
+    assert (await open_credential(acting(owner), made["id"], purpose(""))).secrets["host"] == "db.example.com"
     with pytest.raises(DestinationChanged):
-        await use(acting(owner), made["id"], purpose("postgresql://attacker.example:5432"))
+        await open_credential(acting(owner), made["id"], purpose("postgresql://attacker.example:5432"))
 
 
 async def test_only_who_knows_the_secret_opens_a_way_for_it(owner, developer, acting) -> None:
@@ -83,7 +83,7 @@ async def test_only_who_knows_the_secret_opens_a_way_for_it(owner, developer, ac
     assert await admitted(acting(developer), made["id"], HERE)
     assert not await admitted(acting(developer), made["id"], ELSEWHERE)
     with pytest.raises(DestinationChanged):
-        await use(acting(developer), made["id"], purpose(ELSEWHERE))
+        await open_credential(acting(developer), made["id"], purpose(ELSEWHERE))
     mine = await create(developer)
     assert await admitted(acting(developer), mine["id"], HERE)
     assert await admitted(acting(developer), mine["id"], ELSEWHERE)

@@ -18,8 +18,8 @@ from retinue.chat.models import ChatLog, Conversation, Message
 from retinue.kit.clock import Clock
 from retinue.kit.context import Caller, Context
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import load
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.kit.settings import load_settings
+from retinue.wiring import close_instance, open_instance, server_settings
 from tests.adapters.llm_server import KEY, Request, _read_request
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
@@ -279,8 +279,8 @@ class Kept:
 @contextlib.asynccontextmanager
 async def opened(server: ServerProcess, clock: Clock | None = None) -> AsyncIterator[Context]:
     """The database of a server that may be running or not, now or at another time."""
-    settings, _ = load({**server.env, "RETINUE_WORKER": "off"})
-    instance = await open_instance(with_base_url(settings, "127.0.0.1", server.port), clock)
+    settings, _ = load_settings({**server.env, "RETINUE_WORKER": "off"})
+    instance = await open_instance(server_settings(settings, [("127.0.0.1", server.port)]), clock)
     try:
         async with Context(instance, SYSTEM, Caller(correlation_id="cor_test")) as ctx:
             yield ctx

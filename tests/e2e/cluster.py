@@ -32,7 +32,7 @@ class ForkedServer(ServerProcess):
 
     async def work(self, **env: str) -> Child:
         """A worker beside it, with the same settings."""
-        return await self._nursery.start({**self.env, **env}, "worker")
+        return await self._nursery.start({**self.worker_env, **env}, "worker")
 
     async def start(self) -> None:
         child = await self.launch()

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.statements import Statement
+from retinue.kit.events.audit_verification import verify_chain
 from retinue.kit.events.models import EventEntry
-from retinue.kit.events.verify import verify_chain
 from retinue.kit.jobs.models import Job
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import load
+from retinue.kit.settings import load_settings
 from retinue.tenants.models import Tenant
 from retinue.users.models import Invitation
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.wiring import close_instance, open_instance, server_settings
 from tests.e2e.load import Inviters, Ledger, call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
 
@@ -78,8 +78,8 @@ async def quiesce(server: ServerProcess) -> None:
 
 
 def _settings(server: ServerProcess) -> Any:
-    settings, _ = load({**server.env, "RETINUE_WORKER": "off"})
-    return with_base_url(settings, "127.0.0.1", server.port)
+    settings, _ = load_settings({**server.env, "RETINUE_WORKER": "off"})
+    return server_settings(settings, [("127.0.0.1", server.port)])
 
 
 async def problems(server: ServerProcess, ledger: Ledger) -> list[str]:

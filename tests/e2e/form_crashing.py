@@ -14,7 +14,7 @@ from typing import Any
 from retinue.adapters.blobs import Blobs
 from retinue.files.models import File
 from retinue.forms.models import FormUpload, Submission
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.context import Context
 from retinue.kit.events.models import EventEntry
 from retinue.kit.jobs.runner import Runner
@@ -151,8 +151,8 @@ async def two_days_later(server: ServerProcess) -> AsyncIterator[Context]:
     earlier = time.time() - DAYS_S
     for spooled in _spool(server):
         os.utime(spooled, (earlier, earlier))
-    async with opened(server, HeldClock(time.time() + DAYS_S)) as ctx:
-        yield ctx.apart()
+    async with opened(server, ManualClock(time.time() + DAYS_S)) as ctx:
+        yield ctx.detached()
 
 
 async def sweep(server: ServerProcess) -> None:
@@ -183,7 +183,7 @@ class Crashed:
             found += await _unfiled(ctx, submissions)
             table = await system.find(DataTable, id=self.table_id)
             assert table is not None
-            ctx.act_in(table.tenant_id)
+            ctx.bind_tenant(table.tenant_id)
             rows = {row["id"]: row["name"] for row in await find_rows(ctx, table.id, limit=10_000)}
         found += _unsaved(rows, submissions)
         return found + [f"spooled and left: {path.name}" for path in _spool(self.server)]

@@ -13,19 +13,20 @@ from typing import Any
 from retinue.adapters.blobs.local import LocalBlobs
 from retinue.chat.events import ChatMessage
 from retinue.cli import main
-from retinue.forms import processing, submitting, uploading
+from retinue.forms.after import processing
 from retinue.forms.events import FormSubmissionCreated
+from retinue.forms.intake import file_uploads, submit
 from retinue.forms.models import Submission
-from retinue.forms.opening import OpenForm
+from retinue.forms.open_form import OpenForm
 from retinue.kit.context import Context
 from retinue.users.events import UserInvited
 
 WINDOW_S = 0.05
 """For how long a promise is half kept, so that a kill is likely to come between."""
 _commit = Context.commit
-_claim_all = uploading.claim_all
+_claim_all = file_uploads.claim_files
 _save_row = processing._save_row
-_store = submitting._store
+_store = submit._store
 _put = LocalBlobs.put
 _late: set[asyncio.Task[None]] = set()
 
@@ -120,8 +121,8 @@ MUTANTS = {
 }
 FORM_MUTANTS = {
     **MUTANTS,
-    "file_claimed_before": replacing(uploading, "claim_all", claim_before),
-    "row_saved_before": replacing(submitting, "_store", save_row_before),
+    "file_claimed_before": replacing(file_uploads, "claim_files", claim_before),
+    "row_saved_before": replacing(submit, "_store", save_row_before),
     "row_saved_after": replacing(processing, "_save_row", save_row_after),
     "bytes_after_the_answer": replacing(LocalBlobs, "put", put_later),
 }

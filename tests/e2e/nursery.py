@@ -107,7 +107,7 @@ def _become(order: dict[str, Any]) -> None:
 
 
 def _serve() -> None:
-    for module in ("retinue.app", "retinue.cli.serving", "retinue.worker"):
+    for module in ("retinue.app", "retinue.cli.serve_command", "retinue.worker"):
         importlib.import_module(module)
     os.chdir(ROOT)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

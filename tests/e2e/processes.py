@@ -29,8 +29,10 @@ def kill_what_is_left() -> None:
 
 
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-# Below the ports that the system gives to anyone who asks for any, and none that another worker takes.
-_ports = itertools.cycle(range(20_000 + 1_000 * _WORKER, 21_000 + 1_000 * _WORKER))
+# Below the ports that the system gives to anyone who asks, and none that another worker takes. Another
+# suite on this machine begins somewhere else.
+_FIRST = os.getpid() * 37 % 1_000
+_ports = itertools.cycle(20_000 + 1_000 * _WORKER + (_FIRST + at) % 1_000 for at in range(1_000))
 
 
 def free_port() -> int:
@@ -83,6 +85,11 @@ class ServerProcess:
         self._command = ["-m", "tests.e2e.mutants", mutant] if mutant else ["-m", "retinue.cli"]
         self._log = folder / "server.log"
         self.process: asyncio.subprocess.Process | None = None
+
+    @property
+    def worker_env(self) -> dict[str, str]:
+        """For a worker beside it: that only this machine reaches the instance, a worker is told or doubts."""
+        return {"RETINUE_BASE_URL": f"http://127.0.0.1:{self.port}", **self.env}
 
     @property
     def pids(self) -> list[int]:

@@ -12,13 +12,13 @@ from tests.e2e.conftest import Serving
 from tests.e2e.crashing import problems, quiesce, sign_in
 from tests.e2e.load import Inviters, call
 from tests.e2e.processes import ServerProcess
+from tests.e2e.watcher import MOST_EXIT_S, Watcher
 from tests.kit.served import Client
 
 pytestmark = pytest.mark.either_database
 
 MB = 1024 * 1024
 MOST_GROWTH = 50 * MB
-MOST_EXIT_S = 12
 POST = b"POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 FORM = b"Content-Type: multipart/form-data; boundary=x\r\n"
 PART = b'--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n'
@@ -38,30 +38,6 @@ def resident_bytes(server: ServerProcess) -> int:
         (found,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
         kilobytes += int(found)
     return kilobytes * 1024 // len(server.pids)
-
-
-class Watcher:
-    """Asks for the health again and again; whoever is hurt by others is slow or gets no answer."""
-
-    def __init__(self, server: ServerProcess) -> None:
-        self._port = server.port
-        self._stop = asyncio.Event()
-        self._task = asyncio.create_task(self._watch())
-
-    async def _watch(self) -> int:
-        answers = 0
-        while not self._stop.is_set():
-            async with asyncio.timeout(5):
-                status, _ = await call(self._port, "GET", "/health")
-            assert status == 200
-            answers += 1
-            await asyncio.sleep(0.01)
-        return answers
-
-    async def finish(self) -> int:
-        """How often it was answered; fails when it once was not."""
-        self._stop.set()
-        return await self._task
 
 
 def request(body: bytes) -> bytes:

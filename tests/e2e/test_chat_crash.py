@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from retinue.chat.models import ENDED, ChatJob, Conversation, JobStatus, Message, Speaker
+from retinue.chat.models import FINISHED_JOB_STATUSES, ChatJob, Conversation, JobStatus, Message, Speaker
 from retinue.kit.events.models import EventEntry
 from tests.e2e.chat_load import ChatLedger, Chatters, Told, answer_slowly, answer_to
 from tests.e2e.chatting import Kept, Shop, opened, set_up, talking
@@ -38,7 +38,7 @@ async def crash(shop: Shop, kills: int) -> ChatLedger:
 async def until_jobs_end(shop: Shop) -> None:
     """As long as it may take; what is left after that is stuck."""
     for _ in range(int(PATIENCE_S / 0.1)):
-        counts = [await _jobs_in(shop, status) for status in JobStatus if status not in ENDED]
+        counts = [await _jobs_in(shop, status) for status in JobStatus if status not in FINISHED_JOB_STATUSES]
         if not any(counts):
             return
         await asyncio.sleep(0.1)
@@ -98,7 +98,9 @@ def _unfinished(ledger: ChatLedger, jobs: dict[str, ChatJob], found: Kept) -> li
         elif reply is None or reply.content != answer_to(question):
             broken.append(f"job {id} has another answer: {reply and reply.content}")
     return broken + [
-        f"job {job.id} is still {job.status}" for job in jobs.values() if job.status not in ENDED
+        f"job {job.id} is still {job.status}"
+        for job in jobs.values()
+        if job.status not in FINISHED_JOB_STATUSES
     ]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from retinue.chat.models import MessageStatus, TurnStatus
-from retinue.kit.limits.limiter import CALLS_AT_ONCE
+from retinue.kit.limits.limiter import MAX_REDIS_CALLS
 from tests.adapters.llm_server import Request
 from tests.e2e.chatting import (
     HEAD,
@@ -30,7 +30,7 @@ from tests.e2e.chatting import (
 )
 from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
-from tests.e2e.test_bad_clients import MOST_EXIT_S, Watcher
+from tests.e2e.watcher import MOST_EXIT_S, Watcher
 
 pytestmark = pytest.mark.either_database
 
@@ -46,7 +46,7 @@ LONG = tuple(f"{number:04} " for number in range(6000))
 WORDS = tuple(f"word{number} " for number in range(12))
 # Pools of connections may have grown, to the database and to Redis; whatever a client left behind would be
 # there hundreds of times.
-_POOLED = 12 + CALLS_AT_ONCE
+_POOLED = 12 + MAX_REDIS_CALLS
 
 
 async def until(is_so: Callable[[], Awaitable[bool]]) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from retinue.files.jobs import expire_files, sweep_orphans
-from retinue.forms.uploading import forget_uploads
-from retinue.kit.jobs.declare import NoPayload
+from retinue.forms.intake.file_uploads import purge_uploads
 from tests.e2e.cluster import ForkedServer
 from tests.e2e.form_crashing import Crashed, crash_under_load, sweep, two_days_later
 from tests.e2e.mutants import FORM_MUTANTS
@@ -29,7 +28,7 @@ KILLS = int(os.environ.get("RETINUE_TEST_KILLS", str(3 * len(PLACES))))
 SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 SWEEPING = {
     expire_files: {"a file that is nobody's"},
-    forget_uploads: {"an upload that is nobody's"},
+    purge_uploads: {"an upload that is nobody's"},
     sweep_orphans: {"bytes that are nobody's", "spooled and left"},
 }
 """The jobs that clear up, and what is gone after each."""
@@ -72,7 +71,7 @@ async def test_what_kills_leave_is_seen_until_the_job_for_it_has_run(
         assert await crash.kinds_of_problems() == left
         for job, gone in SWEEPING.items():
             async with two_days_later(server) as ctx:
-                await job.run(ctx, NoPayload())
+                await job(ctx)
             left -= gone
             assert await crash.kinds_of_problems() == left
 

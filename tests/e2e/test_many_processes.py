@@ -208,7 +208,7 @@ async def every_schedule_fires_once(running: Cluster) -> None:
         at = ctx.clock.time() + 1
         for schedule in await system.all(WorkflowSchedule, workflow_id=workflow["id"]):
             await system.update(schedule, next_at=at)
-        for job in await system.all(Job, kind="fire_schedule"):
+        for job in await system.all(Job, kind="workflows.fire_schedule"):
             payload = {**job.payload, "at": at}
             await system.update(job, run_at=at, payload=payload, dedupe_key=None)
             await system.insert(msgspec.structs.replace(job, id=""))
@@ -221,7 +221,7 @@ async def every_schedule_fires_once(running: Cluster) -> None:
 
     async def due() -> int:
         async with opened(running.servers[0]) as ctx:
-            jobs = await ctx.system("the test looks at everything").all(Job, kind="fire_schedule")
+            jobs = await ctx.system("the test looks at everything").all(Job, kind="workflows.fire_schedule")
             return len([job for job in jobs if job.run_at < ctx.clock.time() + 60])
 
     await until(due, 0)

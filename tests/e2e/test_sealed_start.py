@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from retinue.kit.crypto import SAMPLE_MASTER_KEY, RootKey
-from retinue.kit.db.engine import database_for
+from retinue.kit.db.databases import database_for
 from retinue.kit.settings import Settings
 from retinue.kit.vault import KEY_FILE
-from retinue.kit.vault.rewrapping import sealed_columns
+from retinue.kit.vault.rewrap import sealed_columns
 from tests.e2e.commands import Ran, start_command
 from tests.e2e.load import call
-from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess, free_port
+from tests.e2e.processes import ServerProcess, free_port
+from tests.e2e.vault_calls import invite, sign_in, vault_state
 
 pytestmark = pytest.mark.either_database
 
@@ -66,24 +67,6 @@ async def test_a_key_file_that_is_malformed_or_that_others_may_read_ends_the_sta
     assert [ended.code for ended in ran] == [2, 2]
     assert "must be 32 random bytes" in ran[0].errors
     assert "chmod 600" in ran[1].errors
-
-
-async def sign_in(server: ServerProcess) -> str:
-    body = {"email": "admin@example.com", "password": ADMIN_PASSWORD}
-    status, answer = await call(server.port, "POST", "/auth/login", body=body)
-    assert status == 200, answer
-    return str(answer["access_token"])
-
-
-async def vault_state(server: ServerProcess) -> str:
-    status, health = await call(server.port, "GET", "/health")
-    assert (status, health["status"]) == (200, "ok")
-    return str(health["vault"])
-
-
-async def invite(server: ServerProcess, token: str, **headers: str) -> tuple[int, Any]:
-    body = {"email": f"guest{os.urandom(4).hex()}@example.com", "role": "viewer"}
-    return await call(server.port, "POST", "/users/invite", token=token, body=body, headers=headers)
 
 
 async def everything_sealed(server: ServerProcess) -> list[Any]:

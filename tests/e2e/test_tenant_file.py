@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from retinue.cli import app
-from retinue.kit.logging import configure
+from retinue.kit.logging import configure_logging
 from retinue.kit.settings import Settings
 from tests.e2e.clustered import ClusteredServer
 from tests.e2e.commands import run_command
@@ -92,7 +92,7 @@ def run(beside: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]
 
     run("admin", "create", "someone@example.com", "--password", "Correct-Horse-9")
     yield run
-    configure(Settings(log_format="json"))
+    configure_logging(Settings(log_format="json"))
 
 
 def test_what_is_exported_is_what_was_applied(tmp_path: Path, run: Run) -> None:
@@ -138,14 +138,30 @@ def test_a_file_that_cannot_be_applied_changes_nothing(tmp_path: Path, run: Run)
     file = tmp_path / "file.yaml"
     for text, problem in (
         ("retinue: 2", "retinue: must be 1"),
-        ("retinue: 1\nrobots: {}", "robots"),
+        ("retinue: 1\nrobots: {}", "robots: is not a known field"),
         ("retinue: 1\nagents:\n  A: {primary_model: m}", "agents"),
         (
+            FILE.replace("status: published\n    tools", "status: moon\n    tools"),
+            "agents/Support: status: must be one of draft",
+        ),
+        (
+            FILE.replace("status: published\n    fields", "status: moon\n    fields"),
+            "forms/Order: status: must be one of draft",
+        ),
+        (
+            FILE.replace("Expert:\n    primary_model: local/any", "Expert:\n    primary_model: ''"),
+            "agents/Expert: primary_model: must",
+        ),
+        (FILE.replace("indexed:", "indxed:"), "data_tables.customers.columns.0.indxed: is not a known field"),
+        (
             FILE.replace("@tools/weather", "@tools/none"),
-            "agents/Support: tools.0.tool: there is no @tools/none",
+            "agents/Support: tools.0.tool: @tools/none does not exist",
         ),
         (FILE.replace("type: email, indexed", "type: moon, indexed"), "data_tables/customers: columns.email"),
-        (FILE.replace("@workflows/Greeting", "@workflows/None"), "forms/Order: workflow: there is no"),
+        (
+            FILE.replace("@workflows/Greeting", "@workflows/None"),
+            "forms/Order: workflow: @workflows/None does not exist",
+        ),
         (FILE.replace("type: select, data", "type: moon, data"), "forms/Order: fields.1.type"),
         (FILE.replace('agent: "@agents/Expert"', 'agent: "@agents/Support"'), "agents/Support"),
     ):
@@ -168,4 +184,4 @@ async def test_the_command_as_a_process(beside: ServerProcess) -> None:
     """The same from outside, where nothing of this process helps it."""
     ran = await run_command(beside, "export", "--tenant", "nobody")
     assert (ran.code, ran.output) == (2, "")
-    assert "say with --tenant which one is meant" in ran.errors
+    assert "choose one with --tenant" in ran.errors

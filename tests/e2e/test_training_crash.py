@@ -11,9 +11,9 @@ import pytest
 from retinue.kit.context import Caller, Context
 from retinue.kit.events.models import EventEntry
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import load
+from retinue.kit.settings import load_settings
 from retinue.knowledge.models import Chunk, Document
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.wiring import close_instance, open_instance, server_settings
 from tests.adapters.llm_server import KEY, provider_server
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import call
@@ -59,8 +59,8 @@ async def wait_until_trained(server: ServerProcess, token: str, agent_id: str) -
 
 
 async def left_in(server: ServerProcess) -> tuple[list[Document], list[Chunk], list[EventEntry]]:
-    settings, _ = load({**server.env, "RETINUE_WORKER": "off"})
-    instance = await open_instance(with_base_url(settings, "127.0.0.1", server.port))
+    settings, _ = load_settings({**server.env, "RETINUE_WORKER": "off"})
+    instance = await open_instance(server_settings(settings, [("127.0.0.1", server.port)]))
     try:
         async with Context(instance, SYSTEM, Caller(correlation_id="cor_test")) as ctx:
             system = ctx.system("the checker looks at everything")

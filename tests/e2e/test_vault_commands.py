@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from retinue.cli.vaulting import run_rotate_root
+from retinue.cli.vault_commands import run_rotate_root
 from retinue.kit.crypto import RootKey
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting, Settings
@@ -14,7 +14,7 @@ from retinue.kit.vault import KEY_FILE
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ServerProcess
-from tests.e2e.test_sealed_start import invite, sign_in, vault_state
+from tests.e2e.vault_calls import invite, sign_in, vault_state
 
 pytestmark = pytest.mark.either_database
 

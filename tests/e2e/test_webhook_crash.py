@@ -1,7 +1,6 @@
 """Kill -9 between claim, send and record: every event arrives, and whatever follows from it happens once."""
 
 import asyncio
-import contextlib
 import itertools
 import os
 import random
@@ -22,22 +21,13 @@ from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
 from tests.e2e.nursery import Child, Nursery
 from tests.e2e.processes import ServerProcess
+from tests.e2e.webhook_kills import PATIENCE_S, PLACES, until_quiet, until_ready
 from tests.factories.workflows import node
+from tests.webhooks.hooks import own
 from tests.webhooks.receiver import Received, Receiver, receiving
-from tests.webhooks.test_signatures import own
 
-PLACES = (
-    "before_relay_commit",
-    "after_relay_commit",
-    "after_claim",
-    "before_webhook_send",
-    "after_webhook_send",
-    "before_finish",
-    "after_finish",
-)
 KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "20"))
 SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
-PATIENCE_S = 60
 LONGEST_LIFE_S = 30.0
 SURVIVORS_LIFE_S = 0.5
 SCHEDULE = "0,1,1,1,1,1,1"
@@ -127,7 +117,7 @@ async def crash(nursery: Nursery, server: ServerProcess, kills: int) -> Counter[
         place = PLACES[number % len(PLACES)]
         pair = []
         for arguments in (("serve", "--port", str(server.port)), ("worker",)):
-            env = {**server.env, "RETINUE_FAILPOINTS": f"{place}:{chance.randint(1, 4)}:kill"}
+            env = {**server.worker_env, "RETINUE_FAILPOINTS": f"{place}:{chance.randint(1, 4)}:kill"}
             pair.append(await nursery.start(env, *arguments))
         await asyncio.wait(
             [asyncio.create_task(one.wait(LONGEST_LIFE_S)) for one in pair],
@@ -143,32 +133,6 @@ async def _is_dead_by_itself(child: Child) -> bool:
     child.kill()
     await child.wait(PATIENCE_S)
     return False
-
-
-async def until_ready(server: ServerProcess) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            with contextlib.suppress(*Unreachable):
-                await call(server.port, "GET", "/health")
-                return
-            await asyncio.sleep(0.02)
-
-
-async def until_quiet(server: ServerProcess) -> None:
-    """As long as it may take; what is left after that is stuck."""
-    async with opened(server) as ctx:
-        system = ctx.apart().system("the checker looks at everything")
-        for _ in range(PATIENCE_S * 10):
-            waiting = [
-                await system.count(WebhookDelivery, status=DeliveryStatus.pending),
-                await system.count(EventEntry, is_dispatched=False),
-                await system.count(ReceivedPayload, is_waiting=True),
-                await system.count(WorkflowExecution, status=RunStatus.running),
-                await system.count(WorkflowExecution, status=RunStatus.pending),
-            ]
-            if not any(waiting):
-                return
-            await asyncio.sleep(0.1)
 
 
 def _arrived(receiver: Receiver, secrets: dict[str, str]) -> tuple[Counter[tuple[str, str]], list[str]]:

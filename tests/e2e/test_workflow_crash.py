@@ -14,7 +14,7 @@ from retinue.kit.events.models import EventEntry
 from retinue.kit.jobs.models import Job
 from retinue.tables.models import DataTable
 from retinue.tables.service import find_rows
-from retinue.workflows.models import ENDED, NodeRun, NodeStatus, RunStatus, WorkflowExecution
+from retinue.workflows.models import ENDED_STATUSES, NodeRun, NodeStatus, RunStatus, WorkflowExecution
 from tests.e2e.chatting import opened
 from tests.e2e.cluster import ForkedServer
 from tests.e2e.crashing import sign_in
@@ -23,6 +23,8 @@ from tests.e2e.nursery import Child, Nursery
 from tests.e2e.processes import ServerProcess
 from tests.factories.workflows import PATH, edges, node
 from tests.tools.servers.rest_api import rest_api
+
+pytestmark = pytest.mark.either_database
 
 PLACES = (
     "before_step_commit",
@@ -41,7 +43,7 @@ SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 PATIENCE_S = 120
 LONGEST_LIFE_S = 10
 SURVIVORS_LIFE_S = 0.3
-NOT_ENDED = [status for status in RunStatus if status not in ENDED]
+NOT_ENDED = [status for status in RunStatus if status not in ENDED_STATUSES]
 STEPS = ("write", "join", "last")
 LINKS = ("begin>write", "begin>call", "write>join", "call>join", "join>wait", "wait>last")
 
@@ -147,7 +149,7 @@ async def dies_by_itself(child: Child) -> bool:
 
 async def until_all_ended(server: ServerProcess) -> None:
     async with opened(server) as ctx:
-        system = ctx.apart().system("the checker looks at everything")
+        system = ctx.detached().system("the checker looks at everything")
         for _ in range(PATIENCE_S * 10):
             open_ones = [await system.count(WorkflowExecution, status=status) for status in NOT_ENDED]
             if not sum(open_ones):
@@ -169,7 +171,7 @@ async def problems(server: ServerProcess, table_id: str, acked: set[str]) -> lis
         jobs = [job for job in await system.all(Job) if job.queue in {"workflows", "workflow_calls"}]
         table = await system.find(DataTable, id=table_id)
         assert table is not None
-        ctx.act_in(table.tenant_id)
+        ctx.bind_tenant(table.tenant_id)
         written: Counter[tuple[str, str]] = Counter()
         for step in STEPS:
             for row in await find_rows(ctx, table_id, {"step": step}, limit=1000):

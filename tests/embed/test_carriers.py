@@ -3,10 +3,12 @@
 import pytest
 
 from retinue.access.models import Role
-from retinue.kit.logging import scrub
+from retinue.kit.logging import scrub_secrets
 from tests.contract.routes import ROUTES, call, label
 from tests.embed.keys import PATH, make_key
 from tests.factories.agents import make_agent
+
+pytestmark = pytest.mark.either_database
 
 CARRIERS = {
     "bearer": lambda text: {"headers": {"Authorization": f"Bearer {text}"}},
@@ -109,6 +111,7 @@ async def test_a_key_may_call_these_and_nothing_else():
     assert {label(route) for route in ROUTES if route.takes_embed_key} == {
         "GET /api/v1/public/agents/{agent_id}/embed",
         "POST /api/v1/public/agents/{agent_id}/chat",
+        "POST /api/v1/public/agents/{agent_id}/transcript",
         "POST /v1/chat/completions",
         "GET /v1/models",
     }
@@ -120,7 +123,7 @@ async def test_an_agent_that_is_not_there_is_not_found_with_a_key_either(holder,
 
 
 async def test_a_key_in_a_query_does_not_reach_the_log(holder):
-    line = scrub(
+    line = scrub_secrets(
         f"GET /v1/models?api_key={holder.text}&x=1 Authorization: Bearer {holder.text} {holder.text}"
     )
     assert holder.text[12:] not in line

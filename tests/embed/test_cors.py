@@ -4,6 +4,8 @@ import pytest
 
 from tests.client import Api, Response
 
+pytestmark = pytest.mark.either_database
+
 PAGE = "https://example.com"
 EVIL = ["https://evil.example", "null", "https://example.com.evil", "https://example.com:443.evil"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.embed.models import EmbedKey
-from retinue.kit.clock import instant_at
+from retinue.kit.clock import instant_from_timestamp
 from tests.embed.keys import PATH, listed, make_key
 from tests.factories.agents import make_agent
 from tests.factories.happenings import only_event
@@ -119,7 +119,7 @@ async def test_a_rotated_key_is_another_one_and_the_old_one_has_its_grace(admin,
     rotated = answer.json()
     assert (rotated["id"], rotated["key_prefix"]) == (holder.key["id"], rotated["api_key"][:12])
     assert rotated["api_key"] != old
-    assert rotated["previous_until"][:19] == instant_at(clock.time() + 60)[:19]
+    assert rotated["previous_until"][:19] == instant_from_timestamp(clock.time() + 60)[:19]
     assert "identity_secret" not in rotated
     clock.advance(59)
     for text in (old, rotated["api_key"]):
@@ -148,7 +148,7 @@ async def test_a_revoked_key_cannot_be_rotated_and_its_grace_is_over_too(admin, 
 
 
 async def test_a_key_ends_when_it_was_said_to(admin, key_for, agent, clock):
-    holder = await key_for(agent, expires_at=instant_at(clock.time() + 100))
+    holder = await key_for(agent, expires_at=instant_from_timestamp(clock.time() + 100))
     assert (await holder.snippet()).status == 200
     clock.advance(100)
     refused = await holder.snippet()

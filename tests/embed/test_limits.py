@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from retinue.access.models import Role
-from retinue.chat import live
-from retinue.kit.clock import moment
+from retinue.chat.replies import live
+from retinue.kit.clock import parse_instant
 from tests.adapters.llm_replies import Reply
 from tests.adapters.llm_server import hanging
 from tests.chat.listening import Listener, until_quiet
@@ -96,7 +96,7 @@ async def test_a_spent_budget_is_refused_until_the_month_is_over(admin, key_for,
     assert len(provider.requests) == 1
     assert (await holder.snippet()).status == 200, "only what takes tokens is refused"
     clock.advance(refused.details["retry_after"] + 1)
-    assert moment(clock.now()).day == 1
+    assert parse_instant(clock.now()).day == 1
     assert (await holder.say()).status == 200
 
 
@@ -115,6 +115,20 @@ async def test_many_at_once_spend_no_more_than_one_after_another(admin, key_for,
     assert [(await holder.say()).status for _ in range(2)] == [200, 429]
     (shown,) = await listed(admin)
     assert shown["tokens_used"] == 120
+
+
+async def test_a_long_turn_keeps_its_share_of_the_budget(key_for, agent, provider, clock):
+    holder = await key_for(agent, monthly_token_budget=100)
+    provider.fails(hanging())
+    long = asyncio.create_task(holder.say(session_id="long"))
+    async with asyncio.timeout(10):
+        while not provider.requests:
+            await asyncio.sleep(0.01)
+    clock.advance(60)
+    refused = await holder.say(session_id="short")
+    assert (refused.status, refused.details["window"]) == (429, "concurrent")
+    long.cancel()
+    await asyncio.gather(long, return_exceptions=True)
 
 
 async def test_as_many_turns_at_once_as_the_budget_can_pay(key_for, agent, provider):
@@ -147,7 +161,7 @@ async def test_a_client_that_takes_its_time_sees_what_others_have_spent(key_for,
 
 
 async def test_a_turn_that_is_left_gives_its_place_back(key_for, agent, provider, service, monkeypatch):
-    monkeypatch.setattr(live, "GRACE_S", 0.0)
+    monkeypatch.setattr(live, "ABANDON_AFTER_SECONDS", 0.0)
     holder = await key_for(agent, monthly_token_budget=30_000)
     for number in range(2):
         provider.fails(hanging())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retinue.embed.origins import BadEntry, is_allowed, read_entry
+from retinue.embed.origins import InvalidOriginEntry, is_allowed, parse_entry
 
 ANY_FORM = [
     "https://example.com",
@@ -56,6 +56,11 @@ STRANGERS = [
 @pytest.mark.parametrize("origin", [*ANY_FORM, *STRANGERS])
 def test_no_list_and_a_star_let_everyone_in_and_those_without_an_origin(entries, origin):
     assert is_allowed(origin, entries)
+
+
+def test_an_address_is_kept_in_the_form_that_browsers_send():
+    assert parse_entry("https://[::FFFF:127.0.0.1]") == "https://[::ffff:7f00:1]"
+    assert is_allowed("https://[::ffff:7f00:1]", [parse_entry("[::ffff:127.0.0.1]")])
 
 
 @pytest.mark.parametrize("origin", ANY_FORM)
@@ -129,8 +134,8 @@ def test_the_usual_port_need_not_be_written():
 def test_addresses_are_hosts_too():
     assert is_allowed("http://127.0.0.1:8000", ["127.0.0.1"])
     assert not is_allowed("http://127.0.0.11", ["127.0.0.1"])
-    assert is_allowed("http://[::1]:8000", [read_entry("[0:0::1]")])
-    assert not is_allowed("http://[::1]", [read_entry("*.1")])
+    assert is_allowed("http://[::1]:8000", [parse_entry("[0:0::1]")])
+    assert not is_allowed("http://[::1]", [parse_entry("*.1")])
 
 
 @pytest.mark.parametrize(
@@ -150,8 +155,8 @@ def test_addresses_are_hosts_too():
     ],
 )
 def test_an_entry_has_one_form(written, kept):
-    assert read_entry(written) == kept
-    assert read_entry(kept) == kept
+    assert parse_entry(written) == kept
+    assert parse_entry(kept) == kept
 
 
 @pytest.mark.parametrize(
@@ -192,5 +197,5 @@ def test_an_entry_has_one_form(written, kept):
     ],
 )
 def test_what_is_not_of_the_grammar_is_refused(written):
-    with pytest.raises(BadEntry, match="must"):
-        read_entry(written)
+    with pytest.raises(InvalidOriginEntry, match="must"):
+        parse_entry(written)

@@ -34,7 +34,8 @@ async def test_a_visitor_gets_the_reply_and_nothing_of_the_inside(holder, agent,
     answer = await holder.say("When do you open?")
     assert answer.status == 200
     reply = answer.json()
-    assert set(reply) == {"session_id", "conversation_id", "assistant_reply", "sources", "usage", "agent"}
+    shown = {"session_id", "conversation_id", "assistant_reply", "sources", "usage", "agent"}
+    assert set(reply) == {*shown, "warnings"}
     assert reply["session_id"] == "s-1"
     assert set(reply["assistant_reply"]) == {"id", "role", "content", "created_at"}
     assert (reply["assistant_reply"]["role"], reply["assistant_reply"]["content"]) == (
@@ -60,7 +61,7 @@ async def test_a_visitor_may_listen_to_the_reply_as_it_comes(holder, provider, w
     assert set(heard[0].data) == {"conversation_id", "message_id"}
     assert text_of(heard) == "One two three"
     assert heard[-1].event == "message_stop"
-    assert set(heard[-1].data) == {"usage", "message_id", "finish_reason", "sources"}
+    assert set(heard[-1].data) == {"usage", "message_id", "finish_reason", "sources", "warnings"}
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
@@ -155,11 +156,11 @@ async def test_the_proof_of_another_key_is_none(agent, key_for):
 
 async def test_the_agent_is_told_who_writes_and_whether_that_is_proven(holder, provider):
     await holder.say(user={"id": "ada", "name": "Ada"}, context={"page": "/prices"})
-    told = provider.last.json["messages"][0]["content"]
+    told = provider.last.json["messages"][-1]["content"]
     assert '"is_id_proven":false' in told
     assert '"page":"/prices"' in told
     await holder.say(user={"id": "ada", "hash": signed(holder, "ada")})
-    assert '"is_id_proven":true' in provider.last.json["messages"][0]["content"]
+    assert '"is_id_proven":true' in provider.last.json["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize(

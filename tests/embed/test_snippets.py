@@ -6,6 +6,8 @@ import pytest
 
 from tests.factories.agents import make_agent
 
+pytestmark = pytest.mark.either_database
+
 HOSTILE = [
     '"><script>alert(1)</script>',
     "</script><img src=x onerror=alert(1)>",

@@ -7,9 +7,9 @@ import pytest
 
 from retinue.app import Service
 from retinue.domains import DOMAINS
-from retinue.kit.actions import WorkflowStart, WorkflowStarter
 from retinue.kit.context import Context
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.subscription_actions import WorkflowStart, WorkflowStarter
 from tests.client import Api
 from tests.tools.servers.rest_api import RestApi, rest_api
 

@@ -2,11 +2,11 @@
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.events.acting import MOST_PER_EVENT
 from retinue.events.errors import MessageRefused
-from retinue.kit.clock import HeldClock
-from retinue.kit.db.unit import Unit
-from retinue.kit.events.dispatch import MOST_HOPS, Relay
+from retinue.events.subscription_router import MAX_ACTIONS_PER_EVENT
+from retinue.kit.clock import ManualClock
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.events.dispatch import MAX_HOPS, EventDispatcher
 from tests.client import Api
 from tests.events.conftest import SUBSCRIPTIONS, Workflows, emit, read, subscribe
 from tests.factories.agents import make_agent
@@ -15,7 +15,7 @@ from tests.factories.people import People
 
 
 async def test_a_matching_event_starts_the_workflow_with_what_it_was_given(
-    service: Service, admin: Api, people: People, workflows: Workflows, clock: HeldClock
+    service: Service, admin: Api, people: People, workflows: Workflows, clock: ManualClock
 ) -> None:
     given = {"order": "{{data.id}}", "text": "{{data.id}} by {{data.actor.id}}", "all": "{{event.type}}"}
     templated = await subscribe(admin, action_config={"workflow_id": "wf_a", "input": given})
@@ -46,7 +46,7 @@ async def test_a_matching_event_starts_the_workflow_with_what_it_was_given(
 
 
 async def test_a_failing_action_is_tried_again_and_then_told(
-    service: Service, admin: Api, people: People, workflows: Workflows, clock: HeldClock
+    service: Service, admin: Api, people: People, workflows: Workflows, clock: ManualClock
 ) -> None:
     workflows.emits["wf_a"] = ("order.shipped", {})
     subscribed = await subscribe(admin)
@@ -94,8 +94,8 @@ async def test_what_was_paused_changed_or_deleted_before_its_turn_does_nothing(
 
 async def _hand_on(service: Service) -> None:
     """Let the relay make its jobs without running them."""
-    unit = Unit(service.instance.database, reads_freely=False)
-    assert await Relay(service.instance).run(unit)
+    unit = UnitOfWork(service.instance.database, reads_outside_transaction=False)
+    assert await EventDispatcher(service.instance).run(unit)
     await unit.commit()
 
 
@@ -106,9 +106,9 @@ async def test_chains_that_feed_themselves_end(
     workflows.emits["wf_a"] = ("ping.self", {})
     await emit(admin, "ping.self")
     await service.runner.drain()
-    assert len(workflows.started) == MOST_HOPS
+    assert len(workflows.started) == MAX_HOPS
     told = await events(people, "ping.self")
-    assert len(told) == MOST_HOPS + 1
+    assert len(told) == MAX_HOPS + 1
     assert len({one.correlation_id for one in told}) == 1
 
     workflows.started.clear()
@@ -117,7 +117,7 @@ async def test_chains_that_feed_themselves_end(
     await subscribe(admin, "pong.*", action_config={"workflow_id": "wf_b"})
     told = await emit(admin, "ping.there")
     await service.runner.drain()
-    assert len(workflows.started) == MOST_HOPS
+    assert len(workflows.started) == MAX_HOPS
     trace = await admin.get(f"/api/v1/event-log/trace/{told['event']['correlation_id']}")
     assert [one["type"] for one in trace.json()["data"]] == ["ping.there", "pong.back"] * 4 + ["ping.there"]
 
@@ -125,11 +125,11 @@ async def test_chains_that_feed_themselves_end(
 async def test_one_event_sets_off_only_so_many_subscriptions(
     service: Service, admin: Api, workflows: Workflows
 ) -> None:
-    for _ in range(MOST_PER_EVENT + 3):
+    for _ in range(MAX_ACTIONS_PER_EVENT + 3):
         await subscribe(admin)
-    assert (await emit(admin))["matched"]["subscriptions"] == MOST_PER_EVENT
+    assert (await emit(admin))["matched"]["subscriptions"] == MAX_ACTIONS_PER_EVENT
     await service.runner.drain()
-    assert len(workflows.started) == MOST_PER_EVENT
+    assert len(workflows.started) == MAX_ACTIONS_PER_EVENT
 
 
 async def test_no_event_is_passed_over_in_a_batch_of_many_types(

@@ -7,9 +7,9 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.events import queries
-from retinue.events.jobs import KEPT_DAYS
-from retinue.kit.clock import HeldClock, instant_at
+from retinue.events.jobs import RETENTION_DAYS
+from retinue.kit import timelines
+from retinue.kit.clock import ManualClock, instant_from_timestamp
 from retinue.kit.events.models import EventEntry
 from tests.client import Api
 from tests.events.conftest import emit
@@ -33,18 +33,18 @@ def entry_at(second: float, **more: Any) -> EventEntry:
         "data": {"n": second},
         "actor": {"type": "system", "id": ""},
         "is_dispatched": True,
-        "created_at": instant_at(second),
+        "created_at": instant_from_timestamp(second),
         **more,
     }
     return EventEntry(**given)
 
 
 async def test_the_log_is_filtered_and_its_entries_are_whole(
-    admin: Api, people: People, clock: HeldClock
+    admin: Api, people: People, clock: ManualClock
 ) -> None:
     agent = await make_agent(admin)
     clock.advance(60)
-    between = instant_at(clock.time())
+    between = instant_from_timestamp(clock.time())
     clock.advance(60)
     headers = {"X-Correlation-ID": "chain-1"}
     await admin.put(
@@ -132,32 +132,72 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
     assert (await stranger.get(f"{LOG}/trace/chain-1")).json()["data"] == []
 
 
-async def test_a_long_log_is_counted_and_followed_within_bounds(
-    admin: Api, people: People, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.every_case
+async def test_a_long_log_is_counted_exactly_and_every_entry_is_reached(
+    admin: Api, people: People, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "MOST_COUNTED", 20)
-    queries._counting.cache_clear()
-    monkeypatch.setattr("retinue.events.log.MOST_COUNTED", 20)
+    """Over many milestones, with entries of the same instant across them, by every filter there is."""
+    monkeypatch.setattr(timelines, "MILESTONE_INTERVAL", 7)
+    start = clock.time() - 1000
+    moments = [start + n // 3 for n in range(100)] + [clock.time() - n for n in range(5)]
+    entries = [
+        entry_at(at, correlation_id=f"long-{n % 3}", type=f"order.type{n % 4}")
+        for n, at in enumerate(moments)
+    ]
     async with people.context(admin.user.tenant_id) as ctx:
-        start = clock.time() - 1000
-        await ctx.db.insert_many([entry_at(start + n, correlation_id="long") for n in range(30)])
-    found = await logged(admin, event_type="order.placed", per_page=5, page=6)
-    assert (found["total"], found["total_is_exact"]) == (20, False)
-    assert [one["data"]["n"] - start for one in found["data"]] == [4, 3, 2, 1, 0]
-    queries._counting.cache_clear()
-    exact = await logged(admin, correlation_id="long", **{"from": instant_at(start + 20)})
-    assert (exact["total"], exact["total_is_exact"]) == (10, True)
-    queries._counting.cache_clear()
+        await ctx.db.insert_many(entries)
+    for query in (
+        {"event_type": "order.type1"},
+        {"correlation_id": "long-0"},
+        {"correlation_id": "long-2", "from": instant_from_timestamp(start + 4)},
+        {"event_type": "order.type3", "to": instant_from_timestamp(start + 20)},
+        {
+            "correlation_id": "long-1",
+            "from": instant_from_timestamp(start + 5),
+            "to": instant_from_timestamp(start + 9),
+        },
+        {
+            "correlation_id": "long-1",
+            "from": instant_from_timestamp(start + 500),
+            "to": instant_from_timestamp(start + 501),
+        },
+        {"event_type": "order.nothing"},
+    ):
+        expected = sum(
+            query.get("event_type", one.type) == one.type
+            and query.get("correlation_id", one.correlation_id) == one.correlation_id
+            and query.get("from", "") <= one.created_at <= query.get("to", "~")
+            for one in entries
+        )
+        for _ in range(2):
+            seen = []
+            for page in range(1, expected // 4 + 3):
+                found = await logged(admin, per_page=4, page=page, **query)
+                assert (found["total"], found["total_is_exact"]) == (expected, True), query
+                seen += found["data"]
+            assert len(seen) == expected, query
+            assert len({one["id"] for one in seen}) == expected
+            assert [one["created_at"] for one in seen] == sorted(
+                (one["created_at"] for one in seen), reverse=True
+            )
+    everything = await logged(admin, per_page=100, page=1)
+    assert everything["total"] >= len(moments)
+    clock.advance(400)
+    async with people.context(admin.user.tenant_id) as ctx:
+        await ctx.db.insert_many([entry_at(clock.time(), type="order.type1") for _ in range(20)])
+    assert (await logged(admin, event_type="order.type1"))["total"] == 20 + len(entries[1::4])
+    trace = (await admin.get(f"{LOG}/trace/long-0")).json()
+    assert trace["total"] == len(trace["data"]) == 35
 
 
 async def test_entries_older_than_the_retention_go_and_younger_ones_stay(
-    service: Service, admin: Api, people: People, clock: HeldClock
+    service: Service, admin: Api, people: People, clock: ManualClock
 ) -> None:
     day_s = 86_400
     async with people.context(admin.user.tenant_id) as ctx:
-        old = clock.time() - (KEPT_DAYS + 1) * day_s
+        old = clock.time() - (RETENTION_DAYS + 1) * day_s
         await ctx.db.insert_many([entry_at(old + n) for n in range(1200)])
-        await ctx.db.insert(entry_at(clock.time() - (KEPT_DAYS - 1) * day_s))
+        await ctx.db.insert(entry_at(clock.time() - (RETENTION_DAYS - 1) * day_s))
     await service.runner.drain()
     clock.advance(3601)
     await service.runner.drain()
@@ -165,7 +205,7 @@ async def test_entries_older_than_the_retention_go_and_younger_ones_stay(
 
 
 @pytest.mark.slow
-async def test_reading_costs_the_same_in_a_long_log(admin: Api, people: People, clock: HeldClock) -> None:
+async def test_reading_costs_the_same_in_a_long_log(admin: Api, people: People, clock: ManualClock) -> None:
     """A hundred thousand entries here; what a million take is in the guide."""
 
     async def fill(count: int) -> None:

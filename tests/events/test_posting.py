@@ -12,13 +12,13 @@ import pytest
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.events import signing
-from retinue.events.configs import MASK
+from retinue.events.action_config import MASK
 from retinue.events.models import SignedMessage, Subscription
-from retinue.events.posting import post_signed
-from retinue.kit.clock import HeldClock
+from retinue.events.signed_messages import enqueue_signed_message
+from retinue.kit.clock import ManualClock
 from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
-from retinue.kit.webhook_signing import ATTEMPT_DELAYS
+from retinue.kit.webhook_signing import ATTEMPT_DELAYS_SECONDS
 from tests.adapters.llm_server import ProviderServer, provider_server, refusing
 from tests.client import Api
 from tests.events.conftest import SUBSCRIPTIONS, emit, read, subscribe
@@ -72,7 +72,7 @@ async def test_the_end_of_a_job_is_posted_to_its_callback_url(
     agent: dict[str, Any],
     provider: ProviderServer,
     receiver: RestApi,
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     path = f"/api/v1/agents/{agent['id']}/chat/async"
     receiver.answers = [DONE] * 3
@@ -117,20 +117,20 @@ async def test_the_end_of_a_job_is_posted_to_its_callback_url(
 
 
 async def test_a_message_is_tried_seven_times_with_the_same_bytes_and_a_new_signature(
-    service: Service, admin: Api, people: People, receiver: RestApi, clock: HeldClock
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: ManualClock
 ) -> None:
     receiver.answers = [
         (500, {}, b""),
         (410, {}, b""),
         (302, {"Location": f"{receiver.url}/elsewhere"}, b""),
-        (503, {"Retry-After": "20000"}, b""),
+        (503, {"Date": "Fri, 15 Jan 2027 08:00:00 GMT", "Retry-After": "Sat, 16 Jan 2027 08:00:00 GMT"}, b""),
         (429, {"Retry-After": "soon"}, b""),
         (404, {}, b""),
         (500, {}, b""),
         DONE,
     ]
     async with people.context(admin.user.tenant_id) as ctx:
-        await post_signed(
+        await enqueue_signed_message(
             ctx,
             url=f"{receiver.url}/scripted",
             headers={"X-Own": "yes", "x-correlation-id": "forged"},
@@ -140,7 +140,7 @@ async def test_a_message_is_tried_seven_times_with_the_same_bytes_and_a_new_sign
         )
     await service.runner.drain()
     secret = await secret_of(admin)
-    waits = [*ATTEMPT_DELAYS[1:4], 2 * ATTEMPT_DELAYS[4], *ATTEMPT_DELAYS[5:]]
+    waits = [*ATTEMPT_DELAYS_SECONDS[1:4], 2 * ATTEMPT_DELAYS_SECONDS[4], *ATTEMPT_DELAYS_SECONDS[5:]]
     assert len(receiver.seen) == 1
     for number, wait in enumerate(waits, start=1):
         clock.advance(wait * 0.99)
@@ -164,7 +164,7 @@ async def test_a_message_is_tried_seven_times_with_the_same_bytes_and_a_new_sign
 
 
 async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_headers(
-    service: Service, admin: Api, people: People, receiver: RestApi, clock: HeldClock
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: ManualClock
 ) -> None:
     receiver.answers = [DONE] * 2
     config = {"url": f"{receiver.url}/scripted", "headers": {"Authorization": "Bearer CANARY"}}
@@ -218,7 +218,7 @@ async def test_a_notification_reaches_whoever_subscribed(service: Service, admin
 
 
 async def test_the_secret_is_the_tenants_own_and_is_replaced_with_grace(
-    service: Service, admin: Api, people: People, receiver: RestApi, clock: HeldClock
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: ManualClock
 ) -> None:
     answer = await admin.get(SECRET)
     assert answer.headers["cache-control"] == "no-store"
@@ -244,7 +244,9 @@ async def test_the_secret_is_the_tenants_own_and_is_replaced_with_grace(
         receiver.answers = [DONE]
         async with people.context(admin.user.tenant_id) as ctx:
             url = f"{receiver.url}/scripted"
-            await post_signed(ctx, url=url, body=b"{}", event_id="evt_1", event_type="order.placed")
+            await enqueue_signed_message(
+                ctx, url=url, body=b"{}", event_id="evt_1", event_type="order.placed"
+            )
         await service.runner.drain()
         return receiver.last
 
@@ -265,15 +267,15 @@ async def test_while_the_vault_is_sealed_a_message_waits_however_long_that_is(
     admin: Api,
     people: People,
     receiver: RestApi,
-    clock: HeldClock,
+    clock: ManualClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with people.context(admin.user.tenant_id) as ctx:
-        await post_signed(
+        await enqueue_signed_message(
             ctx, url=f"{receiver.url}/scripted", body=b"{}", event_id="evt_1", event_type="order.placed"
         )
     with monkeypatch.context() as sealed:
-        sealed.setattr(signing, "keys", _sealed)
+        sealed.setattr(signing, "current_keys", _sealed)
         for _ in range(10):
             clock.advance(86_400)
             await service.runner.drain()

@@ -168,7 +168,7 @@ async def test_a_test_event_is_counted_marked_and_checked_when_that_is_wanted(ad
 async def test_a_tenant_has_at_most_so_many_subscriptions(
     admin: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MOST_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(service, "MAX_SUBSCRIPTIONS", 1)
     await subscribe(admin)
     answer = await admin.post(SUBSCRIPTIONS, subscription_body())
     assert (answer.status, answer.code) == (409, "conflict")

@@ -29,4 +29,4 @@ async def some_approval(ctx: Context, requester_id: str, *approver_ids: str, **m
 
 async def some_link(ctx: Context, approval: Approval, user: User) -> str:
     """The token with which someone decides it."""
-    return (await links.issue(ctx, approval, user)).rpartition("/")[2]
+    return (await links.create_link(ctx, approval, user)).rpartition("/")[2]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from retinue.credentials.models import AccessRule, Credential, CredentialType, IntegrationType
-from retinue.credentials.sealing import sealed
+from retinue.credentials.sealed_secrets import sealed_columns
 from tests.client import Api, Response
 
 # No end of a canary: at most the last four characters of a secret are shown.
@@ -40,7 +40,7 @@ PATH = "/v1/credentials"
 
 def some_credential(user_id: str, name: str = "Key", **more: Any) -> Credential:
     """A record to insert where no route is in between."""
-    given: dict[str, Any] = {**sealed(SECRETS["api_key"]), "metadata": {}, "destinations": [], **more}
+    given: dict[str, Any] = {**sealed_columns(SECRETS["api_key"]), "metadata": {}, "destinations": [], **more}
     return Credential(name=name, type=CredentialType.api_key, created_by=user_id, entered_by=user_id, **given)
 
 

@@ -17,3 +17,8 @@ def some_embed_key(agent: Agent, created_by: str, name: str = "Key", text: str =
         allowed_domains=[],
         created_by=created_by,
     )
+
+
+def embed_key_of(agent_id: str) -> str:
+    """The text of the key that the contract tests give to an agent."""
+    return f"emb_{agent_id}"

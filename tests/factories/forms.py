@@ -6,6 +6,7 @@ from retinue.adapters.blobs import Blobs
 from retinue.files.models import File
 from retinue.files.service import blob_key
 from retinue.forms import service
+from retinue.forms.intake.progress import progress_id
 from retinue.forms.models import (
     Form,
     FormConversation,
@@ -15,7 +16,6 @@ from retinue.forms.models import (
     Progress,
     Submission,
 )
-from retinue.forms.progress import progress_id
 from retinue.forms.schemas import FormCreate
 from retinue.kit.context import Context
 from tests.client import Api, Response
@@ -107,3 +107,8 @@ def some_submission(form: Form, name: str = "Ada") -> Submission:
         source="api",
         searched=name.casefold(),
     )
+
+
+async def upload(api, form, name="a.txt", content=b"hello", field="paper"):
+    files = {"file": (name, content, "application/x-whatever")}
+    return await api.post(address(form, "upload"), files=files, fields={"field_id": field})

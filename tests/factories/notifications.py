@@ -4,9 +4,9 @@ from typing import Any
 
 from retinue.kit.context import Context
 from retinue.notifications import inbox
-from retinue.notifications.delivering import new_delivery
-from retinue.notifications.models import Channel, ChannelType, Content, Delivery, UserNotification
-from retinue.notifications.words import Notification
+from retinue.notifications.delivery.deliveries import new_delivery
+from retinue.notifications.models import Channel, ChannelType, Delivery, DeliveryContent, UserNotification
+from retinue.notifications.notification import Notification
 from tests.client import Api
 
 CHANNELS = "/api/v1/notification-channels"
@@ -67,7 +67,7 @@ def some_channel(user_id: str, name: str = "Channel", **more: Any) -> Channel:
 
 def some_delivery(ctx: Context, channel: Channel, subject: str = "Hello") -> Delivery:
     return new_delivery(
-        ctx, channel, recipient="", type="manual", subject=subject, content=Content(text=subject)
+        ctx, channel, recipient="", type="manual", subject=subject, content=DeliveryContent(text=subject)
     )
 
 

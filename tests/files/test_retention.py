@@ -8,9 +8,9 @@ from retinue.files.errors import FileNotFound
 from retinue.files.models import File
 from retinue.knowledge.models import Document
 from retinue.users.models import User
-from tests.contract.world import picture
 from tests.factories.agents import make_agent
 from tests.factories.happenings import events
+from tests.factories.uploads import picture
 
 DAY_S = 24 * 3600
 

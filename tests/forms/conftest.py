@@ -1,4 +1,4 @@
-"""A person who may write forms."""
+"""A person who may write forms, and the counterparts of notifications."""
 
 from typing import Any
 
@@ -6,6 +6,9 @@ import pytest
 
 from retinue.access.models import Role
 from tests.client import Api
+from tests.notifications.conftest import companies, mail_server
+
+__all__ = ["companies", "mail_server", "person"]
 
 
 @pytest.fixture

@@ -3,26 +3,10 @@
 import pytest
 
 from tests.factories.form_talks import Talk
-from tests.factories.forms import EMAIL, NAME, address, make_form, submission, submissions
+from tests.factories.forms import EMAIL, NAME, address, make_form, submission, submissions, upload
 from tests.factories.happenings import events
-from tests.forms.test_files import upload
-from tests.forms.test_processing import TABLES, make_table
-
-TOPIC = {
-    "id": "topic",
-    "type": "select",
-    "label": "Topic",
-    "required": True,
-    "options": [{"value": "s1", "label": "Sales"}, {"value": "s2", "label": "Support"}],
-}
-TEAM = {
-    "id": "team",
-    "type": "number",
-    "label": "Team size",
-    "required": True,
-    "validation": {"min": 1},
-    "conditional": {"field": "topic", "operator": "equals", "value": "s1"},
-}
+from tests.forms.fields import TEAM, TOPIC
+from tests.forms.tables import TABLES, make_table
 
 
 async def test_a_conversation_asks_the_labels_in_order_and_submits(person, api, people) -> None:

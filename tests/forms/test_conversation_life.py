@@ -6,9 +6,8 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.forms.conversation import turns
-from retinue.forms.conversation.sweeping import sweep_form_conversations
+from retinue.forms.conversation.retention import sweep_form_conversations
 from retinue.forms.models import FormConversation, FormMessage
-from retinue.kit.jobs.declare import NoPayload
 from tests.factories.form_talks import Talk
 from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, sent, submissions
 
@@ -16,7 +15,7 @@ DAY = 24 * 3600
 
 
 async def sweep(people) -> None:
-    await sweep_form_conversations.run(people.context(), NoPayload())
+    await sweep_form_conversations(people.context())
 
 
 async def test_the_id_opens_one_conversation_of_one_form(person, api) -> None:
@@ -124,7 +123,7 @@ async def test_a_form_that_closes_meanwhile_is_said_to_be_closed(person, api, cl
         "cancelled",
         None,
     )
-    assert (first.errors, first.said) == ({None: first.said}, "This form takes no more submissions.")
+    assert (first.errors, first.said) == ({None: first.said}, "This form no longer accepts submissions.")
     assert (await first.post("again")).code == "conversation_closed"
     assert (await api.post(address(form, "conversations"), {})).code == "form_closed"
     ending = await make_form(person, settings={"close_at": "2027-01-15T09:00:00Z"})
@@ -181,7 +180,7 @@ async def test_programs_get_no_further_than_on_the_page(person, api, clock) -> N
 
 @pytest.mark.either_database
 async def test_a_conversation_ends_somewhere(person, api, monkeypatch) -> None:
-    monkeypatch.setattr(turns, "MOST_MESSAGES", 5)
+    monkeypatch.setattr(turns, "MAX_MESSAGES", 5)
     talk = await Talk.begin(api, await make_form(person, NAME, {**EMAIL, "required": True}))
     for _ in range(2):
         await talk.say("back")

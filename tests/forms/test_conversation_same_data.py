@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.factories.form_talks import Talk
 from tests.factories.forms import address, make_form, send, submission
-from tests.unit.test_form_fields import CASES
+from tests.unit.form_field_cases import CASES
 
 KINDS = [case for case in CASES if case[0] != "file"]
 NOTHING = [None, "", "  ", []]

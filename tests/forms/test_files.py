@@ -4,22 +4,18 @@ import pytest
 
 from retinue.files.jobs import expire_files
 from retinue.files.models import File
+from retinue.forms.intake.file_uploads import purge_uploads
 from retinue.forms.models import FormUpload
-from retinue.forms.uploading import forget_uploads
-from retinue.kit.jobs.declare import NoPayload
-from tests.contract.world import picture
-from tests.factories.forms import NAME, PATH, address, make_form, send, sent, submission
+from tests.client import Api
+from tests.factories.forms import NAME, PATH, address, make_form, send, sent, submission, upload
+from tests.factories.people import People
+from tests.factories.uploads import picture
 
 PAPER = {
     "id": "paper",
     "type": "file",
     "validation": {"allowed_types": [".PDF", "txt", "png", "svg", "jpg", "php", "html"], "max_size_mb": 0.01},
 }
-
-
-async def upload(api, form, name="a.txt", content=b"hello", field="paper"):
-    files = {"file": (name, content, "application/x-whatever")}
-    return await api.post(address(form, "upload"), files=files, fields={"field_id": field})
 
 
 async def test_a_file_belongs_to_its_field_and_to_one_submission(person, api, people) -> None:
@@ -68,8 +64,8 @@ async def test_a_file_that_nobody_submits_goes_after_a_day(person, api, people, 
     await sent(api, form, {"name": "A", "paper": kept})
     clock.advance(24 * 3600 + 1)
     assert (await send(api, form, {"name": "A", "paper": left})).status == 400
-    for job in (expire_files, forget_uploads):
-        await job.run(people.context().apart(), NoPayload())
+    for job in (expire_files, purge_uploads):
+        await job(people.context().detached())
     person = await people.sign_in(person.user)
     assert (await person.get(f"{PATH}/{form['id']}/files/{kept}")).status == 200
     assert (await person.get(f"{PATH}/{form['id']}/files/{left}")).status == 404
@@ -139,3 +135,95 @@ async def test_someone_signed_in_submits_a_file_of_their_own(person, people, api
     assert (await api.post(address(form, "submit"), data)).status == 400
     assert (await person.post(f"{PATH}/{form['id']}/submit", data)).status == 201
     assert (await person.get(f"{PATH}/{form['id']}/files/{id}")).body == b"x"
+
+
+class Sender:
+    """A client that sends a large file bit by bit, and counts how much of it was taken."""
+
+    def __init__(self, service, path: str, *, field_first: str = "") -> None:
+        self._service = service
+        self._path = path
+        field = f'--x\r\nContent-Disposition: form-data; name="field_id"\r\n\r\n{field_first}\r\n'
+        head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+        self._next = ((field if field_first else "") + head).encode()
+        self.taken = 0
+
+    async def _receive(self):
+        chunk, self._next = self._next, b"a" * 65_536
+        self.taken += len(chunk)
+        return {"type": "http.request", "body": chunk, "more_body": self.taken < 100 * 1024 * 1024}
+
+    async def answer(self, *, declared: int | None = None) -> int:
+        """The status of the answer; the body goes on until the server has had enough."""
+        headers = [(b"content-type", b"multipart/form-data; boundary=x")]
+        if declared is not None:
+            headers.append((b"content-length", str(declared).encode()))
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": self._path,
+            "raw_path": self._path.encode(),
+            "query_string": b"",
+            "headers": headers,
+            "client": ("203.0.113.7", 1),
+            "scheme": "http",
+        }
+        statuses: list[int] = []
+
+        async def send(message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        await self._service(scope, self._receive, send)
+        return statuses[0]
+
+
+async def test_nothing_is_read_for_a_form_that_takes_no_uploads(person, service) -> None:
+    draft = await make_form(person, NAME, PAPER, is_draft=True)
+    closed = await make_form(person, NAME, PAPER, settings={"close_at": "2020-01-01T00:00:00Z"})
+    spent = await make_form(person, NAME, PAPER, settings={"limits": {"upload": 1}})
+    assert await Sender(service, address(spent, "upload")).answer() == 413
+    for path, status in (
+        (address({"slug": "nobody"}, "upload"), 404),
+        (address(draft, "upload"), 404),
+        (address(closed, "upload"), 409),
+        (address(spent, "upload"), 429),
+    ):
+        sender = Sender(service, path)
+        assert (await sender.answer(), sender.taken) == (status, 0), path
+
+
+async def test_no_more_is_read_than_a_field_may_take(person, service) -> None:
+    large = {"id": "large", "type": "file", "validation": {"max_size_mb": 1}}
+    form = await make_form(person, NAME, PAPER, large)
+    plain = await make_form(person, NAME)
+    by_order = Sender(service, address(form, "upload"), field_first="paper")
+    assert await by_order.answer() == 413
+    assert by_order.taken < 100_000
+    for path, most in ((address(form, "upload"), 1_300_000), (address(plain, "upload"), 400_000)):
+        sender = Sender(service, path)
+        assert await sender.answer() == 413
+        assert sender.taken < most
+        announced = Sender(service, path)
+        assert (await announced.answer(declared=50_000_000), announced.taken) == (413, 0)
+        endless = Sender(service, path)
+        assert (await endless.answer(declared=10**4000), endless.taken) == (413, 0)
+    unknown = Sender(service, address(form, "upload"), field_first="nothing")
+    assert await unknown.answer() == 404
+    assert unknown.taken < 100_000
+
+
+async def test_a_form_takes_so_many_bytes_a_day_from_the_public(make_service, clock) -> None:
+    service = await make_service(form_upload_quota=20_000)
+    person = await People(service).super_admin()
+    api = Api(service)
+    form, other = [await make_form(person, NAME, PAPER) for _ in range(2)]
+    answers = [await upload(api, form, content=b"x" * 9_000) for _ in range(3)]
+    assert [answer.status for answer in answers] == [201, 201, 429]
+    assert answers[2].code == "rate_limit_exceeded"
+    assert answers[2].details["limit"] == 20_000
+    assert (await upload(api, other, content=b"x" * 9_000)).status == 201, "each form has its own"
+    await sent(api, form, {"name": "A", "paper": answers[0].json()["data"]["file_id"]})
+    assert (await upload(api, form, content=b"x" * 9_000)).status == 429, "what was submitted counts too"
+    clock.advance(24 * 3600 + 1)
+    assert (await upload(api, form, content=b"x" * 9_000)).status == 201

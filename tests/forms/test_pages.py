@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from retinue.forms.pages.script import script
+from retinue.forms.pages.script import form_script
 from tests.factories.forms import NAME, PATH, SESSION, address, make_form
 
 HOSTILE = "</title><script>alert(1)</script>\"'>{slug}"
@@ -18,9 +18,9 @@ async def test_the_page_shows_its_name_as_text_and_may_do_next_to_nothing(person
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    text = page.body.decode()
+    text, version = page.body.decode(), form_script().version
     assert re.findall("<script[^>]*>", text) == [
-        f'<script src="../embed/form.js?v={script().version}" data-form="{form["slug"]}" data-kind="page">'
+        f'<script src="../embed/form.js?v={version}" data-form="{form["slug"]}" data-kind="page">'
     ]
     assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&gt;{slug}") == 4
     framed = await api.get(f"/f/{form['slug']}?embed=1")
@@ -93,7 +93,7 @@ async def test_the_script_is_for_every_page_and_never_makes_markup(api) -> None:
     assert re.findall(r"https?://[a-z]|localStorage|document\.cookie", text) == []
     same = await api.get("/embed/form.js", headers={"If-None-Match": answer.headers["etag"]})
     assert (same.status, same.body) == (304, b"")
-    kept = await api.get("/embed/form.js", query={"v": script().version})
+    kept = await api.get("/embed/form.js", query={"v": form_script().version})
     assert kept.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 

@@ -4,14 +4,7 @@ from retinue.notifications.models import UserNotification
 from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, sent, submission
 from tests.factories.happenings import events
 from tests.factories.workflows import make_workflow, node
-
-TABLES = "/api/v1/data-tables"
-
-
-async def make_table(person, *columns) -> dict:
-    answer = await person.post(TABLES, {"name": "Leads", "columns": list(columns)})
-    assert answer.status == 201, answer
-    return answer.json()["data"]
+from tests.forms.tables import TABLES, make_table
 
 
 async def rows(person, table) -> list[dict]:

@@ -4,17 +4,17 @@ import pytest
 import sqlalchemy as sa
 
 from retinue.access.models import Role
-from retinue.forms import counting, queries, searching
+from retinue.forms import queries
+from retinue.forms.after import daily_counts, search_index
+from retinue.forms.after.search_index import index_text, query_words
 from retinue.forms.models import SearchIndex, Submission, submission_words
-from retinue.forms.searching import asked_words, spaced_words
-from retinue.kit.db.one_of import one_of
+from retinue.kit.db.in_list import in_list
 from retinue.kit.db.statements import Statement
-from retinue.kit.jobs.declare import NoPayload
 from tests.factories.forms import EMAIL, NAME, PATH, make_form, sent, submissions
 
 
 async def count_now(people) -> None:
-    await counting.count_submissions.run(people.context(), NoPayload())
+    await daily_counts.count_submissions(people.context())
 
 
 async def words_left(people) -> int:
@@ -26,7 +26,7 @@ async def words_left(people) -> int:
 @pytest.fixture
 async def found(person, api, people, monkeypatch):
     """A form with ten submissions in blocks of four, of which the last three are not in the index yet."""
-    monkeypatch.setattr(searching, "BLOCK_BITS", 2)
+    monkeypatch.setattr(search_index, "BLOCK_BITS", 2)
     form = await make_form(person, NAME, EMAIL)
     ids = []
     for number in range(10):
@@ -51,9 +51,9 @@ async def test_words_are_found_in_all_blocks_and_in_those_not_indexed_yet(found,
         assert await found("od zo", sort="created_at", per_page=2, page=2) == [5, 7]
         assert await found("n5@example") == [5]
         assert await found("even odd") == []
-        for few in (queries._FEW, 0):
+        for few in (queries._MAX_SCANNED_SUBMISSIONS, 0):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(queries, "_FEW", few)
+                patch.setattr(queries, "_MAX_SCANNED_SUBMISSIONS", few)
                 assert await found("odd", status="received") == [9, 7, 5, 3, 1]
                 assert await found("odd", status="archived") == []
                 assert await found("odd", after="2020-01-01", before="2020-01-02") == []
@@ -62,13 +62,17 @@ async def test_words_are_found_in_all_blocks_and_in_those_not_indexed_yet(found,
     assert (page["total"], page["total_is_exact"]) == (10, True)
 
 
-async def test_a_search_need_not_count_to_the_end(found, person, monkeypatch) -> None:
-    monkeypatch.setattr(queries, "MOST_FOUND", 3)
-    first = await submissions(person, found.form, search="zoe", per_page=2)
-    assert [found.ids.index(one["id"]) for one in first["data"]] == [9, 8]
-    assert (first["pagination"]["total"], first["pagination"]["total_is_exact"]) == (4, False)
-    assert await found("zoe", per_page=2, page=4) == [3, 2], "what is shown is found all the same"
-    assert await found("zoe", per_page=2, page=6) == []
+async def test_a_search_is_counted_to_the_end_and_every_page_is_there(found, people, person) -> None:
+    for _ in range(2):
+        for sort in ("-created_at", "created_at"):
+            seen = []
+            for page in range(1, 7):
+                shown = await submissions(person, found.form, search="zoe", per_page=2, page=page, sort=sort)
+                assert shown["pagination"]["total"] == 10
+                assert shown["pagination"]["total_is_exact"] is True
+                seen += [found.ids.index(one["id"]) for one in shown["data"]]
+            assert seen == sorted(range(10), reverse=sort.startswith("-"))
+        await count_now(people)
 
 
 async def test_what_is_deleted_is_out_of_the_index(found, service, people, person) -> None:
@@ -96,17 +100,17 @@ async def test_nobody_finds_what_is_of_another_form_or_tenant(found, api, people
 
 @pytest.mark.either_database
 def test_words_of_a_text() -> None:
-    assert spaced_words("Ünï_code AX-44 ax") == " uni code unicode ax 44 ax44"
-    assert asked_words("AX-44, ünï%'\"*():&|!\\") == ["ax", "44", "uni"]
-    assert asked_words("東京都") == ["東京", "京都"]
-    assert spaced_words(" \n_%") == ""
-    assert len(spaced_words(" ".join(f"w{n}" for n in range(5000))).split()) == searching.MOST_WORDS
+    assert index_text("Ünï_code AX-44 ax") == " uni code unicode ax 44 ax44"
+    assert query_words("AX-44, ünï%'\"*():&|!\\") == ["ax", "44", "uni"]
+    assert query_words("東京都") == ["東京", "京都"]
+    assert index_text(" \n_%") == ""
+    assert len(index_text(" ".join(f"w{n}" for n in range(5000))).split()) == search_index.MAX_INDEXED_WORDS
 
 
 @pytest.mark.either_database
 def test_a_list_of_ids_is_looked_up_in_an_index() -> None:
     """Compared with 1, as SQLAlchemy would have it, the condition would be no use to one."""
     table = Submission.__table__
-    source = sa.select(table.c.id).where(one_of(table.c.id, "ids"), table.c.form_id == "a")
+    source = sa.select(table.c.id).where(in_list(table.c.id, "ids"), table.c.form_id == "a")
     written = Statement(source).compiled("sqlite", narrow=True).sql
     assert "json_each(?)) AND" in written

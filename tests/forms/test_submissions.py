@@ -3,15 +3,15 @@
 import csv
 import io
 import json
+import zipfile
 
-from retinue.forms import counting
-from retinue.kit.jobs.declare import NoPayload
+from retinue.forms.after import daily_counts
 from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, sent, submission, submissions
 from tests.factories.happenings import events
 
 
 async def count_now(people) -> None:
-    await counting.count_submissions.run(people.context(), NoPayload())
+    await daily_counts.count_submissions(people.context())
 
 
 async def test_submissions_are_listed_filtered_and_searched(person, api, clock, people) -> None:
@@ -137,6 +137,32 @@ async def test_an_export_holds_every_answer_and_no_formula(person, api) -> None:
     assert (await person.get(here, query={"format": "pdf"})).status == 422
 
 
+async def test_an_export_keeps_the_answers_of_fields_that_were_removed(person, api) -> None:
+    """After those of the form as it is now, in every format; a field may be called like our own columns."""
+    old = {"id": "nickname", "type": "text"}
+    status = {"id": "status", "type": "text"}
+    form = await make_form(person, NAME, old, status)
+    await sent(api, form, {"name": "Ada", "nickname": "Countess", "status": "married"})
+    here = f"{PATH}/{form['id']}"
+    assert (await person.put(here, {"fields": [NAME, EMAIL]})).status == 200
+    await sent(api, form, {"name": "Bob", "email": "bob@example.com"})
+    answer = await person.get(f"{here}/submissions/export")
+    reader = csv.DictReader(io.StringIO(answer.body.decode()))
+    rows = list(reader)
+    assert list(reader.fieldnames or [])[-4:] == ["name", "email", "nickname", "data.status"]
+    assert [(row["name"], row["nickname"], row["data.status"], row["status"]) for row in rows] == [
+        ("Ada", "Countess", "married", "received"),
+        ("Bob", "", "", "received"),
+    ]
+    told = json.loads((await person.get(f"{here}/submissions/export", query={"format": "json"})).body)
+    assert [(one["nickname"], one["data.status"]) for one in told] == [("Countess", "married"), (None, None)]
+    sheet = await person.get(f"{here}/submissions/export", query={"format": "xlsx"})
+    with zipfile.ZipFile(io.BytesIO(sheet.body)) as archive:
+        written = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"nickname" in written
+    assert b"Countess" in written
+
+
 async def test_analytics_add_up_before_and_after_counting(person, api, clock, people) -> None:
     form = await make_form(person, NAME, EMAIL, {"id": "s", "type": "section"})
     for _ in range(5):
@@ -169,7 +195,7 @@ async def test_analytics_add_up_before_and_after_counting(person, api, clock, pe
     assert (await person.get(where)).json()["data"] == expected
     clock.advance(8 * 86_400)
     person = await people.sign_in(person.user)
-    await counting.forget_progress.run(people.context(), NoPayload())
+    await daily_counts.purge_progress(people.context())
     assert (await person.get(where)).json()["data"] == expected
     last = (await person.get(where, query={"from": "2027-01-16", "to": "2027-01-16"})).json()["data"]
     assert (last["total_submissions"], last["total_views"]) == (1, 0)

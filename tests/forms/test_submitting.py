@@ -6,8 +6,10 @@ from itertools import count
 import pytest
 
 from retinue.access.models import Role
+from tests.client import Api
 from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, sent, submission, submissions
 from tests.factories.happenings import events
+from tests.factories.people import People
 
 
 async def test_a_submission_is_kept_as_it_was_checked(person, api, people) -> None:
@@ -130,6 +132,31 @@ async def test_who_submits_too_often_is_told_when_to_come_back(
     plain = await make_form(person)
     assert [(await send(api, plain)).status for _ in range(61)] == [201] * 60 + [429]
     assert (await api.get(address(plain))).status == 200
+
+
+@pytest.mark.either_database
+async def test_a_flood_is_refused_with_the_same_code_whatever_limit_is_reached_first(
+    make_service, clock
+) -> None:
+    """On plan Free the window of the plan is spent before the form's own limit."""
+    service = await make_service(default_plan="free")
+    api = Api(service)
+    person = await People(service).signed_in(Role.agent_developer)
+    form = await make_form(person)
+    answers = [await send(api, form) for _ in range(61)]
+    refused = [answer for answer in answers if answer.status == 429]
+    assert refused
+    assert {answer.code for answer in refused} == {"rate_limit_exceeded"}
+    assert all(int(answer.headers["x-ratelimit-window"]) in {60, 3600} for answer in refused)
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
+    assert (await api.get(address(form))).code == "rate_limited"
+    clock.advance(3600)
+    path = f"{PATH}/{form['id']}/submit"
+    signed_in = [await person.post(path, {"data": {"name": "Ada"}}) for _ in range(61)]
+    assert {answer.code for answer in signed_in if answer.status == 429} == {"rate_limit_exceeded"}
+    clock.advance(3600)
+    unknown = [await api.post("/api/v1/public/forms/nobody/submit", {"data": {}}) for _ in range(130)]
+    assert {answer.code for answer in unknown} == {"form_not_found", "rate_limit_exceeded"}
 
 
 async def test_what_only_programs_do_is_not_kept(people, person, api, clock) -> None:

@@ -7,9 +7,9 @@ from retinue.kit.secrets import Secret
 from tests.adapters.notifying_servers import CONFIGS
 from tests.client import Api
 from tests.factories.forms import EMAIL, NAME, make_form, sent
-from tests.factories.notifications import logs_of, make_channel, titles_of
+from tests.factories.mails import html_of, last_mail, mails_to, text_of
+from tests.factories.notifications import logs_of, make_channel, notifications_of, titles_of
 from tests.factories.people import People
-from tests.notifications.conftest import companies, mail_server  # noqa: F401  fixtures
 
 ANSWERS = {"name": "Ada <b>", "email": "ada@example.com"}
 
@@ -19,7 +19,7 @@ async def test_the_addresses_and_channels_of_a_form_are_told_once(
     api: Api,
     person: Api,
     admin: Api,
-    companies: Any,  # noqa: F811
+    companies: Any,
 ) -> None:
     await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
     chat = await make_channel(admin, "slack_webhook", companies.config("slack_webhook"))
@@ -51,7 +51,7 @@ async def test_the_addresses_and_channels_of_a_form_are_told_once(
 
 async def test_without_a_channel_the_mail_server_of_the_instance_is_used(
     make_service: Any,
-    mail_server: Any,  # noqa: F811
+    mail_server: Any,
 ) -> None:
     server = mail_server()
     service = await make_service(smtp_url=Secret(f"smtp://127.0.0.1:{server.port}"))
@@ -75,3 +75,77 @@ async def test_without_a_channel_the_mail_server_of_the_instance_is_used(
     written = visitor.get_body(("plain",)).get_content()
     assert "Thank you, we read it." in written
     assert "Ada" not in written, "the address may be somebody else's, so nothing of the answers goes there"
+
+
+async def test_without_any_mail_server_the_mails_are_files(service: Service, api: Api, person: Api) -> None:
+    settings = {"notifications": {"email": "team@example.com"}, "confirmation_email": True}
+    form = await make_form(person, NAME, EMAIL, settings=settings)
+    await sent(api, form, ANSWERS)
+    team, visitor = await last_mail(service, "team@example.com"), await last_mail(service, ANSWERS["email"])
+    assert "Name: Ada <b>\n" in text_of(team)
+    assert ">Ada &lt;b&gt;</td>" in html_of(team)
+    assert visitor["Subject"] == "We received your answers: Contact"
+
+
+async def test_a_confirmation_goes_through_the_tenants_own_channel(
+    service: Service,
+    api: Api,
+    person: Api,
+    admin: Api,
+    companies: Any,
+) -> None:
+    channel = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
+    settings = {"confirmation_email": {"subject": "We have it", "message": "Thank you.\nWe read <it>."}}
+    form = await make_form(person, NAME, EMAIL, settings=settings)
+    await sent(api, form, ANSWERS)
+    assert await mails_to(service, ANSWERS["email"]) == []
+    (mail,) = [one.json for one in companies.requests if one.path == "/v3/mail/send"]
+    assert mail["personalizations"][0]["to"] == [{"email": ANSWERS["email"]}]
+    plain, html = (one["value"] for one in mail["content"])
+    assert "Thank you.\nWe read <it>." in plain
+    assert "Thank you.<br>\nWe read &lt;it&gt;." in html
+    (log,) = await logs_of(admin, channel["id"])
+    assert (log["type"], log["recipient"], log["status"]) == (
+        "form_confirmation",
+        ANSWERS["email"],
+        "delivered",
+    )
+    assert (
+        await admin.put(f"/api/v1/notification-channels/{channel['id']}", {"active": False})
+    ).status == 200
+    await sent(api, form, ANSWERS)
+    assert (await last_mail(service, ANSWERS["email"]))["Subject"] == "We have it"
+
+
+async def test_whoever_made_a_form_hears_which_of_its_channels_reach_nobody(
+    service: Service, api: Api, person: Api, admin: Api
+) -> None:
+    nobody = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"], name="Nobody's")
+    off = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"], name="Off", active=False)
+    told = {"channel_ids": [nobody["id"], off["id"], "nch_gone"], "email": "team@example.com"}
+    form = await make_form(person, NAME, settings={"notifications": told})
+    await sent(api, form, {"name": "Ada"})
+    await service.runner.drain()
+    (shown,) = (await notifications_of(person))["data"]
+    assert shown["message"].splitlines() == [
+        "Nothing was sent to the channel Nobody's: it has no default recipient.",
+        "Nothing was sent to the channel Off: it is disabled.",
+        "Nothing was sent to the channel nch_gone: there is no such channel.",
+        "Name: Ada",
+    ]
+
+
+async def test_one_address_gets_a_few_confirmations_whoever_fills_the_form_in(
+    make_service: Any,
+    mail_server: Any,
+) -> None:
+    server = mail_server()
+    service = await make_service(smtp_url=Secret(f"smtp://127.0.0.1:{server.port}"))
+    person = await People(service).signed_in("agent_developer")
+    form = await make_form(person, NAME, EMAIL, settings={"confirmation_email": True})
+    for number in range(8):
+        await sent(Api(service, ip=f"198.51.100.{number}"), form, ANSWERS)
+    await sent(Api(service), form, {**ANSWERS, "email": "bob@example.com"})
+    await service.runner.drain()
+    received = [to[0] for to, _ in server.received()]
+    assert sorted(received) == ["ada@example.com"] * 5 + ["bob@example.com"]

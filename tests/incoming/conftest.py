@@ -7,10 +7,10 @@ import pytest
 from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.files.models import File
-from retinue.kit.actions import WorkflowStart, WorkflowStarter
 from retinue.kit.context import Context
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.subscription_actions import WorkflowStart, WorkflowStarter
 from retinue.kit.errors import Conflict
-from retinue.kit.manifest import Manifest
 
 WORKFLOW = "wf_known"
 REFUSING = "wf_draft"

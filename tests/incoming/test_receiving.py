@@ -6,9 +6,9 @@ import time
 import msgspec
 import pytest
 
-from retinue.incoming import receiving
+from retinue.incoming import intake
 from retinue.kit.context import Context
-from tests.contract.test_every_answer import assert_well_formed
+from tests.contract.envelopes import assert_well_formed
 from tests.factories.happenings import events
 from tests.factories.incoming import PATH, address, make_hook, received_by
 from tests.services import start_all
@@ -175,7 +175,7 @@ async def test_a_sender_has_600_a_minute_and_others_have_theirs(admin, api, cloc
     hook, other = await make_hook(admin), await make_hook(admin)
     first = await api.at("198.51.100.9").post(address(hook), {})
     assert (first.headers["x-ratelimit-limit"], first.headers["x-ratelimit-remaining"]) == ("600", "599")
-    monkeypatch.setattr(receiving, "PER_MINUTE", 20)
+    monkeypatch.setattr(intake, "MAX_REQUESTS_PER_MINUTE", 20)
     for number in range(20):
         assert (await api.request("POST", address(hook), content=b"{")).status == 400
         assert (await api.post(f"/webhooks/in/guess-{number}", {})).status == 404

@@ -5,7 +5,7 @@ import pytest
 from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.files.models import File
-from retinue.incoming import receiving
+from retinue.incoming import intake
 from retinue.kit.jobs.models import Job
 from tests.client import Api
 from tests.factories.incoming import PATH, address, make_hook, received_by
@@ -82,7 +82,7 @@ async def test_a_workflow_that_cannot_be_started_is_said_in_the_log(
     assert await started(people) == []
     assert len([start for start in starts.asked if start.workflow_id == BROKEN]) == 4
     async with people.context() as ctx:
-        left = await ctx.system("test").all(Job, kind="trigger_received")
+        left = await ctx.system("test").all(Job, kind="incoming.trigger_workflow")
         assert left == []
 
 
@@ -124,7 +124,7 @@ async def test_a_payload_can_be_taken_once_more(service, admin, api, starts, peo
 
 
 async def test_there_is_an_end_to_what_may_wait(service, admin, api, monkeypatch) -> None:
-    monkeypatch.setattr(receiving, "MOST_WAITING", 2)
+    monkeypatch.setattr(intake, "MAX_QUEUED_PAYLOADS", 2)
     hook, other = [await make_hook(admin, workflow_id=WORKFLOW) for _ in range(2)]
     statuses = [(await api.post(address(hook), {})).status for _ in range(3)]
     assert statuses == [200, 200, 429]

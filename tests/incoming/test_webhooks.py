@@ -3,7 +3,7 @@
 import asyncio
 
 from retinue.access.models import Role
-from retinue.incoming.jobs import sweep_received_payloads
+from retinue.incoming.jobs import purge_payloads
 from retinue.incoming.models import HeldSlug, LargePayload, ReceivedPayload
 from tests.factories.happenings import only_event
 from tests.factories.incoming import PATH, address, make_hook, received_by
@@ -181,11 +181,11 @@ async def test_what_was_received_is_kept_for_a_month(service, admin, api, people
     await api.post(address(hook), "x" * 100_000)
     clock.advance(29 * DAY_S)
     await api.post(address(hook), "young")
-    await sweep_received_payloads.run(people.context(), None)
+    await purge_payloads(people.context())
     assert len(await rows_of(people, ReceivedPayload)) == 7
     clock.advance(2 * DAY_S)
     await service.runner.drain()
-    await sweep_received_payloads.run(people.context(), None)
+    await purge_payloads(people.context())
     assert [row.payload for row in await rows_of(people, ReceivedPayload)] == ['"young"']
     assert await rows_of(people, LargePayload) == []
     fresh = await people.super_admin()

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def certificate_for(name, folder):
-    """A server context for a name, and a client context that trusts it alone."""
+    """A server context for a name, and the bundle with which clients trust it."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)
@@ -31,4 +31,4 @@ def certificate_for(name, folder):
     )
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(path)
-    return server, ssl.create_default_context(cafile=path)
+    return server, path

@@ -9,7 +9,7 @@ from retinue.app import Service
 from retinue.kit.clock import SystemClock
 from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.db.statements import DIALECTS
-from retinue.kit.db.unit import Unit
+from retinue.kit.db.unit_of_work import UnitOfWork
 from tests.client import Api
 from tests.databases import Databases
 from tests.factories.people import People
@@ -17,7 +17,7 @@ from tests.kit.planted import Planted
 from tests.kit.records import Box, Lid
 from tests.kit.workshop import Workshop, workshop_on
 
-Doors = Callable[..., tuple[Unit, Db]]
+Doors = Callable[..., tuple[UnitOfWork, Db]]
 
 
 @pytest.fixture
@@ -40,19 +40,21 @@ async def test_tables(service: Service) -> AsyncIterator[None]:
 def door(service: Service, test_tables: None) -> Doors:
     """Opens a unit of work and a tenant's door into it."""
 
-    def open_door(tenant_id: str = "ten_a", *, reads_freely: bool = False) -> tuple[Unit, Db]:
+    def open_door(
+        tenant_id: str = "ten_a", *, reads_outside_transaction: bool = False
+    ) -> tuple[UnitOfWork, Db]:
         instance = service.instance
-        unit = Unit(instance.database, reads_freely=reads_freely)
+        unit = UnitOfWork(instance.database, reads_outside_transaction=reads_outside_transaction)
         return unit, Db(unit, instance.clock, instance.ring, tenant_id)
 
     return open_door
 
 
 @pytest.fixture
-def system_door(service: Service, test_tables: None) -> Callable[[], tuple[Unit, SystemDb]]:
-    def open_door() -> tuple[Unit, SystemDb]:
+def system_door(service: Service, test_tables: None) -> Callable[[], tuple[UnitOfWork, SystemDb]]:
+    def open_door() -> tuple[UnitOfWork, SystemDb]:
         instance = service.instance
-        unit = Unit(instance.database, reads_freely=False)
+        unit = UnitOfWork(instance.database, reads_outside_transaction=False)
         return unit, SystemDb(unit, instance.clock, instance.ring)
 
     return open_door

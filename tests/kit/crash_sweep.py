@@ -15,8 +15,8 @@ from pathlib import Path
 
 from retinue.app import close_instance
 from retinue.kit import failpoints
-from retinue.kit.clock import HeldClock
-from retinue.kit.logging import configure
+from retinue.kit.clock import ManualClock
+from retinue.kit.logging import configure_logging
 from retinue.kit.settings import Settings
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
@@ -54,7 +54,7 @@ async def finish_and_report(workshop: Workshop) -> None:
 
 
 async def live(folder: Path, url: str, life: Life) -> None:
-    workshop = await here.open_workshop(folder, url, HeldClock(START))
+    workshop = await here.open_workshop(folder, url, ManualClock(START))
     await life(workshop)
     await close_instance(workshop.instance)
 
@@ -74,7 +74,7 @@ def in_a_process(folder: Path, url: str, life: Life) -> int:
 
 def main() -> None:
     folder, url = Path(sys.argv[1]), sys.argv[2]
-    configure(Settings(log_level="error"))
+    configure_logging(Settings(log_level="error"))
     for life in (work_until_killed, finish_and_report):
         # Once unharmed and in this process, so that the forked ones find their statements compiled.
         asyncio.run(live(folder, url, life))

@@ -6,6 +6,8 @@ import re
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 
+from retinue.kit.egress import Resolver
+
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -70,8 +72,10 @@ async def listening(
 ):
     listener = Listener(answer or reply())
     handlers: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         handlers.add(asyncio.ensure_future(listener.serve(reader, writer)))
 
     server = await asyncio.start_server(accept, address, port, ssl=tls)
@@ -83,15 +87,18 @@ async def listening(
         for handler in handlers:
             handler.cancel()
         await asyncio.gather(*handlers, return_exceptions=True)
+        # A handler that was cancelled before its first step has closed nothing.
+        for writer in writers:
+            writer.transport.abort()
 
 
-class ScriptedResolver:
+class ScriptedResolver(Resolver):
     """Gives the next of its answers at each question, and the last one ever after."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self._answers = list(answers)
         self.asked: list[str] = []
 
-    async def resolve(self, host: str, port: int) -> Sequence[str]:
+    async def resolve(self, host: str) -> Sequence[str]:
         self.asked.append(host)
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from retinue.kit.http.server import Limits, serve
+from retinue.kit.http.server import ConnectionLimits, serve
 from tests.kit.planted import PATIENCE_S
 
 
@@ -35,8 +35,8 @@ async def listening(service: Any) -> AsyncIterator[Listening]:
             service,
             host="127.0.0.1",
             port=0,
-            limits=Limits(uncounted_peers=("127.0.0.0/8",)),
-            on_bound=lambda _host, port: bound.set_result(port),
+            limits=ConnectionLimits(uncounted_peers=("127.0.0.0/8",)),
+            on_bound=lambda addresses: bound.set_result(addresses[0][1]),
             on_ready=ready.set,
             shutting_down=service.instance.shutting_down,
             shutdown_grace_s=2,

@@ -8,11 +8,11 @@ from msgspec import Meta
 
 from retinue.kit.context import Context
 from retinue.kit.errors import Conflict, Forbidden, RetinueError
-from retinue.kit.http.replies import Document, Download, EventStream, Reply
-from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Loaded, Routes, Upload
+from retinue.kit.http.replies import Download, EventStream, Reply, WebDocument
+from retinue.kit.http.routing import PUBLIC, SIGNED_IN, PathLoader, Routes, Upload
 from retinue.kit.http.uploads import FormData
 from retinue.kit.lists import ListQuery, Page
-from retinue.kit.schemas import Message, Name, Schema
+from retinue.kit.schema.base import MessageReply, Name, Schema
 
 
 class AgentNotFound(RetinueError):
@@ -41,7 +41,7 @@ async def _fetch(ctx: Context, value: str) -> Any:
     return await ctx.db.scalar(value)
 
 
-AgentById = Annotated[Any, Loaded("agent_id", _fetch, AgentNotFound)]
+AgentById = Annotated[Any, PathLoader("agent_id", _fetch, AgentNotFound)]
 
 
 class Status(StrEnum):
@@ -126,7 +126,9 @@ async def delete_agent(ctx: Context, agent: AgentById) -> None: ...
 
 
 @agents.post("/{agent_id}/chat", requires="agents:chat", cost="chat", idempotent=False)
-async def chat(ctx: Context, agent: AgentById, body: Message) -> Message | Started | EventStream: ...
+async def chat(
+    ctx: Context, agent: AgentById, body: MessageReply
+) -> MessageReply | Started | EventStream: ...
 
 
 @agents.put("/{agent_id}/labels/{label}", requires=SIGNED_IN)
@@ -146,11 +148,11 @@ async def download_file(ctx: Context, file_id: str) -> Download: ...
 
 
 @health.get("/health", requires=PUBLIC, cost="free")
-async def get_health(ctx: Context) -> Reply[Message]: ...
+async def get_health(ctx: Context) -> Reply[MessageReply]: ...
 
 
 @health.get("/page", requires=PUBLIC, cost="free")
-async def get_page(ctx: Context) -> Document: ...
+async def get_page(ctx: Context) -> WebDocument: ...
 
 
 ROUTES = (*agents.routes, *files.routes, *health.routes)

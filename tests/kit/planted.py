@@ -7,25 +7,26 @@ from typing import Annotated, Any
 
 from retinue.auth.models import Session
 from retinue.files.errors import FileNotFound
+from retinue.files.job_kinds import REMOVE_BYTES, BytesToRemove
 from retinue.files.models import File
-from retinue.files.service import BytesToRemove, remove_bytes
 from retinue.kit.context import Context
+from retinue.kit.context.manifest import Manifest
 from retinue.kit.db.errors import ReferenceViolation
 from retinue.kit.errors import Conflict, Unavailable
+from retinue.kit.http.idempotent_steps import idempotent_step
 from retinue.kit.http.replies import Download, EventStream, Reply
-from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes, Upload, loaded
-from retinue.kit.http.sse import Event
-from retinue.kit.http.steps import step
+from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes, Upload, path_loader
+from retinue.kit.http.sse import ServerSentEvent
 from retinue.kit.http.uploads import FormData
-from retinue.kit.manifest import Manifest
-from retinue.kit.schemas import Message, Name, Schema
+from retinue.kit.jobs.declare import GiveUp
+from retinue.kit.schema.base import MessageReply, Name, Schema
 from retinue.users.events import UserCreated
 from tests.client import Response
 
 PATIENCE_S = 10
 PREFIX = "/planted"
 ANYONE = "/api/v1/public/planted"
-OK = Message(message="ok")
+OK = MessageReply(message="ok")
 
 
 class Note(Schema):
@@ -37,7 +38,7 @@ class Stored(Schema):
     filename: str
 
 
-NoteById = Annotated[File, loaded(File, "note_id", FileNotFound)]
+NoteById = Annotated[File, path_loader(File, "note_id", FileNotFound)]
 
 
 async def store(ctx: Context, name: str, size: int = 0) -> File:
@@ -111,7 +112,7 @@ class Planted:
                 await self.gate.passed()
                 return (await store(unit, body.name)).id
 
-            return [await step(ctx, name, str, plant) for name in ("first", "second")]
+            return [await idempotent_step(ctx, name, str, plant) for name in ("first", "second")]
 
         @routes.post("/uploads", requires="agents:write", status=201, upload=Upload(100_000, 2))
         async def plant_upload(ctx: Context, form: FormData) -> Stored:
@@ -131,7 +132,7 @@ class Planted:
             return {"what": object()}
 
         @routes.post("/commit", requires="agents:write")
-        async def fail_to_commit(ctx: Context) -> Message:
+        async def fail_to_commit(ctx: Context) -> MessageReply:
             await store(ctx, "not committed")
             ctx.after_commit(self._after_commit)
             if ctx.db.dialect == "sqlite":
@@ -142,29 +143,29 @@ class Planted:
             return OK
 
         @routes.post("/announced", requires="agents:write")
-        async def announce(ctx: Context) -> Message:
+        async def announce(ctx: Context) -> MessageReply:
             await store(ctx, "announced")
             ctx.emit(UserCreated(user_id="usr_x", email="x@example.com", role="viewer"))
-            ctx.defer(remove_bytes, BytesToRemove(key="x/x"))
+            ctx.defer(REMOVE_BYTES, BytesToRemove(key="x/x"))
             ctx.after_commit(self._after_commit)
             return OK
 
         @routes.post("/after", requires="agents:write")
-        async def fail_after_commit(ctx: Context) -> Message:
+        async def fail_after_commit(ctx: Context) -> MessageReply:
             await store(ctx, "committed")
             ctx.after_commit(_fail)
             ctx.after_commit(self._after_commit)
             return OK
 
         @routes.post("/unit", requires="agents:write")
-        async def open_a_unit_inside(ctx: Context) -> Message:
+        async def open_a_unit_inside(ctx: Context) -> MessageReply:
             await store(ctx, "outer")
             async with ctx.unit() as unit:
                 await store(unit, "inner")
             return OK
 
         @routes.post("/{kind}", requires="agents:write")
-        async def fail_as_told(ctx: Context, kind: str) -> Message:
+        async def fail_as_told(ctx: Context, kind: str) -> MessageReply:
             self.runs += 1
             await store(ctx, "never kept")
             if kind == "conflict":
@@ -193,23 +194,27 @@ class Planted:
 
         return routes
 
-    async def _produce(self, ctx: Context, kind: str) -> AsyncIterator[Event]:
+    async def _produce(self, ctx: Context, kind: str) -> AsyncIterator[ServerSentEvent]:
         if kind == "refused":
             raise Conflict("Not now.")
         if kind == "broken":
             raise RuntimeError("planted")
+        if kind == "internal":
+            raise GiveUp("Not for clients.")
         async with ctx.unit() as unit:
             notes = await unit.db.count(File, purpose="planted")
             await store(unit, "from the stream")
-        yield Event("started", {"notes": notes}, 1)
+        yield ServerSentEvent("started", {"notes": notes}, 1)
         if kind == "late_refusal":
             raise Conflict("No longer.")
         if kind == "late_failure":
             raise RuntimeError("planted")
+        if kind == "late_internal":
+            raise GiveUp("Not for clients.")
         try:
             if kind == "endless":
                 await self.gate.passed()
-            yield Event("ended", {}, 2)
+            yield ServerSentEvent("ended", {}, 2)
         finally:
             async with ctx.unit() as unit:
                 await store(unit, "put in order")
@@ -225,31 +230,31 @@ def _costs() -> Routes:
     routes = Routes(PREFIX, tag="test")
 
     @routes.get("/read", requires=SIGNED_IN)
-    async def cost_a_read(ctx: Context) -> Message:
+    async def cost_a_read(ctx: Context) -> MessageReply:
         return OK
 
     @routes.post("/write", requires=SIGNED_IN)
-    async def cost_a_post(ctx: Context) -> Message:
+    async def cost_a_post(ctx: Context) -> MessageReply:
         return OK
 
     @routes.put("/write", requires=SIGNED_IN)
-    async def cost_a_put(ctx: Context) -> Message:
+    async def cost_a_put(ctx: Context) -> MessageReply:
         return OK
 
     @routes.patch("/write", requires=SIGNED_IN)
-    async def cost_a_patch(ctx: Context) -> Message:
+    async def cost_a_patch(ctx: Context) -> MessageReply:
         return OK
 
     @routes.delete("/delete", requires=SIGNED_IN)
-    async def cost_a_delete(ctx: Context) -> Message:
+    async def cost_a_delete(ctx: Context) -> MessageReply:
         return OK
 
     @routes.post("/execute", requires=SIGNED_IN, cost="execute")
-    async def cost_an_execution(ctx: Context) -> Message:
+    async def cost_an_execution(ctx: Context) -> MessageReply:
         return OK
 
     @routes.post("/chat", requires=SIGNED_IN, cost="chat")
-    async def cost_a_chat(ctx: Context) -> Message:
+    async def cost_a_chat(ctx: Context) -> MessageReply:
         return OK
 
     return routes
@@ -259,8 +264,8 @@ def _anyone() -> Routes:
     routes = Routes(ANYONE, tag="test")
 
     @routes.get("", requires=PUBLIC)
-    async def greet_anyone(ctx: Context) -> Message:
-        return Message(message=ctx.caller.ip_address)
+    async def greet_anyone(ctx: Context) -> MessageReply:
+        return MessageReply(message=ctx.caller.ip_address)
 
     @routes.post("/draws", requires=PUBLIC, status=201)
     async def draw_a_number(ctx: Context, body: Note) -> dict[str, str]:
@@ -283,7 +288,7 @@ def _answers() -> Routes:
         return Download(chunks=chunks, size=10, mime_type="text/plain", filename="a.txt")
 
     @routes.post("/created", requires=SIGNED_IN)
-    async def answer_created(ctx: Context) -> Reply[Message]:
+    async def answer_created(ctx: Context) -> Reply[MessageReply]:
         return Reply(OK, status=201, headers=(("Location", "/planted/here"),))
 
     @routes.delete("/nothing", requires=SIGNED_IN, status=204)

@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 
 from retinue.kit.crypto import RootKey
-from retinue.kit.logging import configure
+from retinue.kit.logging import configure_logging
 from retinue.kit.settings import Settings
 from retinue.kit.vault.root_rotation import rotate_root
-from retinue.kit.vault.rotation import Pace, Rotation, rotate_key
+from retinue.kit.vault.rotation import Rotation, RotationTiming, rotate_key
 from retinue.wiring import close_instance, open_instance
 
-PACE = Pace(learn_s=0.6, settle_s=1.0)
+PACE = RotationTiming(learn_s=0.6, settle_s=1.0)
 
 
 class Order(msgspec.Struct):
@@ -65,7 +65,7 @@ async def rotate(order: Order) -> bytes:
         failpoints=order.failpoints,
         base_url="http://127.0.0.1:8080",
     )
-    configure(settings)
+    configure_logging(settings)
     instance = await open_instance(settings)
     try:
         if order.what == "key":

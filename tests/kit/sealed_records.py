@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from retinue.adapters.mail.outgoing import OutgoingMail
+from retinue.adapters.mail.mail_queue import OutgoingMail
 from retinue.agents.models import Agent, LogSettings, WebSearch
 from retinue.auth.models import MfaDevice
 from retinue.embed.models import EmbedKey
@@ -11,10 +11,10 @@ from retinue.incoming.models import IncomingWebhook
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import Record
-from retinue.kit.http.idempotency import StoredAnswer
+from retinue.kit.http.idempotency import IdempotencyKey
 from retinue.kit.ids import new_id
 from retinue.kit.vault import InstanceKey, KeyPurpose, KeyState
-from retinue.kit.vault.rewrapping import sealed_columns
+from retinue.kit.vault.rewrap import sealed_columns
 from retinue.notifications.models import Channel
 from retinue.providers.models import ProviderKey
 from retinue.tools.models import AuthType, Tool, ToolType
@@ -33,7 +33,7 @@ async def _mail(ctx: Context, _user_id: str, secret: Sealed) -> Record:
 
 async def _answer(ctx: Context, _user_id: str, secret: Sealed) -> Record:
     return await ctx.db.insert(
-        StoredAnswer(
+        IdempotencyKey(
             id=new_id("idk"),
             request_hash="x",
             lease_until=ctx.now,
@@ -138,7 +138,7 @@ async def _signed_message(ctx: Context, _user_id: str, secret: Sealed) -> Record
 
 
 async def _webhook(ctx: Context, user_id: str, secret: Sealed) -> Record:
-    return await ctx.db.insert(some_webhook(user_id, secrets=secret))
+    return await ctx.db.insert(some_webhook(user_id, secrets=secret, header_values=secret))
 
 
 MAKERS: dict[tuple[str, str], Maker] = {
@@ -156,15 +156,21 @@ MAKERS: dict[tuple[str, str], Maker] = {
     ("notification_channels", "secrets"): _channel,
     ("incoming_webhooks", "secret"): _incoming_webhook,
     ("webhooks", "secrets"): _webhook,
+    ("webhooks", "header_values"): _webhook,
 }
 
 
 def secret_of(record: Record) -> Sealed:
-    """The record's sealed value; each record has one such field."""
-    (field,) = type(record).__shape__.sealed
+    """The record's sealed value; where there are several such fields, each has the same secret here."""
+    field, *_ = type(record).__shape__.sealed
     found = getattr(record, field)
     assert isinstance(found, Sealed)
     return found
+
+
+def sealed_values(record: Record) -> int:
+    """How many values of a record are sealed."""
+    return sum(getattr(record, field) is not None for field in type(record).__shape__.sealed)
 
 
 async def plant(people: People, secret_for: Callable[[str], str]) -> list[tuple[Record, str]]:

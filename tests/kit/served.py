@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import uvloop
 
-from retinue.kit.clock import HeldClock
-from retinue.kit.http.server import Limits, serve
+from retinue.kit.clock import ManualClock
+from retinue.kit.http.server import ConnectionLimits, serve
 
 PATIENCE_S = 10
 
 
-class SweepClock(HeldClock):
+class SweepClock(ManualClock):
     """Held time that knows how often a sweep has looked at it."""
 
     def __init__(self):
@@ -158,8 +158,8 @@ def served(app, **limits):
             app,
             host="127.0.0.1",
             port=0,
-            limits=Limits(**{"sweep_s": 0.02, **limits}),
-            on_bound=lambda _host, port: known.update(port=port),
+            limits=ConnectionLimits(**{"sweep_s": 0.02, **limits}),
+            on_bound=lambda bound: known.update(port=bound[0][1]),
             on_ready=ready.set,
             shutting_down=known["stop"],
             shutdown_grace_s=2,

@@ -6,8 +6,8 @@ import sys
 import structlog
 import uvloop
 
-from retinue.kit.http.server import Limits, serve
-from retinue.kit.http.sse import Event, stream
+from retinue.kit.http.server import ConnectionLimits, serve
+from retinue.kit.http.sse import ServerSentEvent, stream
 
 shutting_down = asyncio.Event()
 
@@ -38,7 +38,7 @@ async def application(scope, receive, send):
 
 
 async def one_event():
-    yield Event("hello", b"{}", 1)
+    yield ServerSentEvent("hello", b"{}", 1)
     await asyncio.Event().wait()
 
 
@@ -48,8 +48,8 @@ async def main():
         application,
         host="127.0.0.1",
         port=0,
-        limits=Limits(),
-        on_bound=lambda _host, port: ports.append(port),
+        limits=ConnectionLimits(),
+        on_bound=lambda bound: ports.append(bound[0][1]),
         on_ready=lambda: say(ports[0]),
         shutting_down=shutting_down,
         shutdown_grace_s=float(sys.argv[1]),

@@ -79,12 +79,12 @@ async def test_nothing_of_a_rolled_back_unit_remains(door) -> None:
     unit, db = door()
     await db.insert(Box(name="gone"))
     await unit.rollback()
-    unit, db = door(reads_freely=True)
+    unit, db = door(reads_outside_transaction=True)
     assert await db.count(Box) == 0
 
 
 async def test_a_unit_that_reads_freely_opens_a_transaction_with_its_first_write(door) -> None:
-    unit, db = door(reads_freely=True)
+    unit, db = door(reads_outside_transaction=True)
     await db.count(Box)
     assert not unit.is_open
     await db.insert(Box(name="a"))
@@ -129,7 +129,7 @@ async def test_a_heavy_read_runs_beside_the_others(door) -> None:
     unit, db = door()
     await db.insert(Box(name="a"))
     await unit.commit()
-    unit, db = door(reads_freely=True)
+    unit, db = door(reads_outside_transaction=True)
     heavy = Statement(sa.select(sa.func.count()).select_from(Box.__table__), heavy=True)
     assert await db.scalar(heavy) == 1
 
@@ -148,7 +148,7 @@ async def test_writers_take_turns_and_lose_nothing(door) -> None:
         await unit.commit()
 
     await asyncio.gather(*(add_one() for _ in range(20)))
-    unit, db = door(reads_freely=True)
+    unit, db = door(reads_outside_transaction=True)
     found = await db.get(Box, box.id)
     assert found is not None
     assert found.size == 20
@@ -188,6 +188,6 @@ async def test_a_transaction_with_a_failed_statement_is_never_taken_for_committe
             await unit.commit()
     else:
         await unit.commit()
-    unit, db = door(reads_freely=True)
+    unit, db = door(reads_outside_transaction=True)
     stored = await db.count(Box)
     assert stored == (0 if service.instance.database.dialect == "postgresql" else 1)

@@ -41,7 +41,7 @@ async def box(door) -> Box:
 def look(door):
     async def count() -> tuple[int, int, list[int]]:
         """How many boxes and lids there are, and how large the boxes are."""
-        _, db = door(reads_freely=True)
+        _, db = door(reads_outside_transaction=True)
         boxes = await db.all(Box, order_by=("name",))
         return len(boxes), await db.count(Lid), [found.size for found in boxes]
 
@@ -79,15 +79,41 @@ async def test_rows_are_held_in_the_order_of_the_writes(door, box) -> None:
         assert await together
 
 
-async def test_none_is_seen_before_the_commit(door, box) -> None:
+async def test_a_statement_of_the_unit_sees_those_before_it(door, box) -> None:
     unit, db = door()
     db.execute_at_commit(GROW, box_id=box.id)
     await db.insert_at_commit(Lid(box_id=box.id))
-    assert await db.count(Lid) == 0
+    assert await db.count(Lid) == 1
     found = await db.get(Box, box.id)
     assert found is not None
-    assert found.size == 0
+    assert found.size == 1
     await unit.commit()
+
+
+async def test_a_row_may_refer_to_one_of_them(door, look) -> None:
+    unit, db = door()
+    box = await db.insert_at_commit(Box(name="there"))
+    await db.insert(Lid(box_id=box.id))
+    await unit.commit()
+    assert await look() == (1, 1, [0])
+
+
+async def test_they_wait_for_the_commit_while_nothing_depends_on_them(door, box) -> None:
+    unit, db = door(reads_outside_transaction=True)
+    await db.insert_at_commit(Lid(box_id=box.id))
+    assert await db.get(Box, box.id) is not None
+    assert not unit.is_open
+    assert await db.count(Lid) == 1
+    assert unit.is_open
+    await unit.commit()
+
+
+async def test_what_a_statement_ran_is_undone_with_the_unit(door, box, look) -> None:
+    unit, db = door()
+    await db.insert_at_commit(Lid(box_id=box.id))
+    assert await db.count(Lid) == 1
+    await unit.rollback()
+    assert await look() == (1, 0, [0])
 
 
 async def test_none_is_left_when_one_fails(door, box, look) -> None:

@@ -115,12 +115,12 @@ async def test_more_than_may_wait_for_a_napping_reader_makes_the_other_side_wait
     "make_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
 )
 def test_it_is_the_same_on_an_encrypted_connection_and_on_either_event_loop(make_loop, tmp_path):
-    server_tls, client_tls = certificate_for("localhost", tmp_path)
+    server_tls, trusted = certificate_for("localhost", tmp_path)
 
     async def call_again_and_again() -> int:
         async with (
             listening(telling(0, *[0.001] * 30), "127.0.0.2", tls=server_tls) as server,
-            Egress(["127.0.0.2"], ssl_context=client_tls) as egress,
+            Egress(["127.0.0.2"], ca_bundle=trusted) as egress,
             asyncio.timeout(20),
         ):
             server.hangs_up = False

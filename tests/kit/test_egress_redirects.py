@@ -88,7 +88,7 @@ async def test_a_redirect_without_a_location_is_an_answer(rig):
 @pytest.mark.parametrize("allowed", [1, 2, 3])
 async def test_a_redirect_loop_ends_at_the_number_allowed(rig, allowed):
     async with listening(redirect("/again"), "127.0.0.2") as server:
-        with pytest.raises(EgressFailed, match="too often"):
+        with pytest.raises(EgressFailed, match="too many times"):
             await call(rig[0], server.url, follow_redirects=allowed)
         assert len(server.heads) == allowed + 1
 

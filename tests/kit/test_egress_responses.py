@@ -62,7 +62,7 @@ async def test_an_endless_body_is_cut_off_at_the_limit_and_hung_up_on(head, piec
         before = resident_bytes()
         with pytest.raises(ResponseTooLarge) as caught:
             await fetch(server.url, timeout_s=20)
-        assert (caught.value.status, caught.value.code) == (502, "output_too_large")
+        assert caught.value.code == "output_too_large"
         assert resident_bytes() - before < 20 * MEBIBYTE
         assert server.sent < 16 * MEBIBYTE
 
@@ -274,7 +274,7 @@ async def test_a_dripping_server_ends_with_the_wall_time(head, piece):
         with pytest.raises(EgressTimeout) as caught:
             await fetch(server.url, timeout_s=0.2)
         assert asyncio.get_running_loop().time() - started < 2
-        assert (caught.value.status, caught.value.code) == (504, "timeout")
+        assert caught.value.code == "timeout"
 
 
 @pytest.mark.parametrize("begun", [b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", CHUNKED + b"1\r\nx\r\n"])

@@ -3,13 +3,13 @@ import asyncio
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
-from retinue.kit.db.unit import Unit
-from retinue.kit.events.dispatch import MOST_HOPS, Relay
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.events.dispatch import MAX_HOPS, EventDispatcher
 from retinue.kit.events.models import EventEntry
-from retinue.kit.events.waiting import BATCH
+from retinue.kit.events.outbox import OUTBOX_BATCH_SIZE
 from retinue.kit.jobs.statements import statements
 from tests.kit import workshop as here
 from tests.kit.workshop import MarkCounted, Marked, Workshop, workshop_on
@@ -47,7 +47,7 @@ async def test_what_a_listener_emits_belongs_to_the_same_chain(workshop: Worksho
 
 
 async def test_a_chain_that_is_too_long_is_cut(workshop: Workshop):
-    await emit(workshop, "far", hops=MOST_HOPS)
+    await emit(workshop, "far", hops=MAX_HOPS)
     with capture_logs() as logs:
         await workshop.drain()
     assert await workshop.marks() == []
@@ -85,7 +85,7 @@ async def test_an_event_nobody_listens_to_is_only_marked(databases, tmp_path):
 
 async def test_two_processes_hand_an_event_on_once(workshop: Workshop):
     settings = workshop.instance.settings
-    other = await here.open_workshop(settings.data_dir, settings.database_url, HeldClock())
+    other = await here.open_workshop(settings.data_dir, settings.database_url, ManualClock())
     for batch in range(5):
         await emit(workshop, *(f"{batch}-{number}" for number in range(20)))
         await asyncio.gather(workshop.drain(), other.drain())
@@ -95,21 +95,21 @@ async def test_two_processes_hand_an_event_on_once(workshop: Workshop):
 
 
 async def test_a_tenant_with_thousands_of_events_delays_another_by_one_batch(workshop: Workshop):
-    await emit(workshop, *(str(number) for number in range(2 * BATCH + 1)), tenant_id="ten_a")
+    await emit(workshop, *(str(number) for number in range(2 * OUTBOX_BATCH_SIZE + 1)), tenant_id="ten_a")
     await emit(workshop, "of b", tenant_id="ten_b")
-    relay, waiting = Relay(workshop.instance), []
+    relay, waiting = EventDispatcher(workshop.instance), []
     for _ in range(4):
         async with workshop.context() as ctx:
             await relay.run(ctx.unit_of_work)
         left = [entry.tenant_id for entry in await workshop.events() if not entry.is_dispatched]
         waiting.append((left.count("ten_a"), left.count("ten_b")))
-    assert waiting == [(BATCH + 1, 1), (BATCH + 1, 0), (1, 0), (0, 0)]
+    assert waiting == [(OUTBOX_BATCH_SIZE + 1, 1), (OUTBOX_BATCH_SIZE + 1, 0), (1, 0), (0, 0)]
 
 
 async def test_looking_for_work_reads_nothing_that_was_handed_on(workshop: Workshop):
     """PostgreSQL without statistics is the hard case: to it, every second event may be waiting."""
     database = workshop.instance.database
-    unit = Unit(database, reads_freely=False)
+    unit = UnitOfWork(database, reads_outside_transaction=False)
     system = SystemDb(unit, workshop.instance.clock, workshop.instance.ring)
     old = {"type": "a.b", "category": "a", "correlation_id": "cor_x", "data": {}, "actor": {}}
     await system.insert_many(

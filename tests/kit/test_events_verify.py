@@ -1,9 +1,9 @@
 import pytest
 
 from retinue.kit.db.session import SystemDb
-from retinue.kit.db.unit import Unit
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.events.audit_verification import ChainVerdict, verify_chain
 from retinue.kit.events.declare import Event, event
-from retinue.kit.events.verify import Verdict, verify_chain
 from tests.kit.workshop import Marked, Workshop, workshop_on
 
 pytestmark = pytest.mark.every_case
@@ -29,15 +29,15 @@ async def workshop(databases, tmp_path):
         yield made
 
 
-async def verdict(workshop: Workshop, tenant_id: str = "ten_a") -> Verdict:
-    unit = Unit(workshop.instance.database, reads_freely=True)
+async def verdict(workshop: Workshop, tenant_id: str = "ten_a") -> ChainVerdict:
+    unit = UnitOfWork(workshop.instance.database, reads_outside_transaction=True)
     return await verify_chain(SystemDb(unit, workshop.clock, workshop.instance.ring), tenant_id)
 
 
 async def test_a_chain_nobody_touched_holds(workshop: Workshop):
-    assert await verdict(workshop) == Verdict(is_good=True, checked=6)
-    assert await verdict(workshop, "ten_b") == Verdict(is_good=True, checked=1)
-    assert await verdict(workshop, "ten_without_rows") == Verdict(is_good=True, checked=0)
+    assert await verdict(workshop) == ChainVerdict(is_good=True, checked=6)
+    assert await verdict(workshop, "ten_b") == ChainVerdict(is_good=True, checked=1)
+    assert await verdict(workshop, "ten_without_rows") == ChainVerdict(is_good=True, checked=0)
 
 
 MINE = "tenant_id = 'ten_a'"
@@ -94,7 +94,7 @@ async def test_a_chain_longer_than_a_page_is_walked_to_its_end(workshop: Worksho
     async with workshop.context() as ctx:
         for number in range(1200):
             ctx.emit(Marked(name=str(number)))
-    assert await verdict(workshop) == Verdict(is_good=True, checked=1206)
+    assert await verdict(workshop) == ChainVerdict(is_good=True, checked=1206)
     await workshop.change(f"UPDATE audit_log SET action = 'other' WHERE {MINE} AND sequence = 1100")
     assert (await verdict(workshop)).sequence == 1100
 

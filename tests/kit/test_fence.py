@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from retinue.kit.db.errors import RecordGone, ReferenceViolation
-from retinue.kit.db.fence import FenceRefused, fenced
+from retinue.kit.db.fence import FenceRefused, narrow_to_tenant
 from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import DIALECTS, Statement
 from tests.kit.records import Box, Lid
@@ -18,7 +18,7 @@ other = sa.Table("not_ours", sa.MetaData(), sa.Column("id", sa.Text), sa.Column(
 
 def conditions(statement: object) -> int:
     """How often the compiled statement is narrowed to a tenant."""
-    sql = str(fenced(statement).compile(dialect=DIALECTS["sqlite"]))
+    sql = str(narrow_to_tenant(statement).compile(dialect=DIALECTS["sqlite"]))
     return sql.count("tenant_id = ?")
 
 
@@ -89,11 +89,13 @@ REFUSED = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_cannot_be_narrowed_is_refused(kind: str) -> None:
     with pytest.raises(FenceRefused):
-        fenced(REFUSED[kind])
+        narrow_to_tenant(REFUSED[kind])
 
 
 def test_an_insert_is_stamped_whatever_tenant_it_names() -> None:
-    made = fenced(sa.insert(boxes).values(id="x", tenant_id="ten_b")).compile(dialect=DIALECTS["sqlite"])
+    made = narrow_to_tenant(sa.insert(boxes).values(id="x", tenant_id="ten_b")).compile(
+        dialect=DIALECTS["sqlite"]
+    )
     assert "fence_tenant" in made.params
     assert "ten_b" not in made.params.values()
 
@@ -144,7 +146,7 @@ async def test_a_record_of_another_tenant_is_refused(door) -> None:
 
 async def test_a_narrowed_statement_without_a_tenant_does_not_run(system_door) -> None:
     unit, system = system_door()
-    narrowed = Statement(fenced(sa.select(boxes.c.id)))
+    narrowed = Statement(narrow_to_tenant(sa.select(boxes.c.id)))
     with pytest.raises(FenceRefused):
         await system.rows(narrowed)
     await unit.rollback()
@@ -156,4 +158,4 @@ def test_a_conflict_within_the_tenant_may_change_its_row() -> None:
         .values(id="box_x")
         .on_conflict_do_update(index_elements=["tenant_id", "name"], set_={"size": 1})
     )
-    assert "fence_tenant" in fenced(statement).compile(dialect=DIALECTS["postgresql"]).params
+    assert "fence_tenant" in narrow_to_tenant(statement).compile(dialect=DIALECTS["postgresql"]).params

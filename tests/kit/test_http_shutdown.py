@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retinue.kit.http.server import Limits, NotStarted, bind, serve
+from retinue.kit.http.server import ConnectionLimits, NotStarted, bind, serve
 from tests.kit.served import PATIENCE_S, Client
 
 
@@ -24,8 +24,8 @@ async def test_the_real_address_is_told_before_the_application_starts():
             never_starts,
             host="127.0.0.1",
             port=0,
-            limits=Limits(),
-            on_bound=lambda host, port: told.append((host, port > 0)),
+            limits=ConnectionLimits(),
+            on_bound=lambda bound: told.append((bound[0][0], bound[0][1] > 0)),
             on_ready=lambda: told.append("ready"),
         )
     assert told == [("127.0.0.1", True), "started"]
@@ -95,7 +95,7 @@ def test_sigterm_lets_answers_finish_and_streams_say_goodbye(process, connect):
     ended = b"".join(stream._chunks())
     assert ended.endswith(
         b'event: error\nid: 1\ndata: {"code":"server_shutdown",'
-        b'"message":"The server is shutting down; connect again."}\n\n'
+        b'"message":"The server is shutting down. Connect again."}\n\n'
     )
     assert idle.is_closed()
     assert child.stdout.read().splitlines() == ["lifespan ended", "in order"]

@@ -4,7 +4,7 @@ import zipfile
 import pytest
 from PIL import Image
 
-from retinue.kit.http.sniffing import EXECUTABLE, HTML, PDF, PHP, SCRIPT, SVG, XML, ZIP, sniff, sniff_file
+from retinue.kit.http.media_types import EXECUTABLE, HTML, PDF, PHP, SCRIPT, SVG, XML, ZIP, sniff, sniff_file
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -6,7 +6,7 @@ import pytest
 
 from retinue.kit.errors import NotFound
 from retinue.kit.http import sse
-from retinue.kit.http.sse import Event, encode, stream
+from retinue.kit.http.sse import ServerSentEvent, encode, stream
 from tests.kit.served import PATIENCE_S
 
 
@@ -90,11 +90,11 @@ async def ended(task):
 
 
 def test_an_event_has_a_name_an_id_and_its_data_on_one_line():
-    assert encode(Event("content_delta", Delta("a\nb"), 7)) == (
+    assert encode(ServerSentEvent("content_delta", Delta("a\nb"), 7)) == (
         b'event: content_delta\nid: 7\ndata: {"delta":"a\\nb"}\n\n'
     )
-    assert encode(Event("ping", b"{}")) == b"event: ping\ndata: {}\n\n"
-    assert encode(Event(None, b"[DONE]")) == b"data: [DONE]\n\n"
+    assert encode(ServerSentEvent("ping", b"{}")) == b"event: ping\ndata: {}\n\n"
+    assert encode(ServerSentEvent(None, b"[DONE]")) == b"data: [DONE]\n\n"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_an_event_has_a_name_an_id_and_its_data_on_one_line():
 def test_no_text_can_make_an_event_of_its_own(text):
     pretty = json.dumps({"delta": text}, indent=2).encode()
     for data in (Delta(text), pretty, pretty.replace(b"\n", b"\r\n"), pretty.replace(b"\n", b"\r")):
-        (event,) = parsed(encode(Event("content_delta", data, 1)))
+        (event,) = parsed(encode(ServerSentEvent("content_delta", data, 1)))
         assert set(event) == {"event", "id", "data"}
         assert event["event"] == "content_delta"
         assert json.loads(event["data"]) == {"delta": text}
@@ -113,13 +113,13 @@ def test_no_text_can_make_an_event_of_its_own(text):
 @pytest.mark.parametrize("name", ["", "a\nb", "a\rdata: {}"])
 def test_a_name_that_would_break_the_format_is_a_mistake(name):
     with pytest.raises(ValueError, match="cannot name"):
-        encode(Event(name, b"{}"))
+        encode(ServerSentEvent(name, b"{}"))
 
 
 async def test_events_are_sent_as_they_come_and_the_stream_ends():
     async def events():
         for number in range(3):
-            yield Event("content_delta", Delta(str(number)), number)
+            yield ServerSentEvent("content_delta", Delta(str(number)), number)
 
     peer = Peer()
     await ended(started(peer, events()))
@@ -162,7 +162,7 @@ async def test_an_error_before_the_first_byte_is_the_callers():
 )
 async def test_an_error_after_the_first_byte_is_the_last_event(error, code):
     peer = Peer()
-    await ended(started(peer, Producer(Event("a", b"{}", 4), then=error)()))
+    await ended(started(peer, Producer(ServerSentEvent("a", b"{}", 4), then=error)()))
     first, last = peer.events()
     assert (first["event"], last["event"], last["id"]) == ("a", "error", "4")
     assert json.loads(last["data"])["code"] == code
@@ -172,10 +172,10 @@ async def test_an_error_after_the_first_byte_is_the_last_event(error, code):
 
 async def test_a_protocol_with_words_of_its_own_for_an_error_says_it_in_them():
     def told(error):
-        return Event(None, {"error": {"code": error.code}})
+        return ServerSentEvent(None, {"error": {"code": error.code}})
 
     peer = Peer()
-    await ended(started(peer, Producer(Event(None, b"{}"), then=NotFound())(), show_error=told))
+    await ended(started(peer, Producer(ServerSentEvent(None, b"{}"), then=NotFound())(), show_error=told))
     sent = b"".join(message.get("body", b"") for message in peer.messages)
     assert sent == b'data: {}\n\ndata: {"error":{"code":"not_found"}}\n\n'
     assert peer.is_complete()
@@ -183,7 +183,7 @@ async def test_a_protocol_with_words_of_its_own_for_an_error_says_it_in_them():
 
 async def test_silence_is_filled_with_pings():
     peer = Peer()
-    task = started(peer, Producer(Event("a", b"{}"))(), heartbeat_s=0.01)
+    task = started(peer, Producer(ServerSentEvent("a", b"{}"))(), heartbeat_s=0.01)
     await peer.has_events(4)
     peer.left.set()
     await ended(task)
@@ -201,7 +201,7 @@ async def test_a_producer_that_is_slow_to_begin_does_not_leave_the_client_withou
 
 
 async def test_a_client_that_leaves_ends_the_producer():
-    peer, producer = Peer(), Producer(Event("a", b"{}"))
+    peer, producer = Peer(), Producer(ServerSentEvent("a", b"{}"))
     task = started(peer, producer())
     await peer.has_events(1)
     peer.left.set()
@@ -212,7 +212,7 @@ async def test_a_client_that_leaves_ends_the_producer():
 
 async def test_a_client_that_leaves_ends_a_producer_that_waits_for_room():
     peer = Peer()
-    producer = Producer(*[Event("a", bytes(1000).replace(b"\0", b"1"))] * 100)
+    producer = Producer(*[ServerSentEvent("a", bytes(1000).replace(b"\0", b"1"))] * 100)
     peer.reads.clear()
     task = started(peer, producer(), queue_bytes=10_000)
     while producer.yielded < 10:
@@ -223,7 +223,7 @@ async def test_a_client_that_leaves_ends_a_producer_that_waits_for_room():
 
 
 async def test_a_cancelled_stream_ends_its_producer():
-    peer, producer = Peer(), Producer(Event("a", b"{}"))
+    peer, producer = Peer(), Producer(ServerSentEvent("a", b"{}"))
     task = started(peer, producer())
     await peer.has_events(1)
     task.cancel()
@@ -234,7 +234,7 @@ async def test_a_cancelled_stream_ends_its_producer():
 
 async def test_a_client_that_lags_holds_up_the_producer_and_loses_nothing():
     peer = Peer()
-    producer = Producer(*[Event("a", b"1" * 1000, number) for number in range(200)])
+    producer = Producer(*[ServerSentEvent("a", b"1" * 1000, number) for number in range(200)])
     peer.reads.clear()
     task = started(peer, producer(), queue_bytes=50_000)
     for _ in range(1000):
@@ -250,7 +250,7 @@ async def test_a_client_that_lags_holds_up_the_producer_and_loses_nothing():
 
 async def test_a_client_that_takes_nothing_is_given_up():
     peer = Peer()
-    producer = Producer(*[Event("a", b"1" * 1000)] * 100)
+    producer = Producer(*[ServerSentEvent("a", b"1" * 1000)] * 100)
     peer.reads.clear()
     await ended(started(peer, producer(), queue_bytes=10_000, write_timeout_s=0.02))
     assert producer.closed.is_set()
@@ -270,7 +270,7 @@ async def test_no_task_is_switched_for_a_client_that_keeps_up():
     async def events():
         before = turns
         for number in range(1000):
-            yield Event("a", b"{}", number)
+            yield ServerSentEvent("a", b"{}", number)
         assert turns == before
 
     counting = asyncio.create_task(count_turns())
@@ -280,7 +280,7 @@ async def test_no_task_is_switched_for_a_client_that_keeps_up():
 
 
 async def test_the_end_of_a_session_ends_the_stream():
-    peer, producer = Peer(), Producer(Event("a", b"{}", 3))
+    peer, producer = Peer(), Producer(ServerSentEvent("a", b"{}", 3))
     answers = [True, True, False]
 
     async def still_allowed():
@@ -318,7 +318,7 @@ async def test_a_slow_check_does_not_hide_that_the_client_left():
 
 
 async def test_a_shutdown_is_said_to_the_client():
-    peer, producer, shutting_down = Peer(), Producer(Event("a", b"{}")), asyncio.Event()
+    peer, producer, shutting_down = Peer(), Producer(ServerSentEvent("a", b"{}")), asyncio.Event()
     task = started(peer, producer(), shutting_down=shutting_down)
     await peer.has_events(1)
     shutting_down.set()
@@ -334,7 +334,7 @@ async def test_a_producer_that_fails_while_it_is_closed_is_logged_and_harmless(m
 
     async def events():
         try:
-            yield Event("a", b"{}")
+            yield ServerSentEvent("a", b"{}")
             await asyncio.Event().wait()
         finally:
             raise RuntimeError("cannot close")

@@ -2,7 +2,7 @@ import asyncio
 import random
 import threading
 
-from retinue.kit.http.sse import Event, stream
+from retinue.kit.http.sse import ServerSentEvent, stream
 from tests.kit.served import PATIENCE_S, served
 
 
@@ -29,7 +29,7 @@ class StreamingApp:
             number = 0
             while True:
                 number += 1
-                yield Event("content_delta", b'"%b"' % (b"token " * (1 if pause else 2000)), number)
+                yield ServerSentEvent("content_delta", b'"%b"' % (b"token " * (1 if pause else 2000)), number)
                 await asyncio.sleep(0.001 if pause else 0)
         finally:
             self.closed += 1

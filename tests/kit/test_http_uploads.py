@@ -9,7 +9,7 @@ import pytest
 from retinue.kit.errors import FileTooLarge, Invalid, Unavailable, UnsupportedMediaType
 from retinue.kit.http import uploads
 from retinue.kit.http.bodies import ClientGone
-from retinue.kit.http.uploads import read_form
+from retinue.kit.http.uploads import FileLimit, read_form
 
 TYPE = b"multipart/form-data; boundary=limit"
 
@@ -53,7 +53,7 @@ class Sender:
 def read(tmp_path):
     def read(content, content_type=TYPE, **options):
         receive = content if callable(content) else Sender(content)
-        options = {"max_total": 1 << 20, "max_file": 1 << 19, **options}
+        options = {"max_total": 1 << 20, **options, "max_file": FileLimit(options.get("max_file", 1 << 19))}
         return read_form(receive, content_type, spool_dir=tmp_path / "spool", **options)
 
     yield read

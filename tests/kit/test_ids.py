@@ -41,7 +41,7 @@ def test_what_may_be_the_only_key_to_something_is_random_throughout(
     prefix: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000_000_000_000)
-    assert prefix not in ids._led_by_time
+    assert prefix not in ids._time_ordered_prefixes
     for place in range(26):
         assert len({new_id(prefix)[-26:][place] for _ in range(500)}) > 20
 
@@ -78,5 +78,5 @@ def test_another_thread_may_take_the_last_end_at_any_moment(monkeypatch: pytest.
         def __bool__(self) -> bool:
             return True
 
-    monkeypatch.setattr(ids, "_ends", Emptied())
+    monkeypatch.setattr(ids, "_random_suffixes", Emptied())
     assert len(new_id("evt")) == len("evt_") + 26

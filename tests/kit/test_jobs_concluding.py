@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from retinue.kit.db.errors import DatabaseUnavailable
-from retinue.kit.jobs import recording
-from retinue.kit.jobs.concluding import Concluder
-from retinue.kit.jobs.recording import Recorder
+from retinue.kit.jobs import recorder
+from retinue.kit.jobs.conclude_hooks import Concluder
+from retinue.kit.jobs.recorder import OutcomeRecorder
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
 
@@ -59,9 +59,9 @@ async def test_whoever_lost_the_lease_concludes_nothing(workshop: Workshop):
 async def test_where_many_end_they_are_recorded_beside_the_turn(live: Workshop, monkeypatch):
     """On PostgreSQL in another transaction; one that fails is made good, and nothing is concluded twice."""
     beside, concluded = [], []
-    record_all, conclude = Recorder._record_all, Concluder.conclude
+    record_all, conclude = OutcomeRecorder._record_all, Concluder.conclude
 
-    async def count(self: Recorder) -> None:
+    async def count(self: OutcomeRecorder) -> None:
         beside.append(self)
         await record_all(self)
 
@@ -72,9 +72,9 @@ async def test_where_many_end_they_are_recorded_beside_the_turn(live: Workshop, 
             raise DatabaseUnavailable
         return is_followed
 
-    monkeypatch.setattr(Recorder, "_record_all", count)
+    monkeypatch.setattr(OutcomeRecorder, "_record_all", count)
     monkeypatch.setattr(Concluder, "conclude", fail_once)
-    monkeypatch.setattr(recording, "MANY", 2)
+    monkeypatch.setattr(recorder, "MIN_SIDE_BATCH", 2)
     await live.ask(here.attempt, *["good"] * 60)
     runner = live.runner()
     await runner.start()

@@ -3,15 +3,15 @@ from collections import Counter
 
 import pytest
 
-from retinue.kit.jobs.fairness import Limit, Places, take_turns
-from retinue.kit.jobs.queue import MOST_AT_A_TIME
-from retinue.kit.jobs.statements import Claimed
+from retinue.kit.jobs.fairness import QueueLimit, QueueSlots, choose_fairly
+from retinue.kit.jobs.queue import MAX_CLAIMED_PER_TURN
+from retinue.kit.jobs.statements import ClaimedJob
 from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
 
 
-def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lane: str = "") -> Claimed:
-    return Claimed(
+def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lane: str = "") -> ClaimedJob:
+    return ClaimedJob(
         tenant_id=tenant_id,
         id=name,
         kind="",
@@ -24,12 +24,15 @@ def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lan
         interrupted=0,
         correlation_id="",
         hops=0,
+        lineage="",
         actor="",
     )
 
 
 def chosen(candidates, *, at_once=100, per_lane=None, running=(), most=100):
-    return [job.id for job in take_turns(candidates, Places(Limit(at_once, per_lane), running), most)]
+    return [
+        job.id for job in choose_fairly(candidates, QueueSlots(QueueLimit(at_once, per_lane), running), most)
+    ]
 
 
 def test_tenants_take_turns():
@@ -62,7 +65,7 @@ def test_a_full_lane_leaves_the_places_to_the_tenants_other_lanes():
 
 @pytest.mark.parametrize(("at_once", "share"), [(1, 1), (2, 2), (10, 9), (20, 18)])
 def test_the_share_leaves_room_where_there_is_any(at_once, share):
-    assert Limit(at_once).share == share
+    assert QueueLimit(at_once).share == share
 
 
 async def test_a_tenant_with_thousands_of_jobs_delays_another_by_about_a_batch(workshop: Workshop):
@@ -107,10 +110,10 @@ async def test_a_crowded_queue_starts_the_most_urgent_of_a_tenant_first(workshop
 
 
 async def test_a_queue_with_many_places_is_filled_in_several_turns(workshop: Workshop):
-    await workshop.ask(here.do_nothing, *(["many"] * (2 * MOST_AT_A_TIME + 1)), tenant_id="ten_many")
+    await workshop.ask(here.do_nothing, *(["many"] * (2 * MAX_CLAIMED_PER_TURN + 1)), tenant_id="ten_many")
     await workshop.ask(here.do_nothing, "one", tenant_id="ten_one")
-    assert await workshop.drain(default=1000) == 2 * MOST_AT_A_TIME + 2
-    assert here.ran.index("one") < MOST_AT_A_TIME
+    assert await workshop.drain(default=1000) == 2 * MAX_CLAIMED_PER_TURN + 2
+    assert here.ran.index("one") < MAX_CLAIMED_PER_TURN
 
 
 async def test_slow_jobs_of_one_tenant_leave_a_place_for_the_others(live: Workshop):

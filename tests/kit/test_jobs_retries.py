@@ -1,9 +1,10 @@
 import pytest
 from structlog.testing import capture_logs
 
-from retinue.kit.jobs.declare import Retry, job
+from retinue.kit.jobs.declare import JobKind, Retry, handlers_by_name, implement
 from retinue.kit.jobs.models import Job
 from tests.kit import workshop as here
+from tests.kit.job_factory import handlers
 from tests.kit.workshop import Named, Workshop
 
 
@@ -111,17 +112,25 @@ async def test_a_payload_that_does_not_fit_is_a_failure(workshop: Workshop):
     assert (await the_job(workshop)).last_error == "ValidationError"
 
 
-def test_a_job_that_would_never_be_tried_cannot_be_declared():
-    async def hopeless(ctx: object, payload: Named) -> None:
-        """Never runs."""
-
+def test_a_job_without_attempts_cannot_be_declared():
     with pytest.raises(TypeError):
-        job(retry=Retry(delays=()))(hopeless)
+        JobKind("hopeless", Named, retry=Retry(delays=()))
 
 
-def test_two_jobs_cannot_have_one_name():
-    async def do_nothing(ctx: object, payload: Named) -> None:
+@pytest.mark.parametrize(
+    "other", [JobKind("do_nothing", Named), JobKind("new", Named, aliases=("do_nothing",))]
+)
+def test_two_jobs_cannot_have_one_name(other: JobKind[Named]):
+    async def run(ctx: object, payload: Named) -> None:
         """Has the name of another."""
 
     with pytest.raises(TypeError):
-        job()(do_nothing)
+        handlers_by_name((*handlers(here.do_nothing), implement(other, run)))
+
+
+async def test_a_job_stored_under_an_earlier_name_is_run(workshop: Workshop):
+    await workshop.ask(here.renamed, "from the release before")
+    await workshop.change("UPDATE jobs SET kind = 'name_of_the_release_before'")
+    await workshop.drain()
+    assert here.ran == ["from the release before"]
+    assert await workshop.jobs() == []

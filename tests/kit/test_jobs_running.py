@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 from retinue.kit.clock import SystemClock
 from retinue.kit.jobs import runner as runner_module
 from retinue.kit.jobs.models import Job
-from retinue.kit.jobs.queue import LEASE_S, MOST_INTERRUPTIONS
+from retinue.kit.jobs.queue import LEASE_SECONDS, MAX_INTERRUPTIONS
 from retinue.kit.jobs.wakeup import announce_work
 from tests.kit import workshop as here
 from tests.kit.workshop import PATIENCE_S, Gate, Named, Workshop
@@ -64,7 +64,7 @@ async def test_a_lost_lease_undoes_what_the_slow_worker_did(workshop: Workshop):
     await workshop.ask(here.wait_at_gate, "slow")
     slow = asyncio.create_task(workshop.runner().drain())
     await here.gates["gate"].until(1)
-    workshop.clock.advance(LEASE_S + 1)
+    workshop.clock.advance(LEASE_SECONDS + 1)
     other = asyncio.create_task(workshop.runner().drain())
     await here.gates["second gate"].until(1)
     with capture_logs() as logs:
@@ -82,7 +82,7 @@ async def test_a_worker_that_comes_too_late_changes_nothing(workshop: Workshop):
     await workshop.ask(here.wait_at_gate, "slow")
     slow = asyncio.create_task(workshop.runner().drain())
     await here.gates["gate"].until(1)
-    workshop.clock.advance(LEASE_S + 1)
+    workshop.clock.advance(LEASE_SECONDS + 1)
     here.gates["second gate"].opened.set()
     await workshop.drain()
     here.gates["gate"].opened.set()
@@ -94,8 +94,8 @@ async def test_a_job_that_takes_down_every_worker_is_dead_in_the_end(workshop: W
     await workshop.ask(here.leave_mark, "poison")
     await workshop.change(
         "UPDATE jobs SET state = 'running', worker = 'gone', attempt = ?, interrupted = ?, lease_until = 1",
-        MOST_INTERRUPTIONS + 1,
-        MOST_INTERRUPTIONS,
+        MAX_INTERRUPTIONS + 1,
+        MAX_INTERRUPTIONS,
     )
     await workshop.drain()
     [job] = await workshop.jobs()
@@ -123,7 +123,7 @@ async def test_a_started_runner_hears_of_work_at_once(live: Workshop, monkeypatc
     async def hear_nothing(seconds: float) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(runner_module, "_POLL_S", 600)
+    monkeypatch.setattr(runner_module, "_POLL_SECONDS", 600)
     monkeypatch.setattr(live.instance.database, "wait_for_change", hear_nothing)
     runner = live.runner()
     await runner.start()
@@ -137,7 +137,7 @@ async def test_a_started_runner_hears_of_work_at_once(live: Workshop, monkeypatc
 
 
 async def test_a_runner_hears_of_the_work_of_other_processes(live: Workshop, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(runner_module, "_POLL_S", 600)
+    monkeypatch.setattr(runner_module, "_POLL_SECONDS", 600)
     settings = live.instance.settings
     other = await here.open_workshop(settings.data_dir, settings.database_url, SystemClock())
     announce_work(other.instance)
@@ -207,12 +207,12 @@ async def test_a_lease_is_held_while_its_job_runs(workshop: Workshop):
     gate: Gate = here.gates["gate"]
     await gate.until(1)
     [job] = await workshop.jobs(state="running")
-    workshop.clock.advance(LEASE_S - 1)
+    workshop.clock.advance(LEASE_SECONDS - 1)
     runner._wake.set()
     async with asyncio.timeout(PATIENCE_S):
         while (await _only(workshop)).lease_until == job.lease_until:
             await asyncio.sleep(0.001)
-    workshop.clock.advance(LEASE_S - 1)
+    workshop.clock.advance(LEASE_SECONDS - 1)
     assert await workshop.drain() == 0
     gate.opened.set()
     await runner.stop()
@@ -231,11 +231,11 @@ async def test_a_claim_that_never_reached_its_worker_runs_out(workshop: Workshop
         "UPDATE jobs SET state = 'running', attempt = 1, run_at = 0, worker = ?, lease_until = ?"
         " WHERE kind = 'leave_mark'",
         runner.status().worker,
-        workshop.clock.time() + LEASE_S,
+        workshop.clock.time() + LEASE_SECONDS,
     )
     for _ in range(4):
         before = (await workshop.jobs(kind="wait_at_gate"))[0].lease_until
-        workshop.clock.advance(LEASE_S / 3 + 0.1)
+        workshop.clock.advance(LEASE_SECONDS / 3 + 0.1)
         runner._wake.set()
         async with asyncio.timeout(PATIENCE_S):
             while (await workshop.jobs(kind="wait_at_gate"))[0].lease_until == before:

@@ -2,12 +2,13 @@ import asyncio
 
 import pytest
 
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.db.session import SystemDb
-from retinue.kit.db.unit import Unit
+from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.jobs.models import Schedule
 from retinue.kit.jobs.schedules import Schedules
 from tests.kit import workshop as here
+from tests.kit.job_factory import handlers
 from tests.kit.workshop import Workshop, workshop_on
 
 
@@ -19,7 +20,7 @@ async def workshop(databases, tmp_path):
 
 
 async def the_schedule(workshop: Workshop) -> Schedule:
-    unit = Unit(workshop.instance.database, reads_freely=True)
+    unit = UnitOfWork(workshop.instance.database, reads_outside_transaction=True)
     found = await SystemDb(unit, workshop.clock, workshop.instance.ring).get(Schedule, "keep_time")
     assert found is not None
     return found
@@ -46,7 +47,7 @@ async def test_runs_that_were_missed_are_made_up_for_once_and_the_beat_is_kept(w
 
 async def test_of_two_processes_one_fires(workshop: Workshop):
     settings = workshop.instance.settings
-    clock = HeldClock()
+    clock = ManualClock()
     other = await here.open_workshop(settings.data_dir, settings.database_url, clock, here.CLOCKWORK)
     runners = [workshop.runner(), other.runner()]
     for runner in runners:
@@ -60,11 +61,11 @@ async def test_of_two_processes_one_fires(workshop: Workshop):
 
 
 async def test_whoever_saw_the_same_time_too_late_does_not_fire_again(workshop: Workshop):
-    schedules = Schedules(workshop.instance, [here.keep_time])
+    schedules = Schedules(workshop.instance, handlers(here.keep_time))
     seen_at = (await the_schedule(workshop)).next_at
     for _ in range(2):
-        unit = Unit(workshop.instance.database, reads_freely=False)
-        await schedules._fire_one(unit, here.keep_time, seen_at, seen_at)
+        unit = UnitOfWork(workshop.instance.database, reads_outside_transaction=False)
+        await schedules._fire_one(unit, *handlers(here.keep_time), seen_at, seen_at)
         await unit.commit()
         await workshop.drain()
     assert here.ran == ["keep_time"]

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retinue.kit.clock import HeldClock
-from retinue.kit.limits import PLANS, MemoryStore, PlanLimits, Used, limits_for
+from retinue.kit.clock import ManualClock
+from retinue.kit.limits import PLANS, MemoryStore, PlanLimits, WindowUsage, limits_for
 
 FREE = PLANS["free"]
 BUCKETS = {60_000: 500, 3_600_000: 60_000, 86_400_000: 1_440_000}
@@ -68,7 +68,7 @@ sequences = st.lists(st.tuples(pauses, costs), min_size=20, max_size=60)
 
 def held():
     """A clock early in a millisecond, so that its own steps never reach the next one."""
-    return HeldClock(1_800_000_000.0001)
+    return ManualClock(1_800_000_000.0001)
 
 
 @settings(max_examples=40, deadline=None)
@@ -83,7 +83,7 @@ def test_every_decision_is_that_of_the_reference(plan, burst, sequence):
         decision = store.hit("tenant", plan, cost, burst=burst)
         assert decision.allowed == reference.hit(now, cost)
         used = [reference.used(now, window) for window in BUCKETS]
-        assert store.used("tenant") == Used(*used)
+        assert store.used("tenant") == WindowUsage(*used)
         if decision.allowed:
             left = [max(0, limit - spent) for limit, spent in zip(limits, used, strict=True)]
             assert decision.remaining == min(left)
@@ -174,7 +174,7 @@ def test_refused_calls_cost_nothing_in_any_window():
     store = MemoryStore(held())
     limits = limits_for("free", {"requests_per_hour": 3})
     assert [store.hit("tenant", limits, 10).allowed for _ in range(50)] == [True] * 3 + [False] * 47
-    assert store.used("tenant") == Used(30, 3, 3)
+    assert store.used("tenant") == WindowUsage(30, 3, 3)
 
 
 def test_a_look_shows_the_headers_and_charges_nothing():
@@ -273,8 +273,8 @@ def test_memory_is_bounded_and_the_busy_key_is_kept():
         store.hit(f"ip_{number}", FREE, 1)
         store.hit("busy", FREE, 0 if number else 10)
         assert len(store) <= 100
-    assert store.used("busy") == Used(10, 1, 1)
-    assert store.used("ip_0") == Used(0, 0, 0)
+    assert store.used("busy") == WindowUsage(10, 1, 1)
+    assert store.used("ip_0") == WindowUsage(0, 0, 0)
 
 
 def test_idle_keys_are_forgotten_as_others_come():

@@ -3,9 +3,9 @@ import math
 import msgspec
 import pytest
 
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.errors import Invalid, RateLimited
-from retinue.kit.limits import COST, PLANS, Decision, MemoryStore, PlanLimits, limits_for
+from retinue.kit.limits import COST, PLANS, MemoryStore, PlanLimits, RateLimitDecision, limits_for
 
 NUMBERS = {
     "free": (60, 1_000, 10_000, 6, 5, 1, 2.0, 10),
@@ -40,7 +40,7 @@ def test_null_is_unlimited():
     limits = limits_for(
         "free", {"requests_per_minute": None, "requests_per_hour": None, "requests_per_day": None}
     )
-    store = MemoryStore(HeldClock())
+    store = MemoryStore(ManualClock())
     decisions = [store.hit("tenant", limits, COST["chat"]) for _ in range(2000)]
     assert all(decision.allowed for decision in decisions)
     assert decisions[-1].limit == 2**31 - 1
@@ -48,7 +48,7 @@ def test_null_is_unlimited():
 
 def test_a_limit_of_nothing_refuses_everything_but_a_look():
     limits = limits_for("free", {"requests_per_minute": 0})
-    store = MemoryStore(HeldClock())
+    store = MemoryStore(ManualClock())
     refused = store.hit("tenant", limits, 1)
     assert (refused.allowed, refused.limit, refused.retry_after) == (False, 0, 60)
     assert store.hit("tenant", limits, 0).allowed
@@ -94,13 +94,13 @@ def test_an_unknown_plan_is_refused():
 
 @pytest.mark.parametrize(("kind", "count"), [("read", 60), ("write", 30), ("delete", 30), ("chat", 6)])
 def test_a_free_minute_without_burst_holds_exactly(kind, count):
-    store = MemoryStore(HeldClock())
+    store = MemoryStore(ManualClock())
     decisions = [store.hit("tenant", PLANS["free"], COST[kind], burst=False) for _ in range(count + 1)]
     assert [decision.allowed for decision in decisions] == [True] * count + [False]
 
 
 def test_the_headers_are_ready_for_asgi():
-    assert Decision(True, 60, 59, 1_800_000_060, 60).headers() == [
+    assert RateLimitDecision(True, 60, 59, 1_800_000_060, 60).headers() == [
         (b"x-ratelimit-limit", b"60"),
         (b"x-ratelimit-remaining", b"59"),
         (b"x-ratelimit-reset", b"1800000060"),
@@ -109,7 +109,7 @@ def test_the_headers_are_ready_for_asgi():
 
 
 def test_headers_stay_right_after_more_numbers_than_are_kept():
-    decisions = [Decision(True, 10_000, left, 1_800_000_000 + left, 3600) for left in range(10_000)]
+    decisions = [RateLimitDecision(True, 10_000, left, 1_800_000_000 + left, 3600) for left in range(10_000)]
     for decision in decisions + decisions[:10]:
         _, remaining, reset, _ = decision.headers()
         assert (int(remaining[1]), int(reset[1])) == (decision.remaining, decision.reset)
@@ -122,7 +122,7 @@ class FormRateLimited(RateLimited):
 
 
 def test_a_refusal_describes_the_limit_that_refused():
-    refused = Decision(False, 1000, 0, 1_800_003_600, 3600, retry_after=17)
+    refused = RateLimitDecision(False, 1000, 0, 1_800_003_600, 3600, retry_after=17)
     error = refused.refusal()
     assert type(error) is RateLimited
     assert error.details == {"limit": 1000, "window": 3600, "retry_after": 17}

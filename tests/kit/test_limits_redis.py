@@ -9,16 +9,14 @@ import pytest
 import structlog
 from redis.asyncio import Redis
 
-from retinue.kit.clock import HeldClock, SystemClock
+from retinue.kit.clock import ManualClock, SystemClock
 from retinue.kit.ids import new_id
-from retinue.kit.limits import PLANS, Limiter, LimitsUnreachable, MemoryStore, Used, limits_for
+from retinue.kit.limits import PLANS, Limiter, LimitsUnreachable, MemoryStore, WindowUsage, limits_for
 from retinue.kit.limits.redis import RedisStore
-from tests.redis_server import BINARY, RedisServer
+from tests.redis_server import BINARY, RedisServer, own_server
 
 FREE = PLANS["free"]
 STANDING = "redis://127.0.0.1:6379/0"
-
-own_server = pytest.mark.skipif(BINARY is None, reason="only a redis-server of our own can be killed")
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def tenant():
 
 
 def early_in_a_millisecond():
-    return HeldClock(1_800_000_000.0001)
+    return ManualClock(1_800_000_000.0001)
 
 
 PLANS_TRIED = [
@@ -123,7 +121,7 @@ async def test_redis_itself_is_the_clock(store, tenant):
     decision = await store.hit(tenant, FREE, 10)
     assert (decision.allowed, decision.limit, decision.remaining, decision.window) == (True, 60, 50, 60)
     assert 58 <= decision.reset - time.time() <= 62
-    assert await store.used(tenant) == Used(10, 1, 1)
+    assert await store.used(tenant) == WindowUsage(10, 1, 1)
 
 
 async def test_fifty_at_once_are_admitted_exactly(store, tenant):
@@ -210,30 +208,28 @@ def limiter_with(url, **options):
 
 
 async def test_a_limiter_without_redis_is_plain_and_obeys_the_burst_setting():
-    steady = Limiter(MemoryStore(HeldClock()), burst=False)
-    assert steady.is_local
-    assert sum(steady.hit_now("tenant", FREE, 1).allowed for _ in range(130)) == 60
+    steady = Limiter(MemoryStore(ManualClock()), burst=False)
+    assert sum([(await steady.hit("tenant", FREE, 1)).allowed for _ in range(130)]) == 60
     assert (await steady.hit("tenant", FREE, 0)).remaining == 0
-    bursting = Limiter(MemoryStore(HeldClock()), burst=True)
-    assert sum(bursting.hit_now("tenant", FREE, 1).allowed for _ in range(130)) == 120
+    bursting = Limiter(MemoryStore(ManualClock()), burst=True)
+    assert sum([(await bursting.hit("tenant", FREE, 1)).allowed for _ in range(130)]) == 120
     assert not (await bursting.hit("tenant", FREE, 1)).allowed
-    assert bursting.hit_window_now("form", 1, 60).allowed
+    assert (await bursting.hit_window("form", 1, 60)).allowed
     assert not (await bursting.hit_window("form", 1, 60)).allowed
     assert await bursting.acquire("tenant", 1, "a", 30)
     await bursting.release("tenant", "a")
     assert await bursting.acquire("tenant", 1, "b", 30)
-    assert await bursting.used("tenant") == Used(120, 120, 120)
+    assert await bursting.used("tenant") == WindowUsage(120, 120, 120)
     await bursting.close()
 
 
 async def test_limiters_with_redis_share_their_limits(url, tenant):
     one, other = limiter_with(url, patience=5), limiter_with(url, patience=5)
-    assert not one.is_local
     decisions = [await limiter.hit(tenant, FREE, 10) for limiter in (one, other) * 4]
     assert [decision.allowed for decision in decisions] == [True] * 6 + [False] * 2
     throttled = [await limiter.hit_window(tenant, 3, 60) for limiter in (one, other) * 2]
     assert [decision.allowed for decision in throttled] == [True] * 3 + [False]
-    assert await one.used(tenant) == await other.used(tenant) == Used(60, 6, 6)
+    assert await one.used(tenant) == await other.used(tenant) == WindowUsage(60, 6, 6)
     assert await one.acquire(tenant, 1, "a", 30)
     assert not await other.acquire(tenant, 1, "b", 30)
     await one.release(tenant, "a")
@@ -254,7 +250,7 @@ async def test_a_killed_redis_means_local_limits_one_warning_and_recovery(server
         assert sum(decision.allowed for decision in decisions) == 60
         assert [(await limiter.hit_window("form", 1, 60)).allowed for _ in range(2)] == [True, False]
         assert not await limiter.acquire("tenant", 1, "another", 30)
-        assert await limiter.used("tenant") == Used(60, 60, 60)
+        assert await limiter.used("tenant") == WindowUsage(60, 60, 60)
         assert [(entry["log_level"], entry["event"]) for entry in logs] == [("warning", "redis_lost")]
 
         recovery = limiter._recovery
@@ -262,7 +258,7 @@ async def test_a_killed_redis_means_local_limits_one_warning_and_recovery(server
         server.start()
         await asyncio.wait_for(recovery, 10)
         assert (await limiter.hit("tenant", FREE, 1)).remaining == 59
-        assert await limiter._shared.used("tenant") == Used(1, 1, 1)
+        assert await limiter._shared.used("tenant") == WindowUsage(1, 1, 1)
     assert [entry["event"] for entry in logs] == ["redis_lost", "redis_found"]
     await limiter.close()
 
@@ -297,7 +293,7 @@ async def test_a_late_event_loop_is_not_taken_for_an_outage(url, tenant):
         for _ in range(2):
             await asyncio.gather(limiter.hit(tenant, FREE, 1), stall(), limiter.hit(tenant, FREE, 1))
     assert logs == []
-    assert await limiter._shared.used(tenant) == Used(5, 5, 5)
+    assert await limiter._shared.used(tenant) == WindowUsage(5, 5, 5)
     await limiter.close()
 
 

@@ -1,5 +1,6 @@
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -9,11 +10,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from schemathesis import GenerationMode
 
 from retinue.kit.context import Context
-from retinue.kit.http.incoming import decode_query
+from retinue.kit.context.config_schemas import ConfigSchema
+from retinue.kit.context.manifest import Manifest
 from retinue.kit.http.openapi import describe
+from retinue.kit.http.request_content import decode_query
 from retinue.kit.http.routing import PUBLIC, Routes
 from retinue.kit.lists import Page
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 from tests.kit.openapi_routes import ROUTES
 
 RATE_LIMIT_HEADERS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
@@ -99,11 +102,13 @@ def test_path_parameters_are_named_as_in_the_path(operations):
 
 
 def test_query_fields_are_parameters_with_their_limits_and_defaults(operations):
-    parameters = {each["name"]: each for each in operations["list_agents"]["parameters"]}
+    parameters = {
+        each["name"]: each for each in operations["list_agents"]["parameters"] if each.get("in") == "query"
+    }
     assert list(parameters) == ["page", "per_page", "search", "sort", "status", "archived", "created_after"]
     assert not any(each["required"] for each in parameters.values())
     assert parameters["page"]["schema"].items() >= {"type": "integer", "minimum": 1, "default": 1}.items()
-    assert parameters["search"]["schema"] == {"type": "string", "maxLength": 100}
+    assert parameters["search"]["schema"].items() >= {"type": "string", "maxLength": 100}.items()
     assert parameters["status"]["schema"] == {"$ref": "#/components/schemas/Status"}
     assert parameters["archived"]["description"] == "Whether to show archived agents too."
     assert parameters["archived"]["schema"] == {"type": "boolean", "default": False}
@@ -152,7 +157,7 @@ def test_a_reply_is_described_by_its_body(operations):
 def test_a_union_is_any_of_its_members_beside_its_stream(operations):
     content = operations["chat"]["responses"]["200"]["content"]
     assert content["application/json"]["schema"]["anyOf"] == [
-        {"$ref": "#/components/schemas/Message"},
+        {"$ref": "#/components/schemas/MessageReply"},
         {"$ref": "#/components/schemas/Started"},
     ]
     assert "text/event-stream" in content
@@ -187,12 +192,12 @@ def test_an_upload_is_a_form_with_files(operations):
 @pytest.mark.parametrize(
     ("name", "statuses"),
     [
-        ("list_agents", "200 401 403 422 429 503"),
-        ("create_agent", "201 400 401 403 409 413 415 422 429 503"),
+        ("list_agents", "200 401 403 404 422 429 503"),
+        ("create_agent", "201 400 401 403 404 409 413 415 422 429 503"),
         ("get_agent", "200 401 403 404 429 503"),
         ("delete_agent", "204 401 403 404 429 503"),
         ("set_label", "200 400 401 404 413 415 422 429 503"),
-        ("upload_file", "201 401 403 409 413 415 422 429 503"),
+        ("upload_file", "201 401 403 404 409 413 415 422 429 503"),
         ("download_file", "200 401 403 404 503"),
         ("get_health", "200 503"),
     ],
@@ -207,7 +212,7 @@ def test_an_operation_lists_the_statuses_that_can_happen(operations, name, statu
         ("create_agent", "409", ["agent_archived", "idempotency_conflict", "slug_taken"]),
         ("create_agent", "403", ["forbidden"]),
         ("create_agent", "422", ["idempotency_key_reused", "validation_error"]),
-        ("get_agent", "404", ["agent_not_found"]),
+        ("get_agent", "404", ["agent_not_found", "tenant_not_found"]),
         ("set_label", "404", ["agent_not_found", "not_found"]),
         ("chat", "413", ["payload_too_large"]),
         ("upload_file", "413", ["file_too_large"]),
@@ -243,6 +248,14 @@ def test_an_idempotent_operation_takes_a_key(operations):
     assert key in operations["create_agent"]["parameters"]
     assert key not in operations["chat"]["parameters"]
     assert "Idempotent-Replayed" in operations["create_agent"]["responses"]["201"]["headers"]
+
+
+def test_the_tenant_to_act_in_is_a_header_wherever_it_counts(document, operations):
+    tenant = {"$ref": "#/components/parameters/TenantId"}
+    assert document["components"]["parameters"]["TenantId"]["name"] == "X-Tenant-ID"
+    taking = {name for name, each in operations.items() if tenant in each.get("parameters", [])}
+    of_a_tenant = {name for name, each in operations.items() if ":" in each["x-requires"]}
+    assert taking == of_a_tenant
 
 
 def _routes_returning(*types):
@@ -290,8 +303,64 @@ def test_paths_that_differ_only_in_a_parameter_name_are_refused():
     @routes.delete("/{id}", requires=PUBLIC)
     async def delete_thing(ctx: Context, id: str) -> None: ...
 
-    with pytest.raises(TypeError, match="same path"):
+    with pytest.raises(TypeError, match="differ only in the names"):
         describe(routes.routes, "")
+
+
+class _BoxCreate(Schema):
+    config: dict[str, Any]
+    parts: list[dict[str, Any]]
+
+
+class _RoundBoxConfig(msgspec.Struct):
+    """A box without corners."""
+
+    width: int
+    lid: bool = False
+
+
+_LENGTH = {"type": "integer"}
+_SQUARE = {"type": "object", "properties": {"width": _LENGTH, "height": _LENGTH}, "required": ["height"]}
+
+
+def _describe_boxes(*declared):
+    routes = Routes("/boxes", tag="boxes")
+
+    @routes.post("", requires=PUBLIC)
+    async def create_box(ctx: Context, body: _BoxCreate) -> None: ...
+
+    manifests = (Manifest(name="kit", config_schemas=declared),)
+    return json.loads(describe(routes.routes, "", manifests))["components"]["schemas"]
+
+
+def test_a_free_form_object_stays_one_and_lists_the_schemas_of_its_kinds():
+    places = ("_BoxCreate.config", "_BoxCreate.parts[].config")
+    schemas = _describe_boxes(
+        ConfigSchema(fields=places, kind="other/round", schema=_RoundBoxConfig),
+        ConfigSchema(
+            fields=places, kind="square", schema=_SQUARE, name="Square", description="Four corners."
+        ),
+        ConfigSchema(fields=("Crate.config",), kind="square", schema=_SQUARE, name="SquareCrate"),
+    )
+    kinds = {name: {"$ref": f"#/components/schemas/{name}"} for name in ("Square", "_RoundBoxConfig")}
+    by_kind = {"square": kinds["Square"], "other/round": kinds["_RoundBoxConfig"]}
+    box = schemas["_BoxCreate"]["properties"]
+    assert box["config"] == {"type": "object", "x-config-schemas": by_kind}
+    assert list(box["config"]["x-config-schemas"]) == ["square", "other/round"]
+    assert box["parts"]["items"] == {
+        "type": "object",
+        "properties": {"config": {"x-config-schemas": by_kind}},
+    }
+    assert schemas["Square"] == {**_SQUARE, "title": "Square", "description": "Four corners."}
+    assert list(schemas["Square"]["properties"]) == ["height", "width"]
+    assert schemas["_RoundBoxConfig"]["required"] == ["width"]
+    assert "SquareCrate" not in schemas, "the document has no field of that name"
+
+
+def test_two_configs_of_one_name_are_refused():
+    square = ConfigSchema(fields=("_BoxCreate.config",), kind="square", schema=_SQUARE, name="Square")
+    with pytest.raises(TypeError, match="Square"):
+        _describe_boxes(square, square)
 
 
 def _whole(value):

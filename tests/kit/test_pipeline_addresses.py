@@ -6,6 +6,8 @@ from retinue.domains import DOMAINS
 from tests.client import Api
 from tests.kit.planted import ANYONE, Exchange
 
+pytestmark = pytest.mark.either_database
+
 PROXY = "10.0.0.1"
 CLAIMED = ("X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP", "Client-IP")
 

@@ -9,8 +9,8 @@ from retinue.domains import DOMAINS
 from retinue.kit import failpoints
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.http import idempotency
+from tests.kit.idempotency import is_replay, kept, notes, post
 from tests.kit.planted import PATIENCE_S
-from tests.kit.test_pipeline_idempotency import is_replay, kept, notes, post
 from tests.services import in_each
 
 SLOW = "/planted/slow"
@@ -85,7 +85,7 @@ async def test_of_many_that_find_an_abandoned_claim_one_takes_it(me, planted, pe
 
 
 async def test_a_long_request_keeps_its_claim(me, planted, people, clock, monkeypatch):
-    monkeypatch.setattr(idempotency, "_RENEW_S", 0.01)
+    monkeypatch.setattr(idempotency, "_RENEW_SECONDS", 0.01)
     first = asyncio.create_task(post(me, SLOW))
     await planted.gate.somebody_waits()
     await renewed(people, clock, times=3)
@@ -106,7 +106,7 @@ async def renewed(people, clock, *, times: int) -> None:
 
 
 async def test_a_renewal_that_fails_is_tried_again(service, me, planted, people, clock, monkeypatch):
-    monkeypatch.setattr(idempotency, "_RENEW_S", 0.01)
+    monkeypatch.setattr(idempotency, "_RENEW_SECONDS", 0.01)
     first = asyncio.create_task(post(me, SLOW))
     await planted.gate.somebody_waits()
     failed = asyncio.Event()
@@ -160,7 +160,7 @@ async def test_an_answer_lost_after_its_commit_is_found_by_the_retry(me, planted
 
 
 async def test_a_claim_that_cannot_be_settled_hides_no_error(me, people, clock, monkeypatch):
-    settle = idempotency._settle
+    settle = idempotency._store_refusal
 
     async def settle_without_a_database(ctx, claim, error):
         async def refuse():
@@ -170,7 +170,7 @@ async def test_a_claim_that_cannot_be_settled_hides_no_error(me, people, clock, 
             patch.setattr(ctx.instance.database, "begin", refuse)
             await settle(ctx, claim, error)
 
-    monkeypatch.setattr(idempotency, "_settle", settle_without_a_database)
+    monkeypatch.setattr(idempotency, "_store_refusal", settle_without_a_database)
     answer = await post(me, "/planted/failing/conflict")
     assert (answer.status, answer.code) == (409, "conflict")
     (row,) = await kept(people)

@@ -7,6 +7,8 @@ from retinue.domains import DOMAINS
 from tests.client import Api, Response
 from tests.kit.planted import ANYONE
 
+pytestmark = pytest.mark.either_database
+
 CONSOLE = "https://console.example"
 LOOK_ALIKES = [
     "null",

@@ -3,10 +3,12 @@
 import pytest
 
 from retinue.domains import DOMAINS
-from tests.client import Response
+from tests.client import Api, Response
 from tests.factories.people import PASSWORD
 from tests.kit.planted import ANYONE
 from tests.services import in_each
+
+pytestmark = pytest.mark.either_database
 
 NAMES = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-window")
 ABSENT = "/planted/notes/file_aaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -121,3 +123,11 @@ async def test_a_head_request_of_a_stream_ends_and_starts_nothing(me, planted):
     assert (answer.status, answer.body) == (200, b"")
     assert answer.headers["content-type"] == "text/event-stream"
     assert not planted.gate.entered.is_set()
+
+
+async def test_health_tells_strangers_nothing_of_the_network_behind_it(make_service):
+    api = Api(await make_service(egress_allow=("10.0.0.0/8", "db.internal")))
+    answer = await api.get("/health")
+    assert set(answer.json()) == {"status", "version", "database", "worker", "vault", "sandbox"}
+    assert b"10.0.0" not in answer.body
+    assert b"internal" not in answer.body

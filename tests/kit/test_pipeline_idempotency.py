@@ -7,39 +7,17 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.domains import DOMAINS
-from retinue.files.models import File
 from retinue.kit.errors import RateLimited
-from retinue.kit.http.idempotency import StoredAnswer
-from tests.client import Api, Response
-from tests.factories.people import PASSWORD, People
+from tests.factories.people import PASSWORD
+from tests.kit.idempotency import NOTES, is_replay, kept, notes, post
 from tests.kit.planted import ANYONE
 
-NOTES = "/planted/notes"
 DAY_S = 24 * 3600
 
 
 @pytest.fixture
 async def service(make_service, planted):
     return await make_service(manifests=(*DOMAINS, planted.manifest), burst=False)
-
-
-async def post(caller: Api, path: str = NOTES, name: str = "a", key: str = "key", **more) -> Response:
-    more.setdefault("json", {"name": name})
-    return await caller.request("POST", path, headers={"Idempotency-Key": key}, **more)
-
-
-def is_replay(answer: Response) -> bool:
-    return answer.headers.get("idempotent-replayed") == "true"
-
-
-async def notes(people: People) -> int:
-    async with people.context() as ctx:
-        return await ctx.system("test").count(File, purpose="planted")
-
-
-async def kept(people: People) -> list[StoredAnswer]:
-    async with people.context() as ctx:
-        return await ctx.system("test").all(StoredAnswer)
 
 
 async def test_a_repeated_request_gets_the_same_bytes_and_says_so(me, people):

@@ -11,10 +11,13 @@ from retinue.app import Service
 from retinue.domains import DOMAINS
 from tests.client import Api
 from tests.kit.planted import ANYONE, PATIENCE_S, Planted
-from tests.kit.test_limits_redis import own_server
-from tests.redis_server import RedisServer
+from tests.redis_server import RedisServer, own_server
 
-pytestmark = [own_server, pytest.mark.one_service("starts the second process itself, and kills Redis")]
+pytestmark = [
+    pytest.mark.either_database,
+    own_server,
+    pytest.mark.one_service("starts the second process itself, and kills Redis"),
+]
 
 
 @pytest.fixture

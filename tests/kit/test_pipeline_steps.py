@@ -8,7 +8,7 @@ import pytest
 from retinue.domains import DOMAINS
 from retinue.files.models import File
 from retinue.kit import failpoints
-from retinue.kit.http.idempotency import StoredAnswer
+from retinue.kit.http.idempotency import IdempotencyKey
 from tests.client import Api, Response
 from tests.factories.people import People
 
@@ -83,7 +83,7 @@ async def test_a_step_is_forgotten_with_its_key(service, me, people, clock):
     clock.advance(DAY_S + 3700)
     await service.runner.drain()
     async with people.context() as ctx:
-        assert await ctx.system("test").all(StoredAnswer) == []
+        assert await ctx.system("test").all(IdempotencyKey) == []
 
 
 async def test_of_two_that_are_at_the_same_step_one_commits(me, people, planted, clock):

@@ -11,12 +11,12 @@ from retinue.domains import DOMAINS
 from retinue.files.models import File
 from retinue.kit import failpoints
 from retinue.kit.db.session import SystemDb
-from retinue.kit.db.unit import Unit
+from retinue.kit.db.unit_of_work import UnitOfWork
 from tests.client import Api
 from tests.databases import SERVER
 from tests.factories.happenings import audits, events
+from tests.kit.idempotency import notes
 from tests.kit.planted import PATIENCE_S, Exchange
-from tests.kit.test_pipeline_idempotency import notes
 from tests.services import in_each
 
 NOTES = "/planted/notes"
@@ -94,7 +94,7 @@ async def test_the_first_byte_leaves_after_the_commit(service, me):
     found = []
 
     async def look_from_outside():
-        unit = Unit(service.instance.database, reads_freely=True)
+        unit = UnitOfWork(service.instance.database, reads_outside_transaction=True)
         system = SystemDb(unit, service.instance.clock, service.instance.ring)
         found.append(await system.count(File, purpose="planted"))
 

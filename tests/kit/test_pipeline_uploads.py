@@ -6,12 +6,13 @@ import time
 
 import pytest
 
+from retinue import app
 from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.kit.http.uploads import sweep_spool
 from tests.client import Api, multipart
+from tests.kit.idempotency import notes
 from tests.kit.planted import PATIENCE_S, Exchange
-from tests.kit.test_pipeline_idempotency import notes
 
 UPLOADS = "/planted/uploads"
 FORM = ("Content-Type", "multipart/form-data; boundary=XXtestXX")
@@ -185,12 +186,15 @@ def test_a_spool_that_was_never_used_is_no_fault(tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
-async def test_a_start_removes_what_a_crash_has_left(service, clock, planted):
+async def test_a_start_removes_what_a_crash_has_left(service, clock, planted, monkeypatch):
     folder = service.settings.data_dir / "tmp"
     folder.mkdir(exist_ok=True)
     old, young = spooled(folder, "a" * 32, 4000), spooled(folder, "b" * 32, 10)
+    monkeypatch.setattr(app, "_SANDBOX_PROBE_DELAY_SECONDS", 0)
     again = Service(service.settings, clock)
     await again.start()
+    # As the command does once requests are taken: a start does not wait for it.
+    await asyncio.wait_for(again.probe_sandboxes(), PATIENCE_S)
     await again.stop()
     assert (old.exists(), young.exists()) == (False, True), "the young one may be another process's"
     young.unlink()

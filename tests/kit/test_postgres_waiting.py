@@ -2,6 +2,7 @@
 
 import asyncio
 
+import asyncpg
 import pytest
 
 from tests.databases import SERVER
@@ -42,3 +43,26 @@ async def test_a_caller_who_leaves_as_a_connection_comes_free_gives_it_back(make
         await waiting
     async with asyncio.timeout(5):
         await database.rollback(await database.begin())
+
+
+async def test_a_watcher_who_leaves_while_it_starts_to_listen_closes_its_connection(
+    service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listeners: list[asyncpg.Connection] = []
+    has_begun = asyncio.Event()
+
+    async def listen_for_ever(connection: asyncpg.Connection, *_: object) -> None:
+        listeners.append(connection)
+        has_begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncpg.Connection, "add_listener", listen_for_ever)
+    database = service.instance.database
+    await database.close()  # a listener of the service's own would be used instead
+    watching = asyncio.create_task(database.wait_for_change(60))
+    async with asyncio.timeout(5):
+        await has_begun.wait()
+    watching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await watching
+    assert [listener.is_closed() for listener in listeners] == [True]

@@ -10,7 +10,10 @@ from retinue.kit.http.discovery import get_reference_asset, get_reference_page
 
 ASSETS = resources.files("retinue.kit.http").joinpath("assets")
 HTML = ASSETS.joinpath("reference.html").read_text()
-SCRIPT = ASSETS.joinpath("reference.js").read_text()
+# One script may read another one beside it, and nothing else.
+_BESIDE = re.compile(r'^import {[\w, ]+} from "\./reference-[a-z]+\.js";$', re.MULTILINE)
+SCRIPTS = ("reference.js", "reference-schemas.js")
+SCRIPT = "".join(_BESIDE.sub("", ASSETS.joinpath(name).read_text()) for name in SCRIPTS)
 STYLE = ASSETS.joinpath("reference.css").read_text()
 
 
@@ -61,6 +64,8 @@ async def test_every_asset_of_the_page_is_served(page):
         document = await get_reference_asset(None, path.removeprefix("/docs/"))
         assert document.content == ASSETS.joinpath(path.removeprefix("/docs/")).read_bytes()
         assert document.mime_type.startswith(("text/javascript", "text/css"))
+    for name in SCRIPTS:
+        assert (await get_reference_asset(None, name)).mime_type.startswith("text/javascript")
 
 
 async def test_the_page_is_served_under_a_policy_that_allows_only_its_own_origin():

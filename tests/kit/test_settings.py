@@ -1,10 +1,13 @@
 """Settings: read once, refused by name, warned about by nearest name."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from retinue.kit.settings import LOOPBACK, BadSetting, Settings, documented, load
+from retinue.kit.settings import LOOPBACK, BadSetting, Settings, list_documented_settings, load_settings
+from retinue.wiring import command_settings, server_settings
+from tests.kit.certificates import certificate_for
 
 
 @pytest.mark.parametrize(
@@ -16,7 +19,19 @@ from retinue.kit.settings import LOOPBACK, BadSetting, Settings, documented, loa
         ("RETINUE_BASE_URL", "example.com"),
         ("RETINUE_BASE_URL", "ftp://example.com"),
         ("RETINUE_ADMIN_EMAIL", "nonsense"),
+        ("RETINUE_ADMIN_EMAIL", "Admin <admin@example.com>"),
+        ("RETINUE_ADMIN_EMAIL", "the admin@example.com"),
+        ("RETINUE_ADMIN_EMAIL", "a@b.c@d.e"),
+        ("RETINUE_BASE_URL", "https://x[::1]/"),
         ("RETINUE_TRUSTED_PROXIES", "proxy.local"),
+        ("RETINUE_CA_BUNDLE", "/nowhere/ca.pem"),
+        ("RETINUE_CA_BUNDLE", __file__),
+        ("HTTPS_PROXY", "socks5://proxy:1080"),
+        ("HTTPS_PROXY", "https://proxy:3128"),
+        ("HTTP_PROXY", "http://proxy:many"),
+        ("HTTP_PROXY", "http://"),
+        ("HTTP_PROXY", "http://proxy:3128/path"),
+        ("RETINUE_PROXY_RESOLVES", "sometimes"),
         ("RETINUE_PASSWORD_COST", "1,2"),
         ("RETINUE_DATABASE_POOL", "0"),
         ("RETINUE_WEBHOOK_RETRY_SCHEDULE", "soon"),
@@ -26,42 +41,107 @@ from retinue.kit.settings import LOOPBACK, BadSetting, Settings, documented, loa
 )
 def test_a_bad_value_is_refused_and_its_variable_named(variable: str, value: str) -> None:
     with pytest.raises(BadSetting, match=f"^{variable} "):
-        load({variable: value})
+        load_settings({variable: value})
+
+
+def test_a_bundle_of_certificates_is_read_at_start(tmp_path: Path) -> None:
+    _, bundle = certificate_for("api.example", tmp_path)
+    assert load_settings({"RETINUE_CA_BUNDLE": str(bundle)})[0].ca_bundle == bundle
+    assert load_settings({"RETINUE_CA_BUNDLE": ""})[0].ca_bundle is None
+
+
+def test_a_proxy_is_read_in_either_case_and_without_a_scheme() -> None:
+    settings, warnings = load_settings(
+        {
+            "https_proxy": "ada:hush@proxy:3128",
+            "HTTP_PROXY": "",
+            "http_proxy": "http://other",
+            "no_proxy": "a, .b",
+        }
+    )
+    assert settings.https_proxy is not None
+    assert settings.https_proxy.reveal() == "http://ada:hush@proxy:3128"
+    assert (settings.http_proxy, settings.no_proxy, warnings) == (None, ("a", ".b"), [])
+    assert "hush" not in repr(settings)
 
 
 def test_an_unknown_variable_gets_a_warning_with_the_nearest_name() -> None:
-    _, warnings = load({"RETINUE_DATABSE_URL": "x", "RETINUE_TEST_ANYTHING": "x", "HOME": "/"})
+    _, warnings = load_settings({"RETINUE_DATABSE_URL": "x", "RETINUE_TEST_ANYTHING": "x", "HOME": "/"})
     assert warnings == ["unknown setting RETINUE_DATABSE_URL; did you mean RETINUE_DATABASE_URL?"]
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("# a comment\nexport RETINUE_SIGNUP='off'\nRETINUE_BURST=off\n\nnonsense\n")
-    settings, _ = load({"RETINUE_BURST": "on"}, file)
+    settings, _ = load_settings({"RETINUE_BURST": "on"}, file)
     assert (settings.signup, settings.burst) == ("off", True)
 
 
 def test_secrets_are_not_printed() -> None:
-    settings, _ = load({"RETINUE_ADMIN_PASSWORD": "hush-hush", "RETINUE_SMTP_URL": "smtp://u:hush-hush@h"})
+    settings, _ = load_settings(
+        {"RETINUE_ADMIN_PASSWORD": "hush-hush", "RETINUE_SMTP_URL": "smtp://u:hush-hush@h"}
+    )
     assert "hush" not in repr(settings)
 
 
 @pytest.mark.parametrize(
-    ("base_url", "allowed"),
+    ("base_url", "is_loopback"),
     [
-        ("http://127.0.0.1:8080", LOOPBACK),
-        ("http://localhost", LOOPBACK),
-        ("http://[::1]:1", LOOPBACK),
-        ("https://example.com", ()),
-        ("http://127.0.0.1.example.com", ()),
+        ("http://127.0.0.1:8080", True),
+        ("http://localhost", True),
+        ("http://[::1]:1", True),
+        ("https://example.com", False),
+        ("http://127.0.0.1.example.com", False),
     ],
 )
-def test_only_a_development_instance_may_call_this_machine_by_default(base_url, allowed) -> None:
-    assert Settings(base_url=base_url).egress_allowed() == allowed
-    assert Settings(base_url=base_url, egress_allow=("10.0.0.0/8",)).egress_allowed() == ("10.0.0.0/8",)
+def test_loopback_is_recognised_in_every_spelling(base_url: str, is_loopback: bool) -> None:
+    settings = server_settings(Settings(base_url=base_url), [("127.0.0.1", 8080)])
+    assert settings.is_development is is_loopback
+
+
+@pytest.mark.parametrize("bound", ["127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:8080", "https://retinue.example.com"])
+@pytest.mark.parametrize("proxies", [(), ("10.0.0.1",)])
+def test_a_development_instance_is_one_that_only_this_machine_can_reach(bound, base_url, proxies) -> None:
+    settings = server_settings(Settings(base_url=base_url, trusted_proxies=proxies), [(bound, 8080)])
+    expected = bound == "127.0.0.1" and "127.0.0.1" in base_url and not proxies
+    assert settings.is_development is expected
+    assert settings.egress_allowed() == (LOOPBACK if expected else ())
+    assert dataclasses.replace(settings, egress_allow=("10.0.0.0/8",)).egress_allowed() == ("10.0.0.0/8",)
+    assert settings.signup_policy() == ("open" if expected else "pending")
+    for chosen in ("open", "pending", "tenant", "off"):
+        assert dataclasses.replace(settings, signup=chosen).signup_policy() == chosen
+
+
+@pytest.mark.parametrize(
+    ("bound", "base_url", "is_development"),
+    [
+        ([("127.0.0.1", 80)], "http://127.0.0.1:80", True),
+        ([("::1", 80), ("127.0.0.1", 80)], "http://[::1]:80", True),
+        ([("0.0.0.0", 80)], "http://127.0.0.1:80", False),
+        ([("::", 80)], "http://127.0.0.1:80", False),
+        ([("127.0.1.1", 80), ("192.0.2.7", 80)], "http://127.0.1.1:80", False),
+        ([("192.0.2.7", 80)], "http://192.0.2.7:80", False),
+    ],
+)
+def test_every_bound_address_counts_when_no_base_url_is_set(bound, base_url, is_development) -> None:
+    settings = server_settings(Settings(), bound)
+    assert (settings.base_url, settings.is_development) == (base_url, is_development)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "is_development"),
+    [("", False), ("http://127.0.0.1:8080", True), ("https://retinue.example.com", False)],
+)
+def test_a_worker_is_in_development_only_if_its_configured_base_url_is_loopback(
+    base_url: str, is_development: bool
+) -> None:
+    settings = command_settings(Settings(base_url=base_url))
+    assert settings.is_development is is_development
+    assert settings.base_url == base_url or not base_url
 
 
 def test_every_setting_is_documented_with_its_meaning() -> None:
-    rows = documented()
+    rows = list_documented_settings()
     assert len({row.variable for row in rows}) == len(rows)
     assert all(row.meaning and row.default for row in rows)

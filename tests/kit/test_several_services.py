@@ -1,22 +1,25 @@
-"""What the tests call one service is several of them, where `RETINUE_TEST_SERVICES` says so."""
+"""What a test calls one service is several of them."""
 
 import pytest
 
 from retinue.kit.jobs.models import Job
 from tests.factories.people import People
-from tests.services import SERVICES, instances_of
+from tests.services import SEVERAL, instances_of, why_not
 
-pytestmark = pytest.mark.skipif(SERVICES == 1, reason="the tests have one service at a time")
+pytestmark = [
+    pytest.mark.several_services,
+    pytest.mark.skipif(bool(why_not()), reason=f"several services: {why_not()}"),
+]
 
 
 async def test_each_request_goes_to_the_next_service_and_jobs_to_two_of_them(make_service):
     service = await make_service(metrics=True)
     people, me = People(service), "/auth/me"
     admin = await people.super_admin()
-    for _ in range(SERVICES):
+    for _ in range(SEVERAL):
         assert (await admin.get(me)).status == 200
     instances = instances_of(service)
-    assert len(instances) == SERVICES
+    assert len(instances) == SEVERAL
     assert len({id(one.database) for one in instances}) == len({id(one.limiter) for one in instances})
     counts = [
         line
@@ -24,7 +27,7 @@ async def test_each_request_goes_to_the_next_service_and_jobs_to_two_of_them(mak
         for line in one.metrics.render().decode().splitlines()
         if line.startswith("retinue_requests_total") and f'"{me}"' in line
     ]
-    assert len(counts) == SERVICES
+    assert len(counts) == SEVERAL
     for number in range(4):
         invited = {"email": f"somebody-{number}@example.com", "role": "viewer"}
         assert (await admin.post("/users/invite", invited)).status == 201
@@ -35,7 +38,7 @@ async def test_each_request_goes_to_the_next_service_and_jobs_to_two_of_them(mak
 
 async def test_a_window_is_one_for_all_of_them_and_goes_by_the_clock_of_the_test(people, clock):
     owner = await people.signed_in("agent_developer", await people.tenant(plan="free"))
-    left = [int((await owner.get("/auth/me")).headers["x-ratelimit-remaining"]) for _ in range(2 * SERVICES)]
-    assert left == list(range(left[0], left[0] - 2 * SERVICES, -1))
+    left = [int((await owner.get("/auth/me")).headers["x-ratelimit-remaining"]) for _ in range(2 * SEVERAL)]
+    assert left == list(range(left[0], left[0] - 2 * SEVERAL, -1))
     clock.advance(61)
     assert int((await owner.get("/auth/me")).headers["x-ratelimit-remaining"]) == left[0]

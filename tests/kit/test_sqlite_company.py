@@ -42,7 +42,7 @@ async def notes(database: SqliteDatabase) -> list[str]:
 
 
 async def test_a_lone_writer_waits_for_nobody(database, monkeypatch, commits):
-    monkeypatch.setattr(sqlite, "_GATHERING_S", 60)
+    monkeypatch.setattr(sqlite, "_GROUP_COMMIT_WINDOW_SECONDS", 60)
     async with asyncio.timeout(10):
         for text in "abc":
             await note(database, text)
@@ -50,7 +50,7 @@ async def test_a_lone_writer_waits_for_nobody(database, monkeypatch, commits):
 
 
 async def test_after_two_at_once_the_next_ones_share_a_transaction(database, monkeypatch, commits):
-    monkeypatch.setattr(sqlite, "_GATHERING_S", 0.3)
+    monkeypatch.setattr(sqlite, "_GROUP_COMMIT_WINDOW_SECONDS", 0.3)
     async with asyncio.timeout(10):
         await asyncio.gather(note(database, "a"), note(database, "b"))
         await asyncio.gather(*(note(database, text, after_s=at / 100) for at, text in enumerate("cdef")))
@@ -58,12 +58,12 @@ async def test_after_two_at_once_the_next_ones_share_a_transaction(database, mon
 
 
 async def test_one_who_is_left_alone_waits_once(database, monkeypatch, commits):
-    monkeypatch.setattr(sqlite, "_GATHERING_S", 0.3)
+    monkeypatch.setattr(sqlite, "_GROUP_COMMIT_WINDOW_SECONDS", 0.3)
     await asyncio.gather(note(database, "a"), note(database, "b"))
     began = asyncio.get_running_loop().time()
     await note(database, "c")
     waited_s = asyncio.get_running_loop().time() - began
-    monkeypatch.setattr(sqlite, "_GATHERING_S", 60)
+    monkeypatch.setattr(sqlite, "_GROUP_COMMIT_WINDOW_SECONDS", 60)
     async with asyncio.timeout(10):
         await note(database, "d")
     assert (await notes(database), len(commits)) == (["a", "b", "c", "d"], 3)

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.errors import Unauthorized
-from retinue.kit.tokens import AUDIENCE, LONGEST_TOKEN, SigningKeys, TokenIssuer
+from retinue.kit.tokens import AUDIENCE, MAX_TOKEN_LENGTH, TokenIssuer, TokenSigningKeys
 
 KEY = secrets.token_bytes(32)
 ISSUER = "https://retinue.example"
@@ -36,7 +36,7 @@ MISSING = _Missing()
 
 
 def issuer(**options) -> TokenIssuer:
-    return TokenIssuer(SigningKeys(("k1", KEY)), ISSUER, HeldClock(START), **options)
+    return TokenIssuer(TokenSigningKeys(("k1", KEY)), ISSUER, ManualClock(START), **options)
 
 
 def issue(to: TokenIssuer, typ="access", lifetime_s=900, **extra) -> str:
@@ -91,8 +91,8 @@ def test_a_token_of_one_type_is_not_one_of_another_even_when_remembered():
 
 @pytest.mark.parametrize("seen_before", [False, True])
 def test_a_token_ends_at_the_second_it_says(seen_before):
-    clock = HeldClock(START)
-    tokens = TokenIssuer(SigningKeys(("k1", KEY)), ISSUER, clock)
+    clock = ManualClock(START)
+    tokens = TokenIssuer(TokenSigningKeys(("k1", KEY)), ISSUER, clock)
     token = issue(tokens, lifetime_s=900)
     if seen_before:
         tokens.verify(token, "access")
@@ -105,11 +105,11 @@ def test_a_token_ends_at_the_second_it_says(seen_before):
 
 
 def test_the_second_of_the_end_itself_is_too_late():
-    class Stopped(HeldClock):
+    class Stopped(ManualClock):
         def time(self) -> float:
             return START + 900
 
-    tokens = TokenIssuer(SigningKeys(("k1", KEY)), ISSUER, Stopped())
+    tokens = TokenIssuer(TokenSigningKeys(("k1", KEY)), ISSUER, Stopped())
     assert tokens.verify(signed(HEADER, payload(exp=int(START) + 901)), "access").exp == int(START) + 901
     assert reason_of(tokens, signed(HEADER, payload(exp=int(START) + 900))) == "token_expired"
 
@@ -286,7 +286,7 @@ def test_encrypted_compressed_and_oversized_tokens_are_refused_at_once():
         assert reason_of(tokens, token) == "invalid_token"
         assert time.perf_counter() - began < 0.2
     with pytest.raises(ValueError, match="too long"):
-        issue(tokens, x="y" * LONGEST_TOKEN)
+        issue(tokens, x="y" * MAX_TOKEN_LENGTH)
 
 
 @settings(max_examples=75, deadline=None)
@@ -330,12 +330,12 @@ def test_tokens_outlive_a_rotation_but_not_their_key():
     before = [issue(tokens) for _ in range(50)]
     for token in before[:25]:
         tokens.verify(token, "access")
-    tokens.keys = SigningKeys(new, dict([old]))
+    tokens.keys = TokenSigningKeys(new, dict([old]))
     after = issue(tokens)
     assert json.loads(base64.urlsafe_b64decode(after.split(".")[0] + "==="))["kid"] == "k2"
     for token in (*before, after):
         tokens.verify(token, "access")
-    tokens.keys = SigningKeys(new)
+    tokens.keys = TokenSigningKeys(new)
     assert {reason_of(tokens, token) for token in before} == {"invalid_token"}
     tokens.verify(after, "access")
 
@@ -344,7 +344,7 @@ def test_a_key_replaced_under_the_same_name_ends_its_remembered_tokens():
     tokens = issuer()
     token = issue(tokens)
     tokens.verify(token, "access")
-    tokens.keys = SigningKeys(("k1", secrets.token_bytes(32)))
+    tokens.keys = TokenSigningKeys(("k1", secrets.token_bytes(32)))
     assert reason_of(tokens, token) == "invalid_token"
 
 
@@ -356,8 +356,8 @@ def test_weak_or_ambiguous_signing_keys_are_not_accepted_and_never_shown():
         (("k1", KEY), {"k1": KEY}),
     ]:
         with pytest.raises(ValueError, match="key"):
-            SigningKeys(active, others)
-    assert repr(KEY) not in repr(SigningKeys(("k1", KEY), {"k2": KEY}))
+            TokenSigningKeys(active, others)
+    assert repr(KEY) not in repr(TokenSigningKeys(("k1", KEY), {"k2": KEY}))
 
 
 def test_remembered_tokens_are_bounded_and_the_least_used_goes_first():

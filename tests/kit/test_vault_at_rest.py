@@ -10,19 +10,19 @@ import pytest
 import sqlalchemy as sa
 import structlog
 
+from retinue.adapters.mail.mail_queue import OutgoingMail, enqueue_mail
 from retinue.adapters.mail.message import Mail
-from retinue.adapters.mail.outgoing import OutgoingMail, post
 from retinue.auth.models import MfaDevice
 from retinue.kit.crypto import DecryptFailed, RootKey, Sealed
 from retinue.kit.db.statements import Statement
-from retinue.kit.logging import configure
+from retinue.kit.logging import configure_logging
 from retinue.kit.vault.root_rotation import rotate_root
-from retinue.kit.vault.rotation import Pace, rotate_key
+from retinue.kit.vault.rotation import RotationTiming, rotate_key
 from tests.canaries import everything_stored, forms, hits
 from tests.factories.mails import mails_to
 from tests.kit.sealed_records import plant, reread, secret_of
 
-AT_ONCE = Pace(learn_s=0, settle_s=0)
+AT_ONCE = RotationTiming(learn_s=0, settle_s=0)
 
 
 def canary(table):
@@ -72,7 +72,7 @@ def logged(service, monkeypatch):
     before = structlog.get_config()
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
-    configure(replace(service.settings, log_level="debug", log_format="json"))
+    configure_logging(replace(service.settings, log_level="debug", log_format="json"))
     yield written
     structlog.configure(**before)
 
@@ -100,7 +100,7 @@ def setter(record, field):
 
 async def overwrite(people, record, ciphertext):
     """What somebody with access to the database can do."""
-    (field,) = type(record).__shape__.sealed
+    field, *_ = type(record).__shape__.sealed
     async with people.context() as ctx:
         changed = await ctx.system("test").execute(
             setter(type(record), field), record_id=record.id, bytes=ciphertext
@@ -197,7 +197,9 @@ async def test_a_ciphertext_that_names_another_version_does_not_open(people, ser
 async def test_a_bent_mail_is_not_sent(people, service):
     tenant = await people.default_tenant()
     async with people.context(tenant.id) as ctx:
-        await post(ctx, Mail(to="ada@example.com", subject="Hello", text="secret link", html="<p>x</p>"))
+        await enqueue_mail(
+            ctx, Mail(to="ada@example.com", subject="Hello", text="secret link", html="<p>x</p>")
+        )
     async with people.context(tenant.id) as ctx:
         (stored,) = await ctx.db.all(OutgoingMail)
     good = await ciphertext_of(people, stored)

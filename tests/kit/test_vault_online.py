@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from retinue.adapters.mail.outgoing import OutgoingMail
+from retinue.adapters.mail.mail_queue import OutgoingMail
 from retinue.kit.clock import SystemClock
 from retinue.kit.crypto import Sealed
-from retinue.kit.vault.refresh import Refresher
+from retinue.kit.vault.key_refresh import KeyRefresher
 from retinue.kit.vault.status import read_status
 from tests.kit.killed_process import rotations
 
@@ -109,7 +109,7 @@ async def elsewhere():
 @pytest.fixture
 async def writers(service, people):
     await service.refresher.stop()
-    refresher = Refresher(service.instance, period_s=0.1)
+    refresher = KeyRefresher(service.instance, period_s=0.1)
     await refresher.start()
     made = Writers(people, (await people.default_tenant()).id)
     await made.prepare(ROWS_BEFORE)

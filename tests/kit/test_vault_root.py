@@ -13,7 +13,7 @@ from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
 from retinue.kit.vault import KEY_FILE
 from retinue.kit.vault.root_rotation import SameRootKey, rotate_root
-from retinue.kit.vault.rotation import Pace, rotate_key
+from retinue.kit.vault.rotation import RotationTiming, rotate_key
 from retinue.kit.vault.status import read_status
 from tests.factories.people import People
 from tests.kit.killed_process import rotations
@@ -75,14 +75,14 @@ async def test_a_new_root_key_takes_the_place_of_the_file_and_opens_everything(
         secret for _, secret in planted
     ]
     with_old = await start(master_key=old.encoded())
-    assert with_old.instance.vault.sealed_because == "the master key is not this database's key"
+    assert with_old.instance.vault.sealed_because == "the master key does not match the database"
 
 
 async def test_the_running_process_goes_on_and_may_rotate_its_keys(service, people):
     planted = await plant(people, lambda table: table)
     await rotate_root(service.instance, RootKey.generate())
     await service.refresher.check()
-    rotation = await rotate_key(service.instance, pace=Pace(learn_s=0, settle_s=0))
+    rotation = await rotate_key(service.instance, pace=RotationTiming(learn_s=0, settle_s=0))
     assert rotation.retired == [1]
     assert [await reread(people, record) for record, _ in planted] == [secret for _, secret in planted]
 
@@ -156,7 +156,7 @@ async def test_a_key_rotation_and_a_root_rotation_at_once_leave_one_root_key_for
     planted = await plant(people, lambda table: table)
     other = await start()
     await asyncio.gather(
-        rotate_key(service.instance, pace=Pace(learn_s=0.1, settle_s=0.1)),
+        rotate_key(service.instance, pace=RotationTiming(learn_s=0.1, settle_s=0.1)),
         rotate_root(other.instance, RootKey.generate()),
     )
     restarted = await start()

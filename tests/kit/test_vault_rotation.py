@@ -7,26 +7,26 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from retinue.adapters.mail.outgoing import OutgoingMail
+from retinue.adapters.mail.mail_queue import OutgoingMail
 from retinue.app import Service
 from retinue.kit import failpoints
-from retinue.kit.crypto import DecryptFailed, Place, RootKey, Sealed, WrongKey
+from retinue.kit.crypto import DecryptFailed, RootKey, Sealed, SealLocation, WrongKey
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import VaultSealed
 from retinue.kit.failpoints import FailpointReached
 from retinue.kit.vault import RingStale, root_keys
-from retinue.kit.vault.barrier import writers_ended
-from retinue.kit.vault.refresh import Refresher
-from retinue.kit.vault.rewrapping import BATCH, Column, _replace
+from retinue.kit.vault.key_refresh import KeyRefresher
+from retinue.kit.vault.rewrap import REWRAP_BATCH_ROWS, SealedField, _replace
 from retinue.kit.vault.root_rotation import rotate_root
-from retinue.kit.vault.rotation import Pace, Stage, rotate_key
-from retinue.kit.vault.signing import rotate_signing_key
+from retinue.kit.vault.rotation import RotationStage, RotationTiming, rotate_key
+from retinue.kit.vault.signing_key_rotation import rotate_signing_key
 from retinue.kit.vault.status import read_status
+from retinue.kit.vault.writer_barrier import wait_for_writers
 from tests.databases import SERVER
 from tests.factories.people import People
-from tests.kit.sealed_records import plant, reread
+from tests.kit.sealed_records import plant, reread, sealed_values
 
-AT_ONCE = Pace(learn_s=0, settle_s=0)
+AT_ONCE = RotationTiming(learn_s=0, settle_s=0)
 
 _mails = OutgoingMail.__table__
 SET_CONTENT = Statement(
@@ -67,13 +67,13 @@ async def test_every_sealed_column_moves_to_the_new_version_and_the_old_one_goes
     pepper = service.instance.vault.pepper
     seen = []
     rotation = await rotate_key(service.instance, pace=AT_ONCE, watch=seen.append)
-    total = len(planted) + 2
+    total = sum(sealed_values(record) for record, _ in planted) + 2
     assert (rotation.version, rotation.moved, rotation.retired, rotation.unreadable) == (2, total, [1], [])
     assert await counts(service) == {2: total}
     assert [await reread(people, record) for record, _ in planted] == [secret for _, secret in planted]
     assert service.instance.vault.pepper == pepper
-    assert (seen[0].stage, seen[0].total) == (Stage.wrapping, total)
-    assert max(step.done for step in seen if step.stage is Stage.wrapping) == total
+    assert (seen[0].stage, seen[0].total) == (RotationStage.wrapping, total)
+    assert max(step.done for step in seen if step.stage is RotationStage.wrapping) == total
 
 
 async def test_a_rotation_changes_nothing_of_a_record_but_how_its_key_is_wrapped(service, people, tenant_id):
@@ -89,10 +89,10 @@ async def test_a_rotation_changes_nothing_of_a_record_but_how_its_key_is_wrapped
 
 
 async def test_more_rows_than_a_batch_are_all_moved(service, people, tenant_id):
-    await store_mails(people, tenant_id, 2 * BATCH + 7)
+    await store_mails(people, tenant_id, 2 * REWRAP_BATCH_ROWS + 7)
     rotation = await rotate_key(service.instance, pace=AT_ONCE)
-    assert rotation.moved == 2 * BATCH + 7 + 2
-    assert await counts(service) == {2: 2 * BATCH + 7 + 2}
+    assert rotation.moved == 2 * REWRAP_BATCH_ROWS + 7 + 2
+    assert await counts(service) == {2: 2 * REWRAP_BATCH_ROWS + 7 + 2}
 
 
 async def test_rotating_twice_in_a_row_makes_two_versions(service, people):
@@ -117,25 +117,25 @@ async def test_rotating_twice_in_a_row_makes_two_versions(service, people):
 async def test_a_rotation_that_was_cut_off_is_finished_by_the_next(
     service, people, tenant_id, point, state_after
 ):
-    await store_mails(people, tenant_id, BATCH + 1)
+    await store_mails(people, tenant_id, REWRAP_BATCH_ROWS + 1)
     failpoints.arm(point)
     with pytest.raises(FailpointReached):
         await rotate_key(service.instance, pace=AT_ONCE)
     assert await states(service) == state_after
     rotation = await rotate_key(service.instance, pace=AT_ONCE)
     assert (rotation.version, rotation.retired) == (2, [1])
-    assert await counts(service) == {2: BATCH + 3}
+    assert await counts(service) == {2: REWRAP_BATCH_ROWS + 3}
 
 
 async def test_rows_that_are_on_the_new_version_are_not_touched_again(service, people, tenant_id):
-    await store_mails(people, tenant_id, BATCH + 1)
+    await store_mails(people, tenant_id, REWRAP_BATCH_ROWS + 1)
     failpoints.arm("rotate_after_commit:2:error")
     with pytest.raises(FailpointReached):
         await rotate_key(service.instance, pace=AT_ONCE)
     done = (await counts(service))[2]
-    assert 0 < done < BATCH + 3
+    assert 0 < done < REWRAP_BATCH_ROWS + 3
     rotation = await rotate_key(service.instance, pace=AT_ONCE)
-    assert rotation.moved == BATCH + 3 - done
+    assert rotation.moved == REWRAP_BATCH_ROWS + 3 - done
 
 
 async def test_only_the_very_value_that_was_read_is_replaced(service, people, tenant_id):
@@ -143,7 +143,7 @@ async def test_only_the_very_value_that_was_read_is_replaced(service, people, te
     async with people.context(tenant_id) as ctx:
         seen = (await ctx.db.get(OutgoingMail, mail.id)).content._bytes
         await ctx.db.update(mail, content=Sealed.of("changed meanwhile"))
-    replace = _replace(Column(OutgoingMail, "content"))
+    replace = _replace(SealedField(OutgoingMail, "content"))
     key = {"key_tenant_id": tenant_id, "key_id": mail.id}
     async with people.context() as ctx:
         assert await ctx.system("test").execute(replace, old=seen, new=b"lost update", **key) == 0
@@ -187,7 +187,7 @@ async def test_a_row_that_another_transaction_holds_is_taken_later(service, peop
 async def test_open_transactions_are_waited_for_before_the_last_pass(service, people, tenant_id):
     writer = people.context(tenant_id)
     await writer.db.insert(OutgoingMail(content=Sealed.of("still open")))
-    waiting = asyncio.create_task(writers_ended(service.instance, ["outgoing_mails"]))
+    waiting = asyncio.create_task(wait_for_writers(service.instance, ["outgoing_mails"]))
     await asyncio.sleep(0.2)
     assert not waiting.done()
     await writer.commit()
@@ -195,7 +195,7 @@ async def test_open_transactions_are_waited_for_before_the_last_pass(service, pe
 
 
 async def test_the_barrier_lets_others_write_and_does_not_wait_for_them(service, people, tenant_id):
-    await asyncio.wait_for(writers_ended(service.instance, ["outgoing_mails"]), 5)
+    await asyncio.wait_for(wait_for_writers(service.instance, ["outgoing_mails"]), 5)
     async with people.context(tenant_id) as ctx:
         await ctx.db.insert(OutgoingMail(content=Sealed.of("x")))
 
@@ -231,11 +231,11 @@ async def rotate_until_settling(service, settle_s):
     is_settling = asyncio.Event()
 
     def watch(progress):
-        if progress.stage is Stage.settling:
+        if progress.stage is RotationStage.settling:
             is_settling.set()
 
     rotating = asyncio.create_task(
-        rotate_key(service.instance, pace=Pace(learn_s=0, settle_s=settle_s), watch=watch)
+        rotate_key(service.instance, pace=RotationTiming(learn_s=0, settle_s=settle_s), watch=watch)
     )
     await asyncio.wait_for(is_settling.wait(), 10)
     return rotating
@@ -310,14 +310,14 @@ async def test_a_process_that_was_held_up_longer_than_its_lease_seals_nothing_un
     service, people, tenant_id
 ):
     await service.refresher.stop()
-    refresher = Refresher(service.instance, period_s=0.2)
+    refresher = KeyRefresher(service.instance, period_s=0.2)
     await refresher.start()
     time.sleep(0.7)
     with pytest.raises(RingStale) as refusal:
-        service.instance.ring.seal(b"x", Place(tenant_id, "t", "r", "f"))
+        service.instance.ring.seal(b"x", SealLocation(tenant_id, "t", "r", "f"))
     assert (refusal.value.status, refusal.value.code) == (503, "unavailable")
     await store_mails(people, tenant_id, 1)
-    service.instance.ring.seal(b"x", Place(tenant_id, "t", "r", "f"))
+    service.instance.ring.seal(b"x", SealLocation(tenant_id, "t", "r", "f"))
     await refresher.stop()
 
 

@@ -7,7 +7,7 @@ import pytest
 from retinue.app import Service
 from retinue.kit import failpoints
 from retinue.kit.failpoints import FailpointReached
-from retinue.kit.vault.signing import LONGEST_TOKEN_S, rotate_signing_key
+from retinue.kit.vault.signing_key_rotation import MAX_TOKEN_LIFETIME_SECONDS, rotate_signing_key
 from retinue.kit.vault.status import read_status
 from tests.client import Api
 from tests.factories.people import People
@@ -43,7 +43,9 @@ def many_tokens(api, service, count):
     """Tokens of the session, all different and none verified yet."""
     claims = service.instance.tokens.verify(api.token, "access")
     issue = service.instance.tokens.issue
-    return [issue("access", claims.sub, claims.tid, claims.sid, LONGEST_TOKEN_S) for _ in range(count)]
+    return [
+        issue("access", claims.sub, claims.tid, claims.sid, MAX_TOKEN_LIFETIME_SECONDS) for _ in range(count)
+    ]
 
 
 async def test_new_tokens_have_the_new_key_and_old_ones_stay_good(service, people):
@@ -61,7 +63,7 @@ async def test_after_its_retirement_a_key_verifies_nothing_whatever_the_token_sa
     claims = service.instance.tokens.verify(api.token, "access")
     endless = service.instance.tokens.issue("access", claims.sub, claims.tid, claims.sid, 10 * 86400)
     await rotate_signing_key(service.instance, learn_s=0)
-    clock.advance(LONGEST_TOKEN_S + 4 * 60)
+    clock.advance(MAX_TOKEN_LIFETIME_SECONDS + 4 * 60)
     await service.refresher.check()
     assert (await api.signed_in(endless).get(ME)).status == 200
     clock.advance(2 * 60)
@@ -72,7 +74,7 @@ async def test_after_its_retirement_a_key_verifies_nothing_whatever_the_token_sa
 
 async def test_the_periodic_job_deletes_retired_keys_and_no_other(service, clock):
     new = await rotate_signing_key(service.instance, learn_s=0)
-    clock.advance(LONGEST_TOKEN_S)
+    clock.advance(MAX_TOKEN_LIFETIME_SECONDS)
     await service.runner.drain()
     assert len(await signing_keys(service)) == 2
     clock.advance(3600)
@@ -158,7 +160,7 @@ async def test_ten_thousand_tokens_outlive_a_rotation(service, other, people, cl
     for process in (service, other):
         for token in tokens:
             assert process.instance.tokens.verify(token, "access").sub == api.user.id
-    clock.advance(LONGEST_TOKEN_S + 6 * 60)
+    clock.advance(MAX_TOKEN_LIFETIME_SECONDS + 6 * 60)
     await service.refresher.check()
     refused = [await Api(service, token=token).get(ME) for token in tokens[:100]]
     assert {answer.status for answer in refused} == {401}

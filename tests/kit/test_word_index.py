@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from retinue.kit.db.fence import FenceRefused, fenced
+from retinue.kit.db.fence import FenceRefused, narrow_to_tenant
 from retinue.kit.db.statements import DIALECTS, Statement
 from retinue.kit.db.word_index import has_word
 from retinue.knowledge.models import chunk_words
@@ -68,9 +68,9 @@ async def test_an_index_is_changed_with_the_transaction(door) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_search_is_narrowed_to_its_tenant(dialect: str) -> None:
-    assert "fence_tenant" in fenced(FIND.source).compile(dialect=DIALECTS[dialect]).params
+    assert "fence_tenant" in narrow_to_tenant(FIND.source).compile(dialect=DIALECTS[dialect]).params
 
 
 def test_a_search_written_as_text_is_refused() -> None:
     with pytest.raises(FenceRefused):
-        fenced(sa.select(chunk_words.c.rowid).where(sa.text("words MATCH 'tank'")))
+        narrow_to_tenant(sa.select(chunk_words.c.rowid).where(sa.text("words MATCH 'tank'")))

@@ -9,25 +9,26 @@ from typing import Any
 import msgspec
 from sqlalchemy.schema import CreateTable, DropTable
 
-from retinue.kit.clock import Clock, HeldClock
+from retinue.kit.clock import Clock, ManualClock
 from retinue.kit.context import Caller, Context
+from retinue.kit.context.instance import Instance
+from retinue.kit.context.manifest import Manifest
 from retinue.kit.db.engine import Database
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.db.models import TenantRecord, table
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import DIALECTS
-from retinue.kit.db.unit import Unit
-from retinue.kit.events.declare import Event, EventOccurred, event
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.events.declare import Event, EventOccurred, Listener, event
 from retinue.kit.events.models import EventEntry
-from retinue.kit.events.routing import Routing
-from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import Attempt, Concluded, GiveUp, NoPayload, Retry, RetryLater, job
+from retinue.kit.events.routing import WorkerTransaction
+from retinue.kit.jobs.declare import Attempt, AttemptResult, GiveUp, Retry, RetryLater
 from retinue.kit.jobs.models import Job
 from retinue.kit.jobs.runner import Runner
-from retinue.kit.manifest import Listener, Manifest
 from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
 from retinue.wiring import close_instance, open_instance
+from tests.kit.job_factory import handlers, job
 
 PATIENCE_S = 10
 
@@ -152,7 +153,7 @@ async def wait_in_lane(ctx: Context, payload: Named) -> None:
     ran.append(payload.name)
 
 
-async def leave_marks_of_attempts(routing: Routing, concluded: Sequence[Concluded]) -> None:
+async def leave_marks_of_attempts(routing: WorkerTransaction, concluded: Sequence[AttemptResult]) -> None:
     batches.append(len(concluded))
     marks = [
         Mark(tenant_id=one.tenant_id, name=one.payload.name, note=f"{one.result} {one.state} {one.error}")
@@ -173,13 +174,18 @@ async def attempt(ctx: Context, payload: Named) -> Attempt:
     if payload.name == "raises":
         raise ValueError("secret")
     is_done = payload.name == "good" or (payload.name == "second time" and number == 2)
-    at_least_s = 50 if payload.name == "slowly" else 0
-    return Attempt(f"attempt {number}", is_done, None if is_done else "refused", at_least_s)
+    min_delay_s = 50 if payload.name == "slowly" else 0
+    return Attempt(f"attempt {number}", is_done, None if is_done else "refused", min_delay_s)
 
 
 @job(every_s=60)
-async def keep_time(ctx: Context, payload: NoPayload) -> None:
+async def keep_time(ctx: Context) -> None:
     ran.append("keep_time")
+
+
+@job(aliases=("name_of_the_release_before",))
+async def renamed(ctx: Context, payload: Named) -> None:
+    ran.append(payload.name)
 
 
 @job()
@@ -210,10 +216,11 @@ JOBS = (
     enqueue_more,
     wait_in_lane,
     attempt,
+    renamed,
 )
 LISTENERS = (Listener("system.marked", count_mark), Listener("*", hear_everything))
-WORKSHOP = Manifest(name="workshop", jobs=JOBS, listeners=LISTENERS)
-CLOCKWORK = Manifest(name="clockwork", jobs=(keep_time, do_nothing))
+WORKSHOP = Manifest(name="workshop", jobs=handlers(*JOBS, count_mark, hear_everything), listeners=LISTENERS)
+CLOCKWORK = Manifest(name="clockwork", jobs=handlers(keep_time, do_nothing))
 
 
 class Workshop:
@@ -251,7 +258,7 @@ class Workshop:
                 ctx.defer(kind, Named(name=name), **options)
 
     def _system(self) -> SystemDb:
-        unit = Unit(self.instance.database, reads_freely=True)
+        unit = UnitOfWork(self.instance.database, reads_outside_transaction=True)
         return SystemDb(unit, self.instance.clock, self.instance.ring)
 
     async def marks(self) -> list[str]:
@@ -281,7 +288,7 @@ async def open_workshop(
     folder: Path, url: str, clock: Clock | None = None, manifest: Manifest = WORKSHOP
 ) -> Workshop:
     settings = Settings(data_dir=folder, database_url=url, base_url="http://127.0.0.1:8080", database_pool=5)
-    return Workshop(await open_instance(settings, clock or HeldClock(), (manifest,)))
+    return Workshop(await open_instance(settings, clock or ManualClock(), (manifest,)))
 
 
 @asynccontextmanager

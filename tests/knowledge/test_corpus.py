@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from retinue.access.models import Role
-from retinue.adapters.embedded.pulling import pull
-from retinue.adapters.embedded.weights import EMBEDDING
+from retinue.adapters.embedded.weights import EMBEDDING_WEIGHTS
+from retinue.adapters.embedded.weights_download import pull
 from tests.conftest import ServiceMaker
 from tests.factories.agents import make_agent
 from tests.factories.knowledge import School
@@ -83,7 +83,7 @@ async def check_recall(service: Any, names: list[str]) -> None:
 
 @pytest.fixture
 async def embedding_service(make_service: ServiceMaker) -> Any:
-    await asyncio.to_thread(pull, MODELS, (EMBEDDING,))
+    await asyncio.to_thread(pull, MODELS, (EMBEDDING_WEIGHTS,))
     return await make_service(embedding_model="", models_dir=MODELS)
 
 

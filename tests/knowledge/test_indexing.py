@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from retinue.kit import failpoints
 from retinue.kit.db.statements import Statement
 from retinue.kit.jobs.models import Job
-from retinue.knowledge import indexing, jobs
-from retinue.knowledge.chunks import new_revision, number_of
+from retinue.knowledge import document_indexer, jobs
+from retinue.knowledge.chunks import chunk_number, new_revision
 from retinue.knowledge.models import Chunk, ChunkVectors, Document, DocumentStatus, KnowledgeBase, chunk_words
 from tests.adapters.llm_server import refusing
 from tests.factories.happenings import events
@@ -143,14 +143,14 @@ async def test_a_long_document_is_indexed_by_turns(
     school: Any, person: Any, agent: Any, people: Any, monkeypatch: Any
 ) -> None:
     """Three batches, two to a turn: another document comes in between."""
-    monkeypatch.setattr(indexing, "TURN", 2)
-    order, publish = [], indexing._publish
+    monkeypatch.setattr(document_indexer, "BATCHES_PER_RUN", 2)
+    order, publish = [], document_indexer._publish
 
     async def noted(ctx: Any, document: Any) -> None:
         order.append(document.name)
         await publish(ctx, document)
 
-    monkeypatch.setattr(indexing, "_publish", noted)
+    monkeypatch.setattr(document_indexer, "_publish", noted)
     documents = await school.teach(person, agent, long_text(150), PUMP)
     assert [one["status"] for one in documents] == ["indexed", "indexed"]
     assert order == ["pump.txt", "long.md"]
@@ -168,16 +168,16 @@ async def test_two_runs_of_one_document_do_not_both_write(
 ) -> None:
     """While one run waits for the model, another one takes the document over and finishes it."""
     (waiting,) = (await school.train(person, agent, long_text(100)))["documents"]
-    embed, runs = indexing.vectors_of, []
+    embed, runs = document_indexer.vectors_of, []
 
     async def overtaken(ctx: Any, *given: Any, **more: Any) -> Any:
         vectors = await embed(ctx, *given, **more)
         if not runs:
             runs.append("first")
-            await indexing.index_document.run(ctx, indexing.DocumentToIndex(waiting["id"]))
+            await document_indexer.index_document(ctx, document_indexer.DocumentToIndex(waiting["id"]))
         return vectors
 
-    monkeypatch.setattr(indexing, "vectors_of", overtaken)
+    monkeypatch.setattr(document_indexer, "vectors_of", overtaken)
     await school.work()
     document = await school.document(person, agent, waiting["id"])
     assert (document["status"], document["chunk_count"]) == ("indexed", 100)
@@ -189,7 +189,7 @@ async def test_a_document_deleted_while_it_is_indexed_leaves_nothing(
     school: Any, person: Any, agent: Any, people: Any, monkeypatch: Any
 ) -> None:
     (waiting,) = (await school.train(person, agent, long_text(100)))["documents"]
-    embed, calls = indexing.vectors_of, []
+    embed, calls = document_indexer.vectors_of, []
 
     async def deleted_meanwhile(ctx: Any, *given: Any, **more: Any) -> Any:
         calls.append(given)
@@ -198,7 +198,7 @@ async def test_a_document_deleted_while_it_is_indexed_leaves_nothing(
             assert (await person.delete(path)).status == 204
         return await embed(ctx, *given, **more)
 
-    monkeypatch.setattr(indexing, "vectors_of", deleted_meanwhile)
+    monkeypatch.setattr(document_indexer, "vectors_of", deleted_meanwhile)
     await school.work()
     assert len(calls) == 2
     assert await stored(people) == {"chunks": 0, "words": 0, "vectors": 0}
@@ -251,11 +251,11 @@ async def test_a_document_whose_job_was_lost_is_taken_up_again(
 ) -> None:
     (waiting,) = (await school.train(person, agent, PUMP))["documents"]
     async with people.context() as ctx:
-        (lost,) = await ctx.system("test").all(Job, kind="index_document")
+        (lost,) = await ctx.system("test").all(Job, kind="knowledge.index_document")
         await ctx.system("test").delete(lost)
     clock.advance(4000)
     async with people.context() as ctx:
-        await jobs.resume_indexing.run(ctx, jobs.NoPayload())
+        await jobs.resume_indexing(ctx)
     await school.work()
     person = await people.sign_in(person.user)
     assert (await school.document(person, agent, waiting["id"]))["status"] == "indexed"
@@ -268,7 +268,7 @@ async def test_rows_that_no_document_has_are_swept_after_a_day(
     tenant_id = person.user.tenant_id
     async with people.context(tenant_id) as ctx:
         revision = new_revision()
-        first = number_of(revision, 0)
+        first = chunk_number(revision, 0)
         await ctx.db.insert(Chunk(document_id="doc_gone", number=first, text="left behind"))
         await ctx.db.insert(
             ChunkVectors(document_id="doc_gone", first_number=first, count=1, vectors=b"\0" * 1024)
@@ -276,7 +276,7 @@ async def test_rows_that_no_document_has_are_swept_after_a_day(
     for hours, left in ((1, 2), (48, 1)):
         clock.advance(hours * 3600)
         async with people.context() as ctx:
-            await jobs.sweep_chunks.run(ctx, jobs.NoPayload())
+            await jobs.sweep_chunks(ctx)
         await school.work()
         assert (await stored(people))["chunks"] == left
     person = await people.sign_in(person.user)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from retinue.kit.context import Context
-from retinue.knowledge import base_index, retrieval
-from retinue.knowledge.base_index import IndexCache
+from retinue.knowledge import retrieval, vector_index
+from retinue.knowledge.vector_index import IndexCache
 from tests.adapters.llm_server import refusing
 
 RETURNS = ("returns.md", b"# Returns\n\nGoods may be sent back within thirty days of delivery.\n")
@@ -34,7 +34,7 @@ async def test_a_passage_is_found_with_its_place_and_a_score(school: Any, person
     assert found["page"] is None
     assert found["chunk_id"].startswith("chk_")
     assert "thirty days" in found["chunk_preview"]
-    assert retrieval.FLOOR < found["relevance_score"] <= 1
+    assert retrieval.MIN_RELEVANCE < found["relevance_score"] <= 1
 
 
 @pytest.mark.parametrize("query", ["E-4417/B", "e4417b", "what is error 4417?", "4417"])
@@ -156,13 +156,13 @@ async def test_only_new_documents_are_read_again(
     school: Any, person: Any, agent: Any, monkeypatch: Any
 ) -> None:
     read: list[str] = []
-    blocks = base_index._blocks
+    blocks = vector_index._blocks
 
     async def counted(reader: Context, part: Any) -> Any:
         read.extend(part.document_ids)
         return await blocks(reader, part)
 
-    monkeypatch.setattr(base_index, "_blocks", counted)
+    monkeypatch.setattr(vector_index, "_blocks", counted)
     await school.ask(person, agent, "pump")
     assert len(read) == 3
     (new,) = await school.teach(person, agent, ("new.txt", b"Error E-5000/D means a leak."))
@@ -174,7 +174,7 @@ async def test_only_new_documents_are_read_again(
 
 @pytest.mark.one_service("looks into the memory of one process")
 async def test_memory_is_bounded(school: Any, people: Any, provider: Any, person: Any, service: Any) -> None:
-    service.instance.adapters[IndexCache] = cache = IndexCache(most_bytes=1)
+    service.instance.states[IndexCache] = cache = IndexCache(most_bytes=1)
     first, second = await school.admit(person), await school.admit(person, name="Other")
     for agent in (first, second):
         await school.teach(person, agent, CODES)
@@ -195,15 +195,15 @@ async def test_nothing_is_searched_inside_a_transaction(people: Any, person: Any
 @pytest.mark.one_service("counts what one process reads")
 async def test_many_and_large_documents_are_read_in_parts(school: Any, person: Any, monkeypatch: Any) -> None:
     """Every passage is read once, whichever way the documents are put together."""
-    monkeypatch.setattr(base_index, "_CHUNKS_AT_ONCE", 64)
-    monkeypatch.setattr(base_index, "_DOCUMENTS_AT_ONCE", 3)
-    parts, blocks = [], base_index._blocks
+    monkeypatch.setattr(vector_index, "_CHUNKS_AT_ONCE", 64)
+    monkeypatch.setattr(vector_index, "_DOCUMENTS_AT_ONCE", 3)
+    parts, blocks = [], vector_index._blocks
 
     async def counted(reader: Context, part: Any) -> Any:
         parts.append(part)
         return await blocks(reader, part)
 
-    monkeypatch.setattr(base_index, "_blocks", counted)
+    monkeypatch.setattr(vector_index, "_blocks", counted)
     made = await school.admit(person)
     large = "\n\n".join(f"## Part {number}\n\nThe code is LG-{number:04}." for number in range(150))
     small = [(f"small-{number}.txt", f"The code is SM-{number:04}.".encode()) for number in range(7)]
@@ -221,6 +221,6 @@ async def test_many_and_large_documents_are_read_in_parts(school: Any, person: A
 async def test_a_large_base_is_searched_in_a_thread_with_the_same_result(
     school: Any, person: Any, agent: Any, monkeypatch: Any, large: int
 ) -> None:
-    for module in (base_index, retrieval):
-        monkeypatch.setattr(module, "LARGE", large)
+    for module in (vector_index, retrieval):
+        monkeypatch.setattr(module, "THREADED_MIN_CHUNKS", large)
     assert (await found_by(school, person, agent, "E-4417/B"))[0] == "codes.txt"

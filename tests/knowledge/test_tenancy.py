@@ -7,7 +7,7 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.knowledge import retrieval
-from retinue.knowledge.base_index import IndexCache
+from retinue.knowledge.vector_index import IndexCache
 
 STEPS, LONG_STEPS = 60, 1000
 TOPICS = ("pump", "filter", "tank", "valve", "hose")
@@ -90,7 +90,7 @@ async def test_what_is_remembered_of_a_base_is_remembered_for_its_tenant(
     school: Any, people: Any, service: Any
 ) -> None:
     await interleave(school, people, 0, seed=1)
-    remembered = service.instance.adapters[IndexCache]._indexes
+    remembered = service.instance.states[IndexCache]._indexes
     assert len(remembered) == 2
     assert len({tenant_id for tenant_id, _ in remembered}) == 2
 
@@ -101,7 +101,7 @@ async def test_rows_of_another_tenant_are_left_out_even_if_an_index_named_them(
 ) -> None:
     """An index that was put into the wrong place finds numbers that the database does not give out."""
     await interleave(school, people, 0, seed=2)
-    remembered = service.instance.adapters[IndexCache]._indexes
+    remembered = service.instance.states[IndexCache]._indexes
     (key, index), (other_key, other_index) = remembered.items()
     remembered[key], remembered[other_key] = other_index, index
     for tenant_id, base_id in (key, other_key):

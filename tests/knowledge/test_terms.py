@@ -2,7 +2,7 @@
 
 import pytest
 
-from retinue.knowledge.terms import MOST_QUERY_TERMS, indexed, indexed_text, query_terms, terms_of
+from retinue.knowledge.terms import MAX_QUERY_TERMS, extract_terms, hash_term, hash_terms, query_terms
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from retinue.knowledge.terms import MOST_QUERY_TERMS, indexed, indexed_text, que
     ],
 )
 def test_a_text_is_taken_apart(text: str, words: list[str]) -> None:
-    assert list(terms_of(text)) == words
+    assert list(extract_terms(text)) == words
 
 
 def test_a_question_is_searched_by_what_not_every_text_has() -> None:
@@ -37,19 +37,19 @@ def test_a_question_is_searched_by_what_not_every_text_has() -> None:
         "mean",
     ]
     assert query_terms("what is the") == []
-    assert len(query_terms(" ".join(f"word{number}" for number in range(100)))) == MOST_QUERY_TERMS
+    assert len(query_terms(" ".join(f"word{number}" for number in range(100)))) == MAX_QUERY_TERMS
 
 
 def test_the_same_word_stands_differently_in_two_bases() -> None:
-    assert indexed("kb_a", "pump") == indexed("kb_a", "pump")
-    assert indexed("kb_a", "pump") != indexed("kb_b", "pump")
+    assert hash_term("kb_a", "pump") == hash_term("kb_a", "pump")
+    assert hash_term("kb_a", "pump") != hash_term("kb_b", "pump")
 
 
 @pytest.mark.parametrize(
     "text", ["a\"b' OR 1=1 --", "NEAR(x y) AND* -c ^d", "x:* & !y | (z)", "ünï 水道", "1e5 0x1F"]
 )
 def test_nothing_but_letters_reaches_a_database(text: str) -> None:
-    made = indexed_text("kb_a", text)
+    made = hash_terms("kb_a", text)
     assert made.replace(" ", "").isalpha()
     assert made.isascii()
     assert made.islower()

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from retinue.adapters.notifying import Outside
+from retinue.adapters.notifiers import SendContext
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from tests.adapters.notifying_servers import CONFIGS, Vendors, vendors
 from tests.services import in_each
@@ -22,12 +22,12 @@ _SMTP = Path(__file__).parents[1] / "adapters" / "smtp_server.py"
 
 
 @pytest.fixture
-async def companies(service: Service, clock: HeldClock) -> AsyncIterator[Vendors]:
+async def companies(service: Service, clock: ManualClock) -> AsyncIterator[Vendors]:
     async with vendors() as found:
 
         def send_there(one: Service) -> None:
             egress = one.instance.adapters[Egress]
-            one.instance.adapters[Outside] = Outside(egress, clock, dict.fromkeys(CONFIGS, found.url))
+            one.instance.adapters[SendContext] = SendContext(egress, clock, dict.fromkeys(CONFIGS, found.url))
 
         in_each(service, send_there)
         yield found

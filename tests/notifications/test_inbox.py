@@ -2,8 +2,7 @@
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
-from retinue.kit.jobs.declare import NoPayload
+from retinue.kit.clock import ManualClock
 from retinue.notifications.jobs import purge_notifications
 from retinue.notifications.models import Inbox, UserNotification
 from tests.adapters.notifying_servers import CONFIGS, Vendors
@@ -20,7 +19,7 @@ async def unread(person: Api) -> int:
 
 
 async def test_what_was_read_stays_read_and_everything_is_counted(
-    service: Service, people: People, admin: Api, clock: HeldClock
+    service: Service, people: People, admin: Api, clock: ManualClock
 ) -> None:
     ada, bob = await people.signed_in(Role.viewer), await people.signed_in(Role.viewer)
     for number in range(5):
@@ -64,15 +63,12 @@ async def test_what_was_read_stays_read_and_everything_is_counted(
         assert (page["total"], page["unread"], len(page["data"])) == (total, left, total)
 
     clock.advance(91 * 86_400)
-    async with people.context() as ctx:
-        ctx.unit_of_work._reads_freely = True
-        await purge_notifications.run(ctx, NoPayload())
+    await purge_notifications(people.context().detached())
     ada, bob = await people.sign_in(ada.user), await people.sign_in(bob.user)
     assert ((await notifications_of(ada))["total"], (await notifications_of(bob))["total"]) == (0, 4)
     clock.advance(300 * 86_400)
+    await purge_notifications(people.context().detached())
     async with people.context() as ctx:
-        ctx.unit_of_work._reads_freely = True
-        await purge_notifications.run(ctx, NoPayload())
         inboxes = await ctx.system("test").all(Inbox)
         assert await ctx.system("test").count(UserNotification) == 0
     assert {(one.total, one.unread) for one in inboxes} == {(0, 0)}
@@ -93,6 +89,7 @@ async def test_preferences_are_defaults_until_they_are_changed(people: People) -
         "credential_expiring": [True, True, False],
         "budget_threshold": [True, True, False],
         "security_alert": [True, True, False],
+        "account_pending": [True, True, False],
     }
     given = {"workflow_failed": {"email": False}, "my.own_type": {"team_chat": True}}
     after = (await person.put(path, {"preferences": given})).json()["preferences"]
@@ -109,7 +106,7 @@ async def test_preferences_are_defaults_until_they_are_changed(people: People) -
 
 
 async def test_a_test_reaches_the_caller_and_nobody_else(
-    service: Service, people: People, admin: Api, companies: Vendors, clock: HeldClock
+    service: Service, people: People, admin: Api, companies: Vendors, clock: ManualClock
 ) -> None:
     """W7: `notifications/test` with another address."""
     person = await people.signed_in(Role.viewer)

@@ -1,11 +1,15 @@
 """W7: no text of a notification becomes a header, a recipient, or markup, at a real mail server."""
 
+import pytest
+
 from retinue.access.models import Role
 from retinue.app import Service
 from tests.client import Api
 from tests.factories.notifications import CHANNELS, logs_of, make_channel, send
 from tests.factories.people import People
 from tests.notifications.conftest import MailServer
+
+pytestmark = pytest.mark.either_database
 
 HOSTILE_TITLES = (
     "a\tBcc: x@evil.example",
@@ -64,7 +68,7 @@ async def test_a_channel_reaches_no_address_it_must_not(make_service) -> None:
         if made.status == 201:
             answer = await admin.post(f"{CHANNELS}/{made.json()['id']}/test")
             assert (answer.status, answer.json()["success"]) == (200, False), host
-            assert "may not go" in answer.json()["message"], answer
+            assert "not allowed for outgoing calls" in answer.json()["message"], answer
         url = {"url": f"https://{host}/hook"}
         hook = await admin.post(CHANNELS, {"name": "H", "type": "webhook", "provider": "http", "config": url})
         assert (hook.status, hook.code) == (422, "invalid_config"), (host, hook)

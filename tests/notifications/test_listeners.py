@@ -3,10 +3,10 @@
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.auth.events import RefreshTokenReused
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.events.declare import EVENT_TYPES
 from retinue.knowledge.events import TrainingFailed
-from retinue.notifications.listening import TOLD
+from retinue.notifications.event_notifications import EVENT_NOTIFICATIONS
 from tests.adapters.notifying_servers import CONFIGS, Vendors
 from tests.client import Api
 from tests.factories import credentials
@@ -20,9 +20,9 @@ _COUNTS = {"documents_total": 3, "documents_done": 0, "documents_failed": 3}
 
 
 async def test_administrators_and_owners_hear_of_what_went_wrong(
-    service: Service, people: People, admin: Api, clock: HeldClock, companies: Vendors
+    service: Service, people: People, admin: Api, clock: ManualClock, companies: Vendors
 ) -> None:
-    assert set(TOLD) <= set(EVENT_TYPES)
+    assert set(EVENT_NOTIFICATIONS) <= set(EVENT_TYPES)
     await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
     tenant = await people.default_tenant()
     owner = await people.signed_in(Role.agent_developer)

@@ -7,9 +7,10 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.jobs.models import Job
-from retinue.notifications import by_hand, delivering
+from retinue.notifications import manual_sends
+from retinue.notifications.delivery import deliveries
 from retinue.notifications.models import ChannelType
 from tests.adapters.notifying_servers import CONFIGS, KEY, Vendors, as_json
 from tests.client import Api
@@ -73,7 +74,7 @@ async def test_each_users_preferences_decide_by_which_ways_they_hear(
 
 
 async def test_a_failing_channel_is_tried_again_and_then_the_next_one_is(
-    service: Service, people: People, admin: Api, companies: Vendors, clock: HeldClock
+    service: Service, people: People, admin: Api, companies: Vendors, clock: ManualClock
 ) -> None:
     first = await make_channel(admin, "slack_bot", CONFIGS["slack_bot"], priority=1)
     await make_channel(admin, "slack_bot", CONFIGS["slack_bot"], active=False, priority=2)
@@ -134,7 +135,7 @@ async def test_a_failing_channel_is_tried_again_and_then_the_next_one_is(
 
 
 async def test_statistics_count_without_reading_the_log(
-    service: Service, people: People, admin: Api, companies: Vendors, clock: HeldClock
+    service: Service, people: People, admin: Api, companies: Vendors, clock: ManualClock
 ) -> None:
     mail = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
     hook = await make_channel(admin, "http", {"url": f"{companies.url}/hook"})
@@ -236,7 +237,7 @@ async def test_nobody_is_told_the_same_twice_or_too_much(
     people: People,
     admin: Api,
     companies: Vendors,
-    clock: HeldClock,
+    clock: ManualClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mail = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
@@ -255,7 +256,7 @@ async def test_nobody_is_told_the_same_twice_or_too_much(
     await service.runner.drain()
     assert len(companies.requests) == 3
 
-    monkeypatch.setattr(delivering, "PER_HOUR", 2)
+    monkeypatch.setattr(deliveries, "MAX_PER_RECIPIENT_PER_HOUR", 2)
     clock.advance(3601)
     admin = await people.super_admin()
     for _ in range(3):
@@ -263,7 +264,7 @@ async def test_nobody_is_told_the_same_twice_or_too_much(
     await service.runner.drain()
     logged = await logs_of(admin, mail["id"])
     assert [one["error_code"] for one in logged[:3]].count("rate_limited") == 1
-    monkeypatch.setattr(delivering, "PER_DAY", {ChannelType.email: 3})
+    monkeypatch.setattr(deliveries, "MAX_PER_DAY", {ChannelType.email: 3})
     clock.advance(3601)
     admin = await people.super_admin()
     await send(admin, **to_viewer)
@@ -277,7 +278,7 @@ async def test_nobody_is_told_the_same_twice_or_too_much(
     await service.runner.drain()
     assert (await logs_of(admin, mail["id"]))[0]["status"] == "delivered"
 
-    monkeypatch.setattr(by_hand, "PER_MINUTE", 1)
+    monkeypatch.setattr(manual_sends, "MAX_SENDS_PER_MINUTE", 1)
     clock.advance(61)
     await send(admin, all=True)
     answer = await admin.post(NOTIFICATIONS, {"title": "Hello", "all": True})

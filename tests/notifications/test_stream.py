@@ -4,8 +4,8 @@ import asyncio
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
-from retinue.notifications import live
+from retinue.kit.clock import ManualClock
+from retinue.notifications import live_inboxes
 from tests.chat.listening import Listener
 from tests.client import Api
 from tests.conftest import ServiceMaker
@@ -21,7 +21,7 @@ def heard(listener: Listener) -> list[tuple[str, int, str | int]]:
 
 
 async def test_a_stream_tells_what_is_new_and_what_was_missed(
-    people: People, admin: Api, clock: HeldClock, service: Service
+    people: People, admin: Api, clock: ManualClock, service: Service
 ) -> None:
     ada, bob = await people.signed_in(Role.viewer), await people.signed_in(Role.viewer)
     await send(admin, title="Before", roles=["viewer"])
@@ -57,20 +57,23 @@ async def test_a_stream_tells_what_is_new_and_what_was_missed(
     for wrong in ("x", "-1", "1" * 30):
         assert (await ada.get(STREAM, headers={"Last-Event-ID": wrong})).status == 422
 
-    open_streams = [Listener(ada, STREAM, method="GET") for _ in range(SERVICES * live.MOST_STREAMS)]
+    open_streams = [
+        Listener(ada, STREAM, method="GET") for _ in range(SERVICES * live_inboxes.MAX_STREAMS_PER_USER)
+    ]
     for one in open_streams:
         await one.until("unread")
     refused = await ada.get(STREAM)
     assert (refused.status, refused.code, refused.details["window"]) == (429, "rate_limited", "concurrent")
+    assert int(refused.headers["x-ratelimit-window"]) > 0
     await asyncio.gather(*(one.leave() for one in open_streams))
     for instance in instances_of(service):
-        assert instance.adapters[live.LiveInboxes]._listeners == {}
+        assert instance.states[live_inboxes.LiveInboxes]._listeners == {}
 
 
 async def test_a_stream_hears_of_what_another_process_stores(
-    make_service: ServiceMaker, clock: HeldClock, monkeypatch
+    make_service: ServiceMaker, clock: ManualClock, monkeypatch
 ) -> None:
-    monkeypatch.setattr(live, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(live_inboxes, "POLL_INTERVAL_SECONDS", 0.02)
     here = await make_service()
     elsewhere = Service(here.settings, clock)
     await elsewhere.start()

@@ -7,8 +7,8 @@ import pytest
 from retinue.access.models import Role
 from retinue.domains import DOMAINS
 from retinue.kit.context import Context
-from retinue.kit.manifest import Manifest
-from retinue.kit.references import Reference, Referrer
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.references import Reference, Referrer
 from retinue.providers.models import ProviderKey
 from tests.factories.happenings import events, only_event
 from tests.factories.people import People

@@ -3,17 +3,19 @@
 import pytest
 
 from retinue.access.models import Role
-from retinue.adapters.llm import ChatRequest, Message
+from retinue.adapters.llm import ChatRequest, ModelMessage
 from retinue.credentials.errors import CredentialAccessDenied, CredentialUnusable, DestinationChanged
-from retinue.providers import calling
+from retinue.providers import model_calls
 from tests.adapters.llm_server import KEY
 from tests.factories import credentials
 from tests.factories.happenings import only_event
 from tests.factories.providers import PATH, add_key, add_key_for
 
+pytestmark = pytest.mark.either_database
+
 MODEL = "openai_compatible/gpt-4o-mini"
-FAILED = (False, "The secret was entered for another destination; enter it again to send it here.")
-REQUEST = ChatRequest(model=MODEL, messages=(Message(role="user", content="Hello"),))
+FAILED = (False, "The secret was entered for another destination. Enter it again to send it here.")
+REQUEST = ChatRequest(model=MODEL, messages=(ModelMessage(role="user", content="Hello"),))
 
 
 async def run_test(person, key) -> tuple[bool, str]:
@@ -44,7 +46,7 @@ async def test_a_key_does_not_follow_a_changed_address(admin, clerk, ctx, provid
     assert await run_test(clerk, key) == FAILED
     assert await run_test(admin, key) == FAILED
     with pytest.raises(DestinationChanged):
-        await calling.chat(ctx, REQUEST)
+        await model_calls.chat(ctx, REQUEST)
     assert second.connections == 0
 
 
@@ -111,7 +113,7 @@ async def test_a_credential_of_the_vault_serves_as_key(admin, ctx, provider, typ
     key = await add_key_for(admin, provider, api_key=None, credential_id=held["id"])
     assert key["key_prefix"] == "…" + KEY[-4:]
     assert (await run_test(admin, key))[0] is True
-    assert (await calling.chat(ctx, REQUEST, via={"agent_id": "agt_1"})).text == "You said: Hello"
+    assert (await model_calls.chat(ctx, REQUEST, via={"agent_id": "agt_1"})).text == "You said: Hello"
     *_, tested, used = await credentials.trail(admin, held["id"])
     by_key = {"tool_id": None, "agent_id": None, "execution_id": None, "api_key_id": key["id"]}
     assert (tested["action"], tested["via"]) == ("used", by_key)
@@ -126,7 +128,7 @@ async def test_a_credential_does_not_follow_a_changed_address(admin, clerk, ctx,
     await change(clerk, key, base_url=f"{second.url}/v1")
     assert await run_test(clerk, key) == FAILED
     with pytest.raises(DestinationChanged):
-        await calling.chat(ctx, REQUEST)
+        await model_calls.chat(ctx, REQUEST)
     answer = await clerk.post(
         PATH,
         {"provider": "openai_compatible", "base_url": f"{second.url}/v1", "credential_id": held["id"]},
@@ -143,8 +145,8 @@ async def test_the_rules_of_a_credential_hold_for_keys(admin, ctx, provider) -> 
     await add_key_for(admin, provider, api_key=None, credential_id=held["id"])
     assert (await credentials.grant(admin, held["id"], "agent", "agt_1")).status == 201
     with pytest.raises(CredentialAccessDenied):
-        await calling.chat(ctx, REQUEST)
-    assert (await calling.chat(ctx, REQUEST, via={"agent_id": "agt_1"})).text == "You said: Hello"
+        await model_calls.chat(ctx, REQUEST)
+    assert (await model_calls.chat(ctx, REQUEST, via={"agent_id": "agt_1"})).text == "You said: Hello"
 
 
 async def test_an_expired_credential_opens_nothing(admin, ctx, clock, provider) -> None:
@@ -152,7 +154,7 @@ async def test_an_expired_credential_opens_nothing(admin, ctx, clock, provider) 
     key = await add_key_for(admin, provider, api_key=None, credential_id=held["id"])
     clock.advance(61)
     with pytest.raises(CredentialUnusable):
-        await calling.chat(ctx, REQUEST)
+        await model_calls.chat(ctx, REQUEST)
     assert await run_test(admin, key) == (False, "This credential has expired.")
 
 

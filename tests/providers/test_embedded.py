@@ -7,10 +7,10 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.adapters.embedded.models import EmbeddedModels
-from retinue.adapters.llm import ChatRequest, Done, Message, TextDelta
-from retinue.providers import calling
+from retinue.adapters.llm import ChatRequest, ModelMessage, ReplyFinished, TextDelta
+from retinue.providers import model_calls
 from retinue.providers.errors import ModelNotConfigured
-from retinue.providers.resolving import default_model, is_configured, resolve
+from retinue.providers.model_resolution import default_model, is_configured, resolve_model
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
 from tests.factories.weights import fetched
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.either_database
 
 CHAT = "local/smollm2-135m"
 EMBEDDING = "local/all-minilm-l6-v2"
-MISSING = "its weights are not here: run `retinue models pull`"
+MISSING = "its weights are missing: run `retinue models pull`"
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def service(make_service):
 
 
 def request(model: str) -> ChatRequest:
-    return ChatRequest(model=model, messages=(Message(role="user", content="Hello!"),), max_tokens=3)
+    return ChatRequest(model=model, messages=(ModelMessage(role="user", content="Hello!"),), max_tokens=3)
 
 
 async def listed(person) -> dict[str, dict]:
@@ -37,7 +37,7 @@ async def listed(person) -> dict[str, dict]:
 
 
 async def who_answers(ctx, model: str, kind: str = "chat") -> list[str]:
-    return [candidate.id for candidate in await resolve(ctx, model, kind)]
+    return [candidate.id for candidate in await resolve_model(ctx, model, kind)]
 
 
 async def test_the_embedded_models_are_listed_as_available(admin) -> None:
@@ -60,18 +60,18 @@ async def test_without_weights_the_list_says_how_to_get_them(make_service, tmp_p
         assert not await is_configured(ctx, CHAT)
         for model in (CHAT, "whatever/somebody-named"):
             with pytest.raises(ModelNotConfigured, match="retinue models pull"):
-                await calling.chat(ctx, request(model))
+                await model_calls.chat(ctx, request(model))
 
 
 async def test_on_the_first_run_every_model_is_answered_by_the_embedded_one(ctx) -> None:
-    reply = await calling.chat(ctx, request("anthropic/claude-opus-5"))
+    reply = await model_calls.chat(ctx, request("anthropic/claude-opus-5"))
     assert (reply.model, reply.usage.completion_tokens) == (CHAT, 3)
-    deltas = [delta async for delta in calling.stream(ctx, request("no such model"))]
+    deltas = [delta async for delta in model_calls.stream(ctx, request("no such model"))]
     assert isinstance(deltas[0], TextDelta)
-    assert isinstance(deltas[-1], Done)
+    assert isinstance(deltas[-1], ReplyFinished)
     assert deltas[-1].reply.model == CHAT
     assert await is_configured(ctx, "anthropic/claude-opus-5")
-    found = await calling.embed(ctx, EMBEDDING, ["hello"])
+    found = await model_calls.embed(ctx, EMBEDDING, ["hello"])
     assert (found.model, len(found.vectors[0])) == (EMBEDDING, 384)
 
 
@@ -80,7 +80,7 @@ async def test_each_kind_has_its_own_model_on_the_first_run(ctx) -> None:
     assert await who_answers(ctx, "openai/tts-1", "speech") == ["local/hibari"]
     assert await who_answers(ctx, "local/whisper-base", "chat") == [CHAT]
     with pytest.raises(ModelNotConfigured):
-        await resolve(ctx, "openai/text-embedding-3-small", "embedding")
+        await resolve_model(ctx, "openai/text-embedding-3-small", "embedding")
 
 
 async def test_with_the_first_key_only_what_is_served_is_answered(admin, ctx, provider) -> None:
@@ -90,11 +90,11 @@ async def test_with_the_first_key_only_what_is_served_is_answered(admin, ctx, pr
     assert await who_answers(ctx, "smollm2-135m") == [CHAT]
     for model in ("anthropic/claude-opus-5", "local/nothing", "local/whisper-base", "nothing"):
         with pytest.raises(ModelNotConfigured):
-            await resolve(ctx, model)
+            await resolve_model(ctx, model)
         assert not await is_configured(ctx, model)
     assert await is_configured(ctx, "gpt-4o-mini")
     assert await is_configured(ctx, CHAT)
-    assert (await calling.chat(ctx, request("gpt-4o-mini"))).model == "openai_compatible/gpt-4o-mini"
+    assert (await model_calls.chat(ctx, request("gpt-4o-mini"))).model == "openai_compatible/gpt-4o-mini"
     await admin.put(f"{PATH}/{key['id']}", {"is_active": False})
     assert await who_answers(ctx, "anthropic/claude-opus-5") == [CHAT]
 
@@ -107,8 +107,8 @@ async def test_another_tenants_key_does_not_end_ones_first_run(people, admin, ct
 
 async def test_a_name_that_a_key_has_too_must_say_which(admin, ctx, provider) -> None:
     await add_key_for(admin, provider, models=["smollm2-135m"])
-    with pytest.raises(ModelNotConfigured, match=f"say which: {CHAT}, openai_compatible/smollm2-135m"):
-        await resolve(ctx, "smollm2-135m")
+    with pytest.raises(ModelNotConfigured, match=f"Choose one of {CHAT}, openai_compatible/smollm2-135m"):
+        await resolve_model(ctx, "smollm2-135m")
     assert await who_answers(ctx, CHAT) == [CHAT]
 
 
@@ -119,7 +119,7 @@ async def test_a_refused_key_does_not_count_as_configured(admin, ctx, provider) 
 
 
 async def test_others_write_while_an_embedded_model_answers(admin, ctx) -> None:
-    async with aclosing(calling.stream(ctx, request(CHAT))) as deltas:
+    async with aclosing(model_calls.stream(ctx, request(CHAT))) as deltas:
         await anext(deltas)
         assert not ctx.unit_of_work.is_open
         assert (await admin.post(PATH, {"provider": "groq", "api_key": "gsk_0123456789"})).status == 201
@@ -128,7 +128,7 @@ async def test_others_write_while_an_embedded_model_answers(admin, ctx) -> None:
 async def test_an_embedded_model_is_not_asked_inside_a_transaction(ctx, admin) -> None:
     await ctx.db.get(type(admin.user), admin.user.id)
     with pytest.raises(RuntimeError, match="before the transaction opens"):
-        await calling.chat(ctx, request(CHAT))
+        await model_calls.chat(ctx, request(CHAT))
 
 
 @pytest.mark.parametrize(

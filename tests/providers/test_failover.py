@@ -1,7 +1,7 @@
 """Asking a model by several keys: the next one takes over, until something of an answer has gone on."""
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import pytest
 from structlog.testing import capture_logs
@@ -9,16 +9,16 @@ from structlog.testing import capture_logs
 from retinue.adapters.llm import (
     Audio,
     ChatRequest,
-    Done,
-    Message,
     ModelError,
+    ModelMessage,
     ModelTimeout,
+    ReplyFinished,
     TextDelta,
     Timeouts,
 )
 from retinue.kit.egress import EgressRefused
-from retinue.kit.redaction import MASK
-from retinue.providers import breakers, calling, failover
+from retinue.kit.text.redaction import MASK
+from retinue.providers import circuit_breakers, failover, model_calls
 from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.models import ProviderKey
 from tests.adapters.llm_replies import Call
@@ -27,22 +27,24 @@ from tests.factories.happenings import events, only_event
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
 
+pytestmark = pytest.mark.either_database
+
 MODEL = "openai_compatible/gpt-4o-mini"
 WRONG = "sk-wrong-0123456789-CANARY-abcd"
 INVALIDATED = "system.api_key.invalidated"
 
 
 def request(text: str = "Hello", model: str = MODEL) -> ChatRequest:
-    return ChatRequest(model=model, messages=(Message(role="user", content=text),))
+    return ChatRequest(model=model, messages=(ModelMessage(role="user", content=text),))
 
 
 async def said(ctx, **more) -> str:
-    return (await calling.chat(ctx, request(**more))).text
+    return (await model_calls.chat(ctx, request(**more))).text
 
 
 async def streamed(ctx) -> str:
-    deltas = [delta async for delta in calling.stream(ctx, request())]
-    assert isinstance(deltas[-1], Done)
+    deltas = [delta async for delta in model_calls.stream(ctx, request())]
+    assert isinstance(deltas[-1], ReplyFinished)
     return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
@@ -52,7 +54,7 @@ async def read(person, key) -> dict:
 
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch) -> None:
-    monkeypatch.setattr(failover, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(failover, "FIRST_RETRY_SECONDS", 0.001)
 
 
 @pytest.fixture
@@ -64,11 +66,11 @@ async def two_keys(admin, provider, second):
 
 async def test_a_reply_names_the_model_as_the_catalogue_does(admin, ctx, provider) -> None:
     key = await add_key_for(admin, provider)
-    reply = await calling.chat(ctx, request())
+    reply = await model_calls.chat(ctx, request())
     assert (reply.text, reply.model) == ("You said: Hello", MODEL)
     assert provider.last.json["model"] == "gpt-4o-mini"
     assert (await read(admin, key))["last_used_at"] > key["created_at"]
-    *_, done = [delta async for delta in calling.stream(ctx, request())]
+    *_, done = [delta async for delta in model_calls.stream(ctx, request())]
     assert (done.reply.text, done.reply.model) == ("You said: Hello", MODEL)
 
 
@@ -203,7 +205,7 @@ async def test_nothing_is_repeated_once_text_has_gone_on(ctx, provider, second, 
     chunk = b'data: {"choices":[{"delta":{"content":"Once upon"}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     provider.fails(resetting(head + b"%x\r\n%b\r\n" % (len(chunk), chunk), after=seen))
-    deltas = calling.stream(ctx, request())
+    deltas = model_calls.stream(ctx, request())
     assert await anext(deltas) == TextDelta("Once upon")
     seen.set()
     with pytest.raises(ModelError):
@@ -215,7 +217,7 @@ async def test_a_stream_that_is_left_hangs_up(ctx, provider, two_keys) -> None:
     chunk = b'data: {"choices":[{"delta":{"content":"Once upon"}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     provider.fails(hanging(head + b"%x\r\n%b\r\n" % (len(chunk), chunk)))
-    async with aclosing(calling.stream(ctx, request())) as deltas:
+    async with aclosing(model_calls.stream(ctx, request())) as deltas:
         async for _ in deltas:
             break
     async with asyncio.timeout(5):
@@ -225,25 +227,67 @@ async def test_a_stream_that_is_left_hangs_up(ctx, provider, two_keys) -> None:
 async def test_a_key_that_keeps_failing_rests_and_is_tried_out_after(
     ctx, clock, provider, second, two_keys
 ) -> None:
-    provider.fails(*[refusing(500)] * breakers.FAILURES)
-    for _ in range(breakers.FAILURES + 3):
+    provider.fails(*[refusing(500)] * circuit_breakers.MAX_FAILURES)
+    for _ in range(circuit_breakers.MAX_FAILURES + 3):
         assert await said(ctx) == "You said: Hello"
     assert (len(provider.requests), len(second.requests)) == (5, 8)
-    clock.advance(breakers.REST_S + 1)
+    clock.advance(circuit_breakers.OPEN_SECONDS + 1)
     assert await said(ctx) == "You said: Hello"
     assert (len(provider.requests), len(second.requests)) == (6, 8)
 
 
-async def test_when_every_key_rests_nobody_is_asked(admin, ctx, provider) -> None:
+async def test_the_only_key_is_asked_however_often_it_failed(admin, ctx, provider) -> None:
     await add_key_for(admin, provider)
     provider.fails(*[refusing(500)] * 6)
     for _ in range(2):
         with pytest.raises(ModelError):
             await said(ctx)
-    assert len(provider.requests) == breakers.FAILURES
-    with pytest.raises(ModelError, match="failed repeatedly"):
-        await said(ctx)
-    assert len(provider.requests) == breakers.FAILURES
+    assert await said(ctx) == "You said: Hello"
+
+
+async def test_a_model_that_rests_is_passed_over_if_there_is_another(admin, ctx, provider) -> None:
+    await add_key_for(admin, provider)
+    provider.fails(*[refusing(500)] * 6)
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            await model_calls.chat(ctx, request(), has_fallback=True)
+    assert len(provider.requests) == circuit_breakers.MAX_FAILURES
+    with pytest.raises(ModelError, match="failed repeatedly") as raised:
+        await model_calls.chat(ctx, request(), has_fallback=True)
+    assert len(provider.requests) == circuit_breakers.MAX_FAILURES
+    assert raised.value.headers == {"Retry-After": "30"}
+
+
+async def test_when_all_keys_rest_one_is_asked_all_the_same(ctx, provider, second, two_keys) -> None:
+    for server in (provider, second):
+        server.fails(*[refusing(500)] * circuit_breakers.MAX_FAILURES)
+    for _ in range(4):
+        with suppress(ModelError):
+            await said(ctx)
+    assert await said(ctx) == "You said: Hello"
+
+
+async def test_a_slow_model_is_not_a_broken_one(admin, ctx, provider, monkeypatch) -> None:
+    monkeypatch.setattr(failover, "TIMEOUTS", Timeouts(first_byte_s=0.05, unstreamed_s=0.05))
+    await add_key_for(admin, provider)
+    for _ in range(circuit_breakers.MAX_FAILURES):
+        provider.fails(hanging())
+        with pytest.raises(ModelTimeout):
+            await model_calls.chat(ctx, request(), has_fallback=True)
+    assert (await model_calls.chat(ctx, request(), has_fallback=True)).text == "You said: Hello"
+
+
+async def test_a_spent_rate_limit_is_respected_and_told(admin, ctx, clock, provider) -> None:
+    await add_key_for(admin, provider)
+    provider.fails(refusing(429, **{"Retry-After": "40"}))
+    for passed, left in ((0, "40"), (29, "11"), (10, "1")):
+        clock.advance(passed)
+        with pytest.raises(ModelError) as raised:
+            await said(ctx)
+        assert (raised.value.kind, raised.value.headers) == ("rate_limited", {"Retry-After": left})
+    assert len(provider.requests) == 1
+    clock.advance(1)
+    assert await said(ctx) == "You said: Hello"
 
 
 async def test_last_used_is_written_once_a_minute(admin, ctx, clock, provider) -> None:
@@ -279,14 +323,14 @@ async def test_a_model_is_not_asked_inside_a_transaction(admin, ctx, provider) -
 
 async def test_vectors_speech_and_listening_change_keys_as_well(ctx, provider, second, two_keys) -> None:
     provider.fails(*[refusing(429)] * 3)
-    vectors = await calling.embed(ctx, "openai_compatible/text-embedding-3-small", ["a", "bb"])
+    vectors = await model_calls.embed(ctx, "openai_compatible/text-embedding-3-small", ["a", "bb"])
     assert [vector[0] for vector in vectors.vectors] == [1.0, 2.0]
     assert vectors.model == "openai_compatible/text-embedding-3-small"
-    heard = await calling.transcribe(
+    heard = await model_calls.transcribe(
         ctx, "openai_compatible/whisper-1", Audio(b"sound", "a.wav", "audio/wav")
     )
     assert heard.text == "a.wav has 5 bytes"
-    spoken = calling.speak(ctx, "openai_compatible/tts-1", "Hi", voice="alloy")
+    spoken = model_calls.speak(ctx, "openai_compatible/tts-1", "Hi", voice="alloy")
     assert b"".join([part async for part in spoken]).startswith(b"mp3:alloy:Hi")
     assert (len(provider.requests), len(second.requests)) == (3, 3)
 
@@ -301,7 +345,7 @@ async def test_a_reply_that_repeats_the_key_goes_on_without_it(admin, ctx, provi
 async def test_tool_calls_that_repeat_the_key_go_on_without_it(admin, ctx, provider) -> None:
     await add_key_for(admin, provider)
     provider.says(f"Your key {KEY}", Call("leak", f'{{"key": "{KEY}"}}'))
-    _, call, done = [delta async for delta in calling.stream(ctx, request())][-3:]
+    _, call, done = [delta async for delta in model_calls.stream(ctx, request())][-3:]
     assert call.arguments == {"key": MASK}
     assert KEY not in repr(done)
     assert done.reply.tool_calls == (call,)

@@ -5,8 +5,8 @@ import pytest
 from retinue.access.models import Role
 from retinue.adapters.llm.catalogue import KNOWN_MODELS
 from retinue.providers.errors import ModelNotConfigured
+from retinue.providers.model_resolution import candidates_for, resolve_model
 from retinue.providers.models import ProviderKey, ProviderName
-from retinue.providers.resolving import candidates, resolve
 from tests.factories.providers import PATH, add_key, add_key_for
 
 SHAPE = [
@@ -21,6 +21,7 @@ SHAPE = [
     "output_price_per_mtok",
     "available",
     "reason",
+    "base_url",
 ]
 
 
@@ -112,7 +113,7 @@ async def test_another_tenants_keys_make_nothing_available(people, admin, provid
     await add_key(stranger, models=["another"])
     async with people.context(stranger.user.tenant_id) as ctx:
         with pytest.raises(ModelNotConfigured):
-            await resolve(ctx, "openai_compatible/gpt-4o-mini")
+            await resolve_model(ctx, "openai_compatible/gpt-4o-mini")
 
 
 def made(name: str, **fields) -> ProviderKey:
@@ -123,7 +124,7 @@ def made(name: str, **fields) -> ProviderKey:
 
 
 def order(keys: list[ProviderKey], model: str) -> list[str]:
-    return [candidate.key.name for candidate in candidates(keys, model)]
+    return [candidate.key.name for candidate in candidates_for(keys, model)]
 
 
 def test_keys_are_asked_by_default_then_priority_then_age() -> None:
@@ -147,23 +148,23 @@ def test_keys_known_to_offer_the_model_come_first_and_refused_ones_last() -> Non
 @pytest.mark.parametrize("model", ["ollama/llama3", "llama3"])
 def test_a_name_alone_is_enough_where_one_provider_has_it(model) -> None:
     keys = [made("a", found_models=["llama3"]), made("b", provider="openai_compatible", models=["qwen"])]
-    (candidate,) = candidates(keys, model)
+    (candidate,) = candidates_for(keys, model)
     assert (candidate.key.name, candidate.model, candidate.id) == ("a", "llama3", "ollama/llama3")
 
 
 def test_a_name_that_several_providers_have_must_say_which() -> None:
     keys = [made("a", models=["llama3"]), made("b", provider="openai_compatible", models=["llama3"])]
-    with pytest.raises(ModelNotConfigured, match=r"say which: ollama/llama3, openai_compatible/llama3\."):
-        candidates(keys, "llama3")
+    with pytest.raises(ModelNotConfigured, match=r"Choose one of ollama/llama3, openai_compatible/llama3\."):
+        candidates_for(keys, "llama3")
     assert order(keys, "openai_compatible/llama3") == ["b"]
 
 
 def test_a_name_may_have_slashes_of_its_own() -> None:
     keys = [made("a", provider="openai_compatible", models=["meta/llama3", "openai/gpt-oss"])]
-    assert candidates(keys, "meta/llama3")[0].model == "meta/llama3"
-    assert candidates(keys, "openai_compatible/openai/gpt-oss")[0].model == "openai/gpt-oss"
+    assert candidates_for(keys, "meta/llama3")[0].model == "meta/llama3"
+    assert candidates_for(keys, "openai_compatible/openai/gpt-oss")[0].model == "openai/gpt-oss"
     with pytest.raises(ModelNotConfigured):
-        candidates(keys, "openai/gpt-oss")
+        candidates_for(keys, "openai/gpt-oss")
 
 
 @pytest.mark.parametrize(
@@ -177,13 +178,13 @@ def test_what_no_key_serves_is_not_configured(model) -> None:
         made("without a key", provider="openai"),
     ]
     with pytest.raises(ModelNotConfigured) as caught:
-        candidates(keys, model)
+        candidates_for(keys, model)
     assert (caught.value.status, caught.value.code) == (422, "model_not_configured")
 
 
 async def test_the_keys_of_the_tenant_are_read_for_each_question(admin, ctx) -> None:
     first = await add_key(admin, priority=5)
     second = await add_key(admin, priority=3)
-    assert [found.key.id for found in await resolve(ctx, "gpt-4o")] == [second["id"], first["id"]]
+    assert [found.key.id for found in await resolve_model(ctx, "gpt-4o")] == [second["id"], first["id"]]
     await admin.delete(f"{PATH}/{second['id']}")
-    assert [found.key.id for found in await resolve(ctx, "gpt-4o")] == [first["id"]]
+    assert [found.key.id for found in await resolve_model(ctx, "gpt-4o")] == [first["id"]]

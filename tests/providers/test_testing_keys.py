@@ -3,12 +3,14 @@
 import pytest
 from structlog.testing import capture_logs
 
-from retinue.kit.redaction import MASK
+from retinue.kit.text.redaction import MASK
 from tests.adapters.llm_server import KEY, provider_server, refusing, resetting
 from tests.factories.happenings import events, only_event
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
 from tests.kit.egress_targets import REFUSED_HOSTS
+
+pytestmark = pytest.mark.either_database
 
 WRONG = "sk-wrong-0123456789-CANARY-abcd"
 INVALIDATED = "system.api_key.invalidated"
@@ -38,7 +40,7 @@ async def test_the_right_key_passes_and_its_models_are_known(admin, provider, pr
     found = await run_test(admin, key)
     assert found["success"] is True
     assert found["models"] == sorted(found["models"]) != []
-    assert found["message"] == f"The key works, for {len(found['models'])} models."
+    assert found["message"] == f"The key works and can use {len(found['models'])} models."
     assert found["latency_ms"] >= 0
     after = await read(admin, key)
     assert after["is_valid"] is True
@@ -53,7 +55,7 @@ async def test_a_wrong_key_fails_and_is_not_repeated_anywhere(admin, people, pro
         answer = await admin.post(f"{PATH}/{key['id']}/test")
     found = answer.json()
     assert (found["success"], found["models"]) == (False, [])
-    assert "refused the key (401)" in found["message"]
+    assert "rejected the API key (401)" in found["message"]
     assert f"provided: {MASK}" in found["message"]
     assert (await read(admin, key))["is_valid"] is False
     told = await only_event(people, INVALIDATED)
@@ -75,10 +77,10 @@ async def test_entering_another_key_gives_it_a_new_chance(admin, provider) -> No
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (refusing(503, {"error": {"message": "Overloaded"}}), "failing or overloaded (503): Overloaded"),
-        (refusing(429, b"", Retry_After="30"), "takes no more requests"),
-        (refusing(200, b"<html>Welcome</html>"), "not what its protocol says"),
-        (refusing(302, b"", Location="http://127.0.0.1:1/"), "not what its protocol says"),
+        (refusing(503, {"error": {"message": "Overloaded"}}), "failed or is overloaded (503): Overloaded"),
+        (refusing(429, b"", Retry_After="30"), "rate limit is reached"),
+        (refusing(200, b"<html>Welcome</html>"), "unexpected response"),
+        (refusing(302, b"", Location="http://127.0.0.1:1/"), "unexpected response"),
     ],
     ids=["503", "429", "a web page", "a redirect"],
 )

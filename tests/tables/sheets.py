@@ -10,7 +10,17 @@ WORKBOOK = (
     f'<workbook xmlns="{_MAIN}" xmlns:r="{_REL}"><sheets><sheet name="S" sheetId="1" r:id="rId7"/></sheets>'
     "</workbook>"
 )
-LINKS = '<Relationships><Relationship Id="rId7" Target="worksheets/first.xml"/></Relationships>'
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+LINKS = (
+    f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId7" Type="{_REL}/worksheet" '
+    'Target="worksheets/first.xml"/></Relationships>'
+)
+ROOT_LINKS = (
+    f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" Type="{_REL}/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>'
+)
+_DEFAULT = '<Default Extension="xml" ContentType="application/xml"/>'
+CONTENT_TYPES = f'<Types xmlns="{_PACKAGE}/content-types">{_DEFAULT}</Types>'
 STRINGS = (
     f'<sst xmlns="{_MAIN}"><si><t>name</t></si>'
     "<si><r><t>A</t></r><r><t>da</t></r><rPh><t>x</t></rPh></si></sst>"
@@ -37,6 +47,8 @@ def sheet(rows: str) -> str:
 def workbook(**changed: Any) -> bytes:
     """A workbook; `changed` are parts by short names."""
     parts = {
+        "[Content_Types].xml": CONTENT_TYPES,
+        "_rels/.rels": ROOT_LINKS,
         "xl/workbook.xml": changed.get("book", WORKBOOK),
         "xl/_rels/workbook.xml.rels": changed.get("links", LINKS),
         "xl/sharedStrings.xml": changed.get("strings", STRINGS),

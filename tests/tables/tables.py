@@ -76,3 +76,12 @@ class Tables:
         answer = await self.person.get(f"{BASE}/{table['id']}/export", query=query)
         assert answer.status == 200, answer
         return answer.body
+
+
+async def happenings(tables: Tables) -> list[dict[str, Any]]:
+    from retinue.kit.events.models import EventEntry
+    from tests.factories.people import People
+
+    async with People(tables.service).context(tables.person.user.tenant_id) as ctx:
+        entries = await ctx.db.all(EventEntry, order_by=("created_at", "position"))
+    return [{"type": one.type, "data": one.data} for one in entries if one.category == "data_table"]

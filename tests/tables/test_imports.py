@@ -10,8 +10,7 @@ from retinue.kit import failpoints
 from retinue.kit.jobs.models import Job
 from tests.factories.people import People
 from tests.tables.sheets import HOSTILE, workbook
-from tests.tables.tables import BASE, Tables
-from tests.tables.test_tables import happenings
+from tests.tables.tables import BASE, Tables, happenings
 
 CSV = (
     b"\xef\xbb\xbfName;E-Mail;AGE;active;tags;Extra\r\n"
@@ -47,7 +46,7 @@ async def test_a_file_is_read_row_by_row_and_faults_are_told_by_row(tables: Tabl
     assert done["errors"] == [
         {"row": 3, "errors": {"age": "must be a number"}},
         {"row": 4, "errors": {"name": "is required"}},
-        {"row": 5, "errors": {"email": "another row has this value"}},
+        {"row": 5, "errors": {"email": "another row already has this value"}},
     ]
     found = (await tables.page(table, sort="created_at", fields="name,age,active,tags"))["data"]
     shown = [(row["name"], row["age"], row["active"], row["tags"]) for row in found]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.tables.tables import BASE, CUSTOMERS, Tables
+from tests.tables.tables import BASE, CUSTOMERS, Tables, happenings
 
 
 async def test_a_table_is_made_read_changed_listed_and_deleted(tables: Tables) -> None:
@@ -35,15 +35,6 @@ async def test_a_table_is_made_read_changed_listed_and_deleted(tables: Tables) -
     events = [e["type"] for e in await happenings(tables)]
     assert events.count("data_table.created") == 2
     assert events.count("data_table.deleted") == 1
-
-
-async def happenings(tables: Tables) -> list[dict[str, Any]]:
-    from retinue.kit.events.models import EventEntry
-    from tests.factories.people import People
-
-    async with People(tables.service).context(tables.person.user.tenant_id) as ctx:
-        entries = await ctx.db.all(EventEntry, order_by=("created_at", "position"))
-    return [{"type": one.type, "data": one.data} for one in entries if one.category == "data_table"]
 
 
 BAD_COLUMNS: list[tuple[dict[str, Any], int, str]] = [
@@ -85,7 +76,7 @@ async def test_columns_are_added_renamed_moved_and_deleted_with_rows_in_place(ta
     await tables.add(table, {"name": "Ada", "age": 36}, {"name": "Bob"})
     path = f"{BASE}/{table['id']}/columns"
     answer = await person.post(path, {"name": "level", "type": "integer", "required": True})
-    assert answer.details == {"default": "is required, because the table has rows"}
+    assert answer.details == {"default": "is required because the table has rows"}
     answer = await person.post(
         path,
         {"name": "level", "type": "integer", "required": True, "default": 3, "indexed": True, "position": 0},

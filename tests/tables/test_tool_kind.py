@@ -1,20 +1,7 @@
 """A table as a tool: what its configuration allows, on the table it is bound to, and nothing else."""
 
-from typing import Any
-
 from tests.tables.tables import BASE, Tables
-
-
-async def run(tables: Tables, config: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    body = {
-        "name": "Customers", "category": "custom", "tool_type": "custom", "auth_type": "none",
-        "config": {"kind": "data_table", **config},
-    }  # fmt: skip
-    tool = await tables.person.post("/v1/tools", body)
-    assert tool.status == 201, tool
-    answer = await tables.person.post(f"/v1/tools/{tool.json()['data']['id']}/execute", {"input": given})
-    assert answer.status == 200, answer
-    return dict(answer.json()["data"])
+from tests.tables.tool_calls import run
 
 
 async def test_a_tool_queries_and_writes_what_it_may(tables: Tables) -> None:

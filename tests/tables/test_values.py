@@ -77,6 +77,7 @@ BAD: list[tuple[str, Any]] = [
     ("url", "https://"),
     ("url", "https://a b"),
     ("url", "https://[::1"),
+    ("url", "https://x[::1]/"),
     ("json", "x" * 70_000),
     ("file", "file_nobody"),
     ("file", "../../etc/passwd"),
@@ -88,7 +89,7 @@ async def test_each_type_takes_its_values_and_refuses_others(tables: Tables) -> 
     path = f"{BASE}/{table['id']}/rows"
     wrong = []
     for name, value, shown in GOOD:
-        answer = await tables.person.post(path, {name: value, "unknown": 1})
+        answer = await tables.person.post(path, {name: value})
         again = (
             (await tables.person.get(f"{path}/{answer.json()['data']['id']}")).json()["data"]
             if answer.status == 201

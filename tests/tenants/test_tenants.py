@@ -153,8 +153,8 @@ def test_the_document_names_the_plans():
     assert shapes["Plan"]["enum"] == sorted(PLANS)
     parameters = document()["paths"]["/api/v1/tenants"]["get"]["parameters"]
     by_name = {parameter.get("name"): parameter for parameter in parameters}
-    reference = {"$ref": "#/components/schemas/Plan"}
-    assert by_name["plan"]["schema"] == shapes["TenantOut"]["properties"]["plan"] == reference
+    for plan in (by_name["plan"]["schema"], shapes["TenantOut"]["properties"]["plan"]):
+        assert plan["$ref"] == "#/components/schemas/Plan"
 
 
 @pytest.mark.parametrize(

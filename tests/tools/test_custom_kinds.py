@@ -3,9 +3,11 @@
 import pytest
 
 from retinue.domains import DOMAINS
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.tool_kinds import ToolKind
 from retinue.kit.errors import Conflict
-from retinue.kit.manifest import Manifest
-from retinue.kit.tool_kinds import ToolKind
+
+pytestmark = pytest.mark.either_database
 
 
 class FormNotPublished(Conflict):

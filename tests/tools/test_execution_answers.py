@@ -7,8 +7,8 @@ from structlog.testing import capture_logs
 
 from retinue.access.models import Role
 from retinue.domains import DOMAINS
-from retinue.kit.manifest import Manifest
-from retinue.kit.tool_kinds import ToolKind
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.tool_kinds import ToolKind
 from tests.factories.people import People
 from tests.factories.tools import (
     change_tool,

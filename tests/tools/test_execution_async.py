@@ -89,7 +89,7 @@ async def test_a_finished_run_is_left_alone_when_its_job_comes_again(service, ad
 
 async def only_job(people) -> Job:
     async with people.context() as ctx:
-        (job,) = await ctx.system("test").all(Job, kind="run_accepted_execution")
+        (job,) = await ctx.system("test").all(Job, kind="tools.run_accepted")
         return job
 
 
@@ -119,3 +119,51 @@ async def test_a_rule_for_the_caller_lets_an_accepted_run_use_a_credential(servi
 async def test_async_is_true_or_false(admin, value) -> None:
     answer = await try_tool(admin, await make_tool(admin), query={"async": value})
     assert (answer.status, list(answer.details)) == (422, ["async"])
+
+
+@pytest.mark.parametrize("change", ["demoted", "deactivated", "deleted"])
+async def test_an_accepted_run_does_nothing_that_its_caller_may_no_longer_do(
+    service, admin, people, remote, change
+) -> None:
+    tool = await make_tool(admin, remote.url)
+    developer = await people.signed_in("agent_developer")
+    id = await accepted(developer, tool)
+    path = f"/users/{developer.user.id}"
+    if change == "demoted":
+        answer = await admin.put(f"{path}/role", {"role": "viewer"})
+    else:
+        answer = await (admin.post(f"{path}/deactivate") if change == "deactivated" else admin.delete(path))
+    assert answer.status in {200, 204}, answer
+    await service.runner.drain()
+    ended = await look_up(admin, tool, id)
+    assert (ended["status"], ended["error"]["code"]) == ("failed", "forbidden")
+    assert remote.seen == []
+
+
+async def test_an_accepted_run_uses_credentials_with_the_role_of_today(
+    service, admin, people, remote
+) -> None:
+    body = {"name": "Key", "type": "bearer_token", "secrets": {"token": "tok-0815"}}
+    credential_id = (await admin.post("/v1/credentials", body)).json()["data"]["id"]
+    auth = {"auth_type": "bearer", "auth_config": {"credential_id": credential_id}}
+    tool = await make_tool(admin, remote.url, **auth)
+    rule = {"integration_type": "role", "integration_id": "tenant_admin"}
+    assert (await admin.post(f"/v1/credentials/{credential_id}/access", rule)).status == 201
+    boss = await people.signed_in("tenant_admin")
+    id = await accepted(boss, tool)
+    changed = await admin.put(f"/users/{boss.user.id}/role", {"role": "agent_developer"})
+    assert changed.status == 200, changed
+    await service.runner.drain()
+    assert (await look_up(admin, tool, id))["error"]["code"] == "credential_access_denied"
+    assert remote.seen == []
+
+
+async def test_an_accepted_run_of_the_release_before_is_run(service, admin, people, remote) -> None:
+    tool = await make_tool(admin, remote.url)
+    id = await accepted(admin, tool)
+    async with people.context(admin.user.tenant_id) as ctx:
+        (job,) = await ctx.system("test").all(Job, kind="tools.run_accepted")
+        before = {**job.payload, "role": "super_admin"}
+        await ctx.system("test").update(job, kind="run_accepted_execution", payload=before)
+    await service.runner.drain()
+    assert (await look_up(admin, tool, id))["status"] == "completed"

@@ -9,9 +9,11 @@ import pytest
 import structlog
 from aiohttp import web
 
-from retinue.kit.logging import configure
+from retinue.kit.logging import configure_logging
 from tests.canaries import everything_stored, hits
 from tests.factories.tools import endpoint, make_tool, run_tool, try_tool
+
+pytestmark = pytest.mark.either_database
 
 SECRET = 'tok/"ü+4711=CANARY&end'
 
@@ -21,7 +23,7 @@ def logged(service, monkeypatch):
     before = structlog.get_config()
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
-    configure(replace(service.settings, log_level="debug", log_format="json"))
+    configure_logging(replace(service.settings, log_level="debug", log_format="json"))
     yield written
     structlog.configure(**before)
 

@@ -7,7 +7,7 @@ import pytest
 
 from retinue.app import Service
 from retinue.kit import failpoints
-from retinue.tools.calls import MAX_TIMEOUT_MS
+from retinue.tools.executors.call import MAX_TIMEOUT_MS
 from tests.client import Api, Response
 from tests.factories.tools import executions_of, make_tool
 from tests.tools.servers.rest_api import RestApi

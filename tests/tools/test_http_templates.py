@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.tools.test_rest_api import ESCAPES
+from tests.tools.path_escapes import ESCAPES
 
 pytestmark = pytest.mark.either_database
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from retinue.tools.config.packages import packages_folder
 from retinue.tools.models import Tool
-from retinue.tools.packages import packages_folder
 from tests.factories.tools import change_tool, make_tool, run_tool, tool_body
 
 pytestmark = pytest.mark.either_database

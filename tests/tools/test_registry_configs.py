@@ -4,6 +4,8 @@ import pytest
 
 from tests.factories.tools import make_tool, tool_body
 
+pytestmark = pytest.mark.either_database
+
 REST = "rest_api"
 TEMPLATE = {"kind": "http_template"}
 MCP = {"kind": "mcp"}
@@ -41,11 +43,12 @@ MCP = {"kind": "mcp"}
         ("webhook", {"method": "TRACE"}, "config.method"),
         ("webhook", {"headers": {"Content-Length": "1"}}, "config.headers"),
         ("webhook", {"headers": {"X-Service-Signature": "1"}}, "config.headers"),
-        ("webhook", {"headers": {"X": ["a"]}}, "config.headers"),
+        ("webhook", {"headers": {"X": ["a"]}}, "config.headers.X"),
         ("database", {"db_type": "oracle"}, "config.db_type"),
         ("database", {"port": "5432"}, "config.port"),
         ("database", {"port": 70000}, "config.port"),
         ("database", {"ssl": "on"}, "config.ssl"),
+        ("database", {"ssl_mode": 1}, "config.ssl_mode"),
         ("database", {"max_rows": 0}, "config.max_rows"),
         ("database", {"allowed_operations": "select"}, "config.allowed_operations"),
         ("database", {"allowed_operations": ["select", "drop"]}, "config.allowed_operations.1"),
@@ -66,6 +69,13 @@ MCP = {"kind": "mcp"}
         ("custom", {**TEMPLATE, "request": {"url": "https://{{x}}/"}}, "config.request.url"),
         ("custom", {**TEMPLATE, "request": {"headers": {"Te": "x"}}}, "config.request.headers"),
         ("custom", {**TEMPLATE, "request": {"method": 5}}, "config.request.method"),
+        ("custom", {**TEMPLATE, "request": {"query": []}}, "config.request.query"),
+        ("custom", {"kind": "workflow", "workflow_id": 7}, "config.workflow_id"),
+        ("custom", {"kind": "agent", "agent_id": ["agt_1"]}, "config.agent_id"),
+        ("custom", {"kind": "form", "form_id": {}}, "config.form_id"),
+        ("custom", {"kind": "form", "timeout_ms": 0}, "config.timeout_ms"),
+        ("custom", {"kind": "data_table", "operations": ["query", "drop"]}, "config.operations.1"),
+        ("custom", {"kind": "data_table", "max_rows": "5"}, "config.max_rows"),
     ],
 )
 async def test_a_known_key_that_cannot_be_used_is_refused_under_its_name(
@@ -92,8 +102,13 @@ async def test_a_known_key_that_cannot_be_used_is_refused_under_its_name(
         ("script", {"runtime": "python", "entrypoint": "file_aaaaaaaaaaaaaaaaaaaaaaaaaa"}),
         ("custom", {}),
         ("custom", {"kind": "teleport", "server_url": 7}),
+        ("custom", {"kind": "workflow"}),
+        ("custom", {"kind": "agent", "agent_id": "", "note": 7}),
+        ("custom", {"kind": "data_table", "operations": []}),
         ("custom", {**MCP, "transport": "streamable_http"}),
         ("custom", {**TEMPLATE, "request": {"url": "https://example.com/{{city}}"}}),
+        ("custom", {**TEMPLATE, "request": {"url": None, "headers": {"X": None}}}),
+        (REST, {"endpoints": {"a": {"method": None, "path": None}}}),
     ],
 )
 async def test_what_is_missing_or_unknown_or_forbidden_to_call_is_saved(admin, tool_type, config) -> None:
@@ -104,6 +119,7 @@ async def test_every_problem_of_a_configuration_is_told_at_once(admin) -> None:
     config = {
         "base_url": "nowhere",
         "endpoints": {"a": {"method": "X", "default_headers": {"Host": "x"}}, "b": {"path": []}},
+        "retry_count": -1,
     }
     answer = await admin.post("/v1/tools", tool_body(config=config))
     assert set(answer.details) == {
@@ -111,6 +127,7 @@ async def test_every_problem_of_a_configuration_is_told_at_once(admin) -> None:
         "config.endpoints.a.method",
         "config.endpoints.a.default_headers",
         "config.endpoints.b.path",
+        "config.retry_count",
     }
 
 
@@ -118,7 +135,7 @@ async def test_every_problem_of_a_configuration_is_told_at_once(admin) -> None:
     ("auth_config", "field"),
     [
         ({"token": 7}, "auth_config.token"),
-        ({"headers": {"X": 7}}, "auth_config.headers"),
+        ({"headers": {"X": 7}}, "auth_config.headers.X"),
         ({"headers": {"Host": "SECRET"}}, "auth_config.headers"),
         ({"headers": {"X": "SECRET\r\nY: 1"}}, "auth_config.headers"),
         ({"query": "SECRET"}, "auth_config.query"),

@@ -7,6 +7,8 @@ import pytest
 from tests.factories.tools import change_tool, make_tool, run_tool, tool_body, try_tool
 from tests.kit.egress_listener import listening
 
+pytestmark = pytest.mark.either_database
+
 
 def nested(depth: int) -> dict:
     schema: dict = {"type": "string"}

@@ -5,8 +5,8 @@ import pytest
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.kit.vault import KEY_FILE
-from retinue.tools.execution import execute
 from retinue.tools.models import Tool
+from retinue.tools.run.execute import execute
 from tests.factories.happenings import audits
 from tests.factories.people import People
 from tests.factories.tools import (
@@ -20,6 +20,8 @@ from tests.factories.tools import (
 )
 from tests.kit.egress_listener import listening
 from tests.tools.servers.rest_api import rest_api
+
+pytestmark = pytest.mark.either_database
 
 SECRET = "tok-4711-entered-for-one-host"
 BEARER = {"auth_type": "bearer", "auth_config": {"token": SECRET}}

@@ -5,26 +5,11 @@ from typing import Any
 
 import pytest
 
+from tests.tools.path_escapes import ESCAPES
 from tests.tools.running import Tools
-from tests.tools.servers.rest_api import RestApi
+from tests.tools.servers.rest_api import RestApi, scripted
 
-ESCAPES = [
-    "../../admin",
-    "..%2f..%2fadmin",
-    "%2e%2e/admin",
-    "//evil.example/",
-    "https://evil.example/x",
-    "@evil.example",
-    ":8080@evil.example",
-    "?x=#",
-    "a?b=c&d#e",
-    "a/b\\c",
-    "x\r\nHost: evil.example",
-    "x HTTP/1.1\r\n\r\nGET /admin",
-    "ä{id}%00 ",
-    "{other}",
-    ";a=b",
-]
+pytestmark = pytest.mark.either_database
 
 
 def api_config(remote: RestApi, **more: Any) -> dict[str, Any]:
@@ -34,11 +19,6 @@ def api_config(remote: RestApi, **more: Any) -> dict[str, Any]:
 
 def one_endpoint(remote: RestApi, endpoint: dict[str, Any], **more: Any) -> dict[str, Any]:
     return api_config(remote) | {"endpoints": {"only": endpoint}} | more
-
-
-def scripted(remote: RestApi, method: str = "GET", **more: Any) -> dict[str, Any]:
-    """An endpoint that answers what the test wrote down."""
-    return {"base_url": remote.url, "endpoints": {"only": {"method": method, "path": "/scripted"}}, **more}
 
 
 async def echoed(tools: Tools, config: dict[str, Any], input: dict[str, Any], **more: Any) -> Any:
@@ -147,7 +127,7 @@ async def test_a_path_parameter_that_is_no_segment_is_refused_before_anything_is
 async def test_two_parameters_cannot_make_a_step_together(tools, remote):
     config = one_endpoint(remote, {"path": "/files/{a}{b}/x"})
     details = await tools.refused("rest_api", config, {"a": ".", "b": "."})
-    assert details == {"input": "may not step to another place of the path"}
+    assert details == {"input": "must not make a path segment . or .."}
     assert (await echoed(tools, config, {"a": ".", "b": "git"}))["target"] == "/v1/files/.git/x"
 
 

@@ -6,19 +6,21 @@ import re
 import msgspec
 import pytest
 
-from retinue.credentials import testing
+from retinue.credentials import connection_test
 from retinue.credentials.destinations import origin_of
 from retinue.credentials.models import Credential, CredentialType
-from retinue.credentials.sealing import sealed
+from retinue.credentials.sealed_secrets import sealed_columns
 from retinue.kit.crypto import Sealed
-from retinue.kit.egress import Egress
+from retinue.kit.egress import Egress, Resolver
 from retinue.kit.errors import Invalid
-from retinue.providers import checking
+from retinue.kit.secrets import Secret
+from retinue.providers import key_check
 from retinue.providers.models import ProviderKey, ProviderName
-from retinue.tools.configuration import destination_of
-from retinue.tools.execution import execute
+from retinue.tools.config.configuration import destination_of
 from retinue.tools.models import AuthType, Tool, ToolType
+from retinue.tools.run.execute import execute
 from tests.factories.people import People
+from tests.kit.proxy_server import proxying
 from tests.tools.servers.canary import canary as canary_listening
 from tests.tools.servers.rest_api import rest_api
 from tests.tools.ssrf_corpus import HOSTS, urls
@@ -64,11 +66,11 @@ async def tried(ctx, type, secrets, metadata=None):
         destinations=[origin_of(url) for url in metadata.values()],
         created_by="",
         entered_by="",
-        **sealed(secrets),
+        **sealed_columns(secrets),
     )
     async with ctx.unit() as unit:
         stored = await unit.db.insert(credential)
-    result = await testing.test(ctx, stored)
+    result = await connection_test.run_test(ctx, stored)
     return result.error.code if result.error else ""
 
 
@@ -119,11 +121,11 @@ async def provider_key(ctx, url):
         created_by="",
     )
     try:
-        result = await checking.test(ctx, key)
+        result = await key_check.check_key(ctx, key)
     except Invalid:
         return "not_configured"
     refusal = re.match(
-        "Outgoing calls|The URL|The host|The port|Only an IPv6|There is nothing", result.message
+        "The destination is not allowed|The URL|The host|The port|Port |Brackets must", result.message
     )
     return "" if result.success else "ssrf_blocked" if refusal else result.message
 
@@ -272,14 +274,14 @@ REBOUND = [
 ]
 
 
-class Rebinding:
+class Rebinding(Resolver):
     """Another address at each question, among them one that is allowed."""
 
     def __init__(self):
         self._answers = itertools.cycle(REBOUND)
         self.asked = 0
 
-    async def resolve(self, host, port):
+    async def resolve(self, host):
         self.asked += 1
         return next(self._answers)
 
@@ -287,7 +289,7 @@ class Rebinding:
 @pytest.mark.parametrize("feature", [*BY_URL, *BY_HOST])
 async def test_no_name_leads_inside_by_changing_its_address(public, canary, feature):
     ctx = await public(egress_allow=("127.0.0.2",))
-    resolver = ctx.adapter(Egress)._resolver = Rebinding()
+    resolver = ctx.adapter(Egress)._connector.resolver = Rebinding()
     calls = 100 if feature is rest_api_tool else 2 * len(REBOUND)
     async with canary_listening("127.0.0.2", port=canary.port) as allowed:
         for _ in range(calls):
@@ -297,4 +299,20 @@ async def test_no_name_leads_inside_by_changing_its_address(public, canary, feat
                 await feature(ctx, "rebound.example", canary.port)
     assert resolver.asked >= calls
     assert allowed.connections > 0
+    assert canary.connections == 0
+
+
+@pytest.mark.parametrize("feature", [rest_api_tool, provider_key])
+async def test_no_url_and_no_changing_name_leads_inside_through_a_proxy(public, canary, feature):
+    async with proxying() as proxy:
+        url = Secret(proxy.url)
+        ctx = await public(egress_allow=("127.0.0.2",), https_proxy=url, http_proxy=url)
+        resolver = ctx.adapter(Egress)._connector.resolver = Rebinding()
+        for _ in range(2 * len(REBOUND)):
+            await feature(ctx, f"https://rebound.example:{canary.port}/")
+        assert resolver.asked >= 2 * len(REBOUND)
+        assert set(proxy.targets) == {f"127.0.0.2:{canary.port}"}
+        ended = {url: await feature(ctx, url) for url in urls(canary.port)}
+        assert {url: code for url, code in ended.items() if code not in REFUSALS} == {}
+        assert set(proxy.targets) == {f"127.0.0.2:{canary.port}"}
     assert canary.connections == 0

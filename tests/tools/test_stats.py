@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from retinue.kit.clock import instant_at
+from retinue.kit.clock import instant_from_timestamp
 from tests.conftest import START
 from tests.factories.tools import make_tool, remember_execution
 
@@ -23,7 +23,7 @@ async def stats(api, tool, **query):
 @pytest.fixture
 async def remember(admin, people):
     async def remembered(tool, days_ago=0.0, **more):
-        at = instant_at(MORNING - days_ago * DAY)
+        at = instant_from_timestamp(MORNING - days_ago * DAY)
         await remember_execution(people, admin.user.tenant_id, tool["id"], executed_at=at, **more)
 
     return remembered

@@ -4,8 +4,10 @@ import base64
 
 import pytest
 
+from tests.tools.authentication import KEY, basic, hook, sent
 from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET
-from tests.tools.test_authentication import KEY, basic, hook, sent
+
+pytestmark = pytest.mark.either_database
 
 
 def attached(credential, **options):

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from retinue.adapters.aws_signing import EMPTY_PAYLOAD, AwsKeys, payload_hash, sign
+from retinue.adapters.aws_signing import EMPTY_PAYLOAD, AwsKeys, payload_hash, sign_request
 from retinue.kit.secrets import Secret
 
 SUITE_KEYS = AwsKeys("AKIDEXAMPLE", Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"))
@@ -27,7 +27,7 @@ def test_the_examples_of_the_signature_suite_come_out_as_published():
         ("GET", "/?%E1%88%B4=bar"): "2cdec8eed098649ff3a119c94853b13c643bcf08f8b0a1d91e12c9027818dd04",
     }
     for (method, target), expected in published.items():
-        headers = sign(
+        headers = sign_request(
             method,
             f"https://example.amazonaws.com{target}",
             {},
@@ -67,7 +67,7 @@ def test_the_examples_of_object_storage_come_out_as_published():
         ),
     ]
     for method, target, extra, content, expected in published:
-        headers = sign(
+        headers = sign_request(
             method, S3_HOST + target, extra, payload_hash(content), "us-east-1", "s3", S3_KEYS, S3_TIME
         )
         assert signature(headers) == expected, target
@@ -76,7 +76,7 @@ def test_the_examples_of_object_storage_come_out_as_published():
 
 def test_a_session_token_is_sent_and_signed_and_no_secret_shows():
     keys = AwsKeys("ASIAEXAMPLE", Secret("hush"), Secret("the-token"))
-    headers = sign(
+    headers = sign_request(
         "POST",
         "http://127.0.0.1:9000/v2",
         {"content-type": "application/json"},

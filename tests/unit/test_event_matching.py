@@ -3,7 +3,7 @@
 import pytest
 
 from retinue.kit.errors import Invalid
-from retinue.kit.events.matching import (
+from retinue.kit.events.filters import (
     check_filters,
     check_pattern,
     check_patterns,

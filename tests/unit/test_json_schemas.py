@@ -6,7 +6,7 @@ import time
 import pytest
 
 from retinue.kit.errors import Invalid
-from retinue.kit.json_schemas import compile_schema
+from retinue.kit.schema.json_schema import compile_schema
 
 
 def nested(levels: int) -> dict:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retinue.adapters.mcp.mirroring import header_value, mirrored_arguments, mirrored_headers
+from retinue.adapters.mcp.argument_headers import header_value, mirrored_arguments, mirrored_headers
 
 
 def marked(**more):

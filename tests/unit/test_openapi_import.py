@@ -2,23 +2,23 @@
 
 import pytest
 
-from retinue.adapters.openapi import InvalidDocument, read_api
+from retinue.adapters.openapi import InvalidDocument, parse_api
 from retinue.kit.errors import Invalid
-from retinue.kit.json_schemas import compile_schema
+from retinue.kit.schema.json_schema import compile_schema
 from tests.unit.openapi_samples import PETS, SWAGGER, described, pets, taking
 
 
 def endpoints(document):
-    return {endpoint.name: endpoint for endpoint in read_api(document).endpoints}
+    return {endpoint.name: endpoint for endpoint in parse_api(document).endpoints}
 
 
 def only(document):
-    (endpoint,) = read_api(document).endpoints
+    (endpoint,) = parse_api(document).endpoints
     return endpoint
 
 
 def reasons(document):
-    return {skipped.what: skipped.why for skipped in read_api(document).skipped}
+    return {skipped.what: skipped.why for skipped in parse_api(document).skipped}
 
 
 def refused(asking, *arguments) -> str:
@@ -30,7 +30,7 @@ def refused(asking, *arguments) -> str:
 
 
 def test_the_api_itself_is_described():
-    api = read_api(pets())
+    api = parse_api(pets())
     assert (api.title, api.description, api.version) == ("Pet Store", "Sells pets.", "1.2")
     assert api.base_url == "https://eu.pets.example/v1"
     assert (api.auth.auth_type, api.auth.auth_config) == (
@@ -105,7 +105,7 @@ def test_the_answer_is_described_without_what_is_never_shown():
     ],
 )
 def test_an_input_that_would_be_ambiguous_says_what_goes_where(document):
-    structured = [endpoint for endpoint in read_api(document).endpoints if not endpoint.is_flat]
+    structured = [endpoint for endpoint in parse_api(document).endpoints if not endpoint.is_flat]
     (endpoint,) = structured
     assert endpoint.input_schema["properties"].keys() <= {"path_params", "query", "body"}
     assert "body" in endpoint.input_schema["required"]
@@ -130,7 +130,7 @@ def test_a_structured_input_has_its_parts():
 
 
 def test_swagger_is_read_too():
-    api = read_api(SWAGGER)
+    api = parse_api(SWAGGER)
     assert api.base_url == "https://pets.example:8443/v1"
     assert (api.auth.auth_type, api.auth.auth_config) == (
         "oauth2",
@@ -179,7 +179,7 @@ def test_swagger_is_read_too():
     ],
 )
 def test_a_security_scheme_suggests_how_to_enter(scheme, expected):
-    auth = read_api(described({}, components={"securitySchemes": {"s": scheme}})).auth
+    auth = parse_api(described({}, components={"securitySchemes": {"s": scheme}})).auth
     assert (auth.auth_type, auth.auth_config) == expected
 
 
@@ -197,38 +197,38 @@ def test_a_security_scheme_suggests_how_to_enter(scheme, expected):
     ],
 )
 def test_the_address_is_an_absolute_one_or_none(servers, expected):
-    assert read_api(described({}, servers=servers)).base_url == expected
+    assert parse_api(described({}, servers=servers)).base_url == expected
 
 
 @pytest.mark.parametrize(
     ("path", "operation", "why"),
     [
-        ("/x", {"parameters": [{"name": "c", "in": "cookie", "required": True}]}, "it needs a cookie"),
+        ("/x", {"parameters": [{"name": "c", "in": "cookie", "required": True}]}, "it requires a cookie"),
         (
             "/x",
             {"parameters": [{"name": "X-A", "in": "header", "required": True}]},
-            "it needs the header X-A",
+            "it requires the header X-A",
         ),
         (
             "/x",
             {"parameters": [{"name": "Host", "in": "header", "required": True, "schema": {"const": "x"}}]},
-            "it needs the header Host",
+            "it requires the header Host",
         ),
         ("/x", {"requestBody": {"required": True, "content": {"text/csv": {}}}}, "its body is not JSON"),
-        ("/x", {"servers": [{"url": "https://b.example"}]}, "it lives on another server"),
-        ("x", {}, "its path cannot be filled in"),
-        ("/{a", {}, "its path cannot be filled in"),
-        ("/{}", {}, "its path cannot be filled in"),
-        ("/x?y={a}", {}, "its path cannot be filled in"),
-        ("/x#y", {}, "its path cannot be filled in"),
-        ("/x y", {}, "its path cannot be filled in"),
-        ("//a\\b", {}, "its path cannot be filled in"),
-        ("/" + "x" * 2000, {}, "its path cannot be filled in"),
+        ("/x", {"servers": [{"url": "https://b.example"}]}, "it is on another server"),
+        ("x", {}, "its path is not a valid template"),
+        ("/{a", {}, "its path is not a valid template"),
+        ("/{}", {}, "its path is not a valid template"),
+        ("/x?y={a}", {}, "its path is not a valid template"),
+        ("/x#y", {}, "its path is not a valid template"),
+        ("/x y", {}, "its path is not a valid template"),
+        ("//a\\b", {}, "its path is not a valid template"),
+        ("/" + "x" * 2000, {}, "its path is not a valid template"),
     ],
 )
 def test_what_no_tool_can_call_is_left_out_with_the_reason(path, operation, why):
     document = described({path: {"post": operation}, "/good": {"get": {}}})
-    assert [endpoint.path for endpoint in read_api(document).endpoints] == ["/good"]
+    assert [endpoint.path for endpoint in parse_api(document).endpoints] == ["/good"]
     assert list(reasons(document).values()) == [why]
 
 
@@ -238,7 +238,7 @@ def test_names_are_unique_short_and_plain():
         "/b": {"get": {"operationId": "Get User's_HTTPData!"}, "put": {"operationId": "…"}},
         "/c/{d}": {"get": {}, "delete": {"operationId": ["list"]}},
     }
-    names = [endpoint.name for endpoint in read_api(described(operations)).endpoints]
+    names = [endpoint.name for endpoint in parse_api(described(operations)).endpoints]
     assert names == [
         "x" * 64,
         "x" * 62 + "_2",
@@ -255,7 +255,7 @@ def test_references_to_elsewhere_are_never_followed(monkeypatch):
     properties = {f"p{number}": {"$ref": reference} for number, reference in enumerate(references)}
     document = taking({"type": "object", "properties": properties})
     assert only(document).input_schema["properties"] == {name: {} for name in properties}
-    assert set(reasons(document).values()) == {"lies outside the document"}
+    assert set(reasons(document).values()) == {"is outside the document"}
 
 
 @pytest.mark.parametrize(
@@ -324,9 +324,9 @@ def test_patterns_that_cannot_be_checked_are_left_out():
     [
         (None, "must be an object"),
         ([], "must be an object"),
-        ({}, "must say openapi 3.0 or 3.1, or swagger 2.0"),
-        ({"openapi": "4.0"}, "must say openapi 3.0 or 3.1, or swagger 2.0"),
-        ({"openapi": {}}, "must say openapi 3.0 or 3.1, or swagger 2.0"),
+        ({}, "must declare openapi 3.0 or 3.1, or swagger 2.0"),
+        ({"openapi": "4.0"}, "must declare openapi 3.0 or 3.1, or swagger 2.0"),
+        ({"openapi": {}}, "must declare openapi 3.0 or 3.1, or swagger 2.0"),
         ({"openapi": "3.1.0"}, "has no paths"),
         ({"swagger": 2.0, "paths": []}, "has no paths"),
         (described({f"/{n}": {} for n in range(10_000)}), "has more than 5000 paths"),
@@ -334,4 +334,4 @@ def test_patterns_that_cannot_be_checked_are_left_out():
     ],
 )
 def test_a_document_that_is_none_is_refused_with_the_reason(document, why):
-    assert refused(read_api, document) == why
+    assert refused(parse_api, document) == why

@@ -14,9 +14,9 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retinue.kit.logging import configure
-from retinue.kit.redaction import Redactor
+from retinue.kit.logging import configure_logging
 from retinue.kit.settings import Settings
+from retinue.kit.text.redaction import Redactor
 
 SECRET = 'p/ss+w"ö \\r<d=CANARY-1234'
 
@@ -81,7 +81,7 @@ def test_each_line_of_a_private_key_is_cut_out() -> None:
 def logged(monkeypatch):
     before, written = structlog.get_config(), io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
-    configure(Settings(log_format="json"))
+    configure_logging(Settings(log_format="json"))
     yield written
     structlog.configure(**before)
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from retinue.kit.templates import TemplateTooLarge, render
+from retinue.kit.text.templates import TemplateTooLarge, render
 
 SCOPE: dict[str, Any] = {
     "data": {

@@ -3,7 +3,7 @@
 import pytest
 
 from retinue.tools import slugs
-from retinue.tools.configuration import changed, destination_of, merged
+from retinue.tools.config.configuration import apply_override, changed, destination_of
 from retinue.tools.models import ToolType
 
 
@@ -23,7 +23,7 @@ from retinue.tools.models import ToolType
 )
 def test_an_override_goes_over_the_configuration_in_depth(config, override, result) -> None:
     before = repr(config), repr(override)
-    assert merged(config, override) == result
+    assert apply_override(config, override) == result
     assert (repr(config), repr(override)) == before
 
 
@@ -75,6 +75,6 @@ def test_a_configuration_leads_to_one_destination(tool_type, config, destination
 
 
 def test_numbered_slugs_stay_short_enough_for_a_model() -> None:
-    numbers = slugs.numbered(slugs.from_name("x" * 100))
+    numbers = slugs.numbered_candidates(slugs.from_name("x" * 100))
     assert [len(next(numbers)) for _ in range(3)] == [56, 58, 58]
     assert slugs.from_name("Ärger -- mit §") == "arger-mit"

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from retinue.tools.recording import cut_json, cut_logs, cut_text
+from retinue.tools.run.records import truncate_json, truncate_logs, truncate_text
 
 LIMIT = 64 * 1024
 
@@ -13,7 +13,7 @@ LIMIT = 64 * 1024
 def test_a_record_is_valid_json_of_at_most_64_kibibytes(piece, length) -> None:
     value = {"x": piece * length}
     encoded = msgspec.json.encode(value)
-    stored = cut_json(encoded)
+    stored = truncate_json(encoded)
     assert len(stored.encode()) <= LIMIT
     found = msgspec.json.decode(stored)
     if len(encoded) <= LIMIT:
@@ -25,6 +25,6 @@ def test_a_record_is_valid_json_of_at_most_64_kibibytes(piece, length) -> None:
 
 
 def test_a_text_from_anywhere_becomes_one_that_can_be_stored() -> None:
-    assert cut_text("a\0b\ud800c", 100) == "ab?c"
-    assert cut_text("ü" * 10, 5) == "üü"
-    assert cut_logs("x" * 9000) == "x" * 8192
+    assert truncate_text("a\0b\ud800c", 100) == "ab?c"
+    assert truncate_text("ü" * 10, 5) == "üü"
+    assert truncate_logs("x" * 9000) == "x" * 8192

@@ -3,13 +3,13 @@
 import itertools
 import random
 
-from retinue.workflows import progress
-from retinue.workflows.definition import read_definition
+from retinue.workflows.definition import parse_definition
+from retinue.workflows.engine import graph as progress
 
 
 def graph(*edges: tuple[str, str, object]):
     names = dict.fromkeys(name for source, target, _ in edges for name in (source, target))
-    return read_definition(
+    return parse_definition(
         [{"id": name, "type": "transform"} for name in names],
         [{"from": source, "to": target, "when": when} for source, target, when in edges],
     )
@@ -17,7 +17,7 @@ def graph(*edges: tuple[str, str, object]):
 
 def play(definition, order, branch=None):
     """Every node that is ready ends, in the order that `order` says; what ended and what was skipped."""
-    advance = progress.begin(definition)
+    advance = progress.initial_advance(definition)
     edges, ready, ended, skipped = advance.progress, list(advance.ready), [], []
     while ready:
         node_id = min(ready, key=order.index)

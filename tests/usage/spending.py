@@ -3,7 +3,7 @@
 from typing import Any
 
 from retinue.app import Service
-from retinue.usage.requests import RequestCounts
+from retinue.usage.request_counts import RequestCounts
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api, Response
 from tests.services import instances_of
@@ -26,7 +26,7 @@ def takes(provider: ProviderServer, prompt: int, completion: int, text: str = "D
 async def store_counts(service: Service) -> None:
     """As every process does after a few seconds."""
     for instance in instances_of(service):
-        await instance.adapters[RequestCounts].store()
+        await instance.states[RequestCounts].store()
 
 
 async def usage(api: Api, **query: Any) -> dict[str, Any]:

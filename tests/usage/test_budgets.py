@@ -5,7 +5,7 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.events.models import EventEntry
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
@@ -65,7 +65,7 @@ async def test_budgets_are_made_changed_and_deleted(
 
 
 async def test_a_spent_budget_blocks_until_its_next_period(
-    admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any], clock: HeldClock
+    admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any], clock: ManualClock
 ) -> None:
     budget = await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=100, period="day")
     other = await make_agent(admin, name="Other", primary_model="openai/gpt-4o", status="published")
@@ -129,7 +129,7 @@ async def test_a_threshold_is_told_once_in_a_period(
     service: Service,
     provider: ProviderServer,
     agent: dict[str, Any],
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     budget = await add_budget(
         admin, {"type": "agent", "id": agent["id"]}, limit_usd=0.01, action="notify", soft_percent=50
@@ -159,7 +159,7 @@ async def test_a_threshold_is_told_once_in_a_period(
 
 
 async def test_a_key_that_has_spent_its_month_hands_over_to_the_next(
-    admin: Api, people: People, provider: ProviderServer, clock: HeldClock
+    admin: Api, people: People, provider: ProviderServer, clock: ManualClock
 ) -> None:
     for name, priority, limit in (("First", 0, 0.001), ("Second", 1, 0.003)):
         await add_key(

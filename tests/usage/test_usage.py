@@ -4,9 +4,9 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.events.models import EventEntry
-from retinue.usage.compacting import compact
+from retinue.usage.compaction import compact_batch
 from retinue.usage.models import UsageEntry
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
@@ -30,7 +30,7 @@ async def test_usage_counts_what_was_done_and_stays_the_same_when_it_is_compacte
     provider: ProviderServer,
     agent: dict[str, Any],
     key: dict[str, Any],
-    clock: HeldClock,
+    clock: ManualClock,
 ) -> None:
     takes(provider, 1000, 100)
     assert (await chat(admin, agent)).status == 200
@@ -67,13 +67,13 @@ async def test_usage_counts_what_was_done_and_stays_the_same_when_it_is_compacte
 
     before = len(await entries(people, admin.user.tenant_id))
     async with people.context(admin.user.tenant_id) as ctx:
-        while await compact(ctx):
+        while await compact_batch(ctx):
             pass
     assert len(await entries(people, admin.user.tenant_id)) < before
     takes(provider, 5, 5)
     assert (await chat(admin, agent)).status == 200
     async with people.context(admin.user.tenant_id) as ctx:
-        assert await compact(ctx) > 0
+        assert await compact_batch(ctx) > 0
     after = await usage(admin, granularity="hour", group_by="agent,model,tool,channel")
     assert after["totals"]["prompt_tokens"] == 3005
     assert after["totals"]["chat_requests"] == 3
@@ -81,7 +81,7 @@ async def test_usage_counts_what_was_done_and_stays_the_same_when_it_is_compacte
 
 
 async def test_usage_of_other_times_and_tenants_is_not_told(
-    admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any], clock: HeldClock
+    admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any], clock: ManualClock
 ) -> None:
     takes(provider, 7, 1)
     await chat(admin, agent)

@@ -11,6 +11,8 @@ from PIL import Image
 from retinue.files.models import File
 from tests.factories.happenings import events, only_event
 
+pytestmark = pytest.mark.either_database
+
 MIB = 1024 * 1024
 
 

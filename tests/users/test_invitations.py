@@ -10,19 +10,9 @@ from retinue.users.models import Invitation
 from tests.factories.happenings import events, only_event
 from tests.factories.mails import html_of, last_mail, link_token, mails_to, text_of
 from tests.factories.people import People
+from tests.users.invitations import EMAIL, invite, registration
 
-EMAIL = "ada@engine.example"
 WEEK_S = 7 * 24 * 3600
-
-
-def registration(token: str, email: str = EMAIL) -> dict[str, str]:
-    return {
-        "email": email,
-        "password": "Analytical-1843",
-        "first_name": "Ada",
-        "last_name": "Lovelace",
-        "invite_token": token,
-    }
 
 
 async def invited(people, email: str = EMAIL) -> list[Invitation]:
@@ -43,7 +33,7 @@ async def tenant_admin(people, acme):
 async def test_an_invitation_leads_into_the_tenant_with_the_role(service, api, tenant_admin, acme):
     answer = await tenant_admin.post("/users/invite", {"email": EMAIL, "role": "agent_developer"})
     assert answer.status == 201
-    assert set(answer.json()) == {"id", "email", "role", "expires_at", "message"}
+    assert set(answer.json()) == {"id", "email", "role", "expires_at", "message", "invite_url"}
     assert (answer.json()["email"], answer.json()["role"]) == (EMAIL, "agent_developer")
     mail = await last_mail(service, EMAIL)
     token = link_token(mail)
@@ -122,10 +112,6 @@ async def test_someone_with_an_account_anywhere_is_not_invited(service, people, 
     assert await mails_to(service, user.email) == []
 
 
-async def invite(api, email: str = EMAIL):
-    return await api.post("/users/invite", {"email": email, "role": "viewer"})
-
-
 async def test_an_address_is_invited_five_times_an_hour(service, people, clock, tenant_admin):
     for _ in range(5):
         assert (await invite(tenant_admin)).status == 201
@@ -185,11 +171,13 @@ async def test_a_hidden_account_of_another_tenant_is_invited_like_nobodys(make_s
     new, taken = await invite(tenant_admin), await invite(tenant_admin, stranger.email)
     assert (new.status, taken.status) == (201, 201)
     assert new.headers.keys() == taken.headers.keys()
-    own = {"id", "email", "expires_at"}
+    own = {"id", "email", "expires_at", "invite_url"}
     assert {**new.json(), **dict.fromkeys(own)} == {**taken.json(), **dict.fromkeys(own)}
     assert (taken.json()["email"], taken.json()["id"][:4]) == (stranger.email, "inv_")
-    assert len(taken.json()["id"]) == len(new.json()["id"])
-    assert await invited(people, stranger.email) == []
+    for name in ("id", "invite_url"):
+        assert len(taken.json()[name]) == len(new.json()[name])
+    listed = (await tenant_admin.get("/users/invitations")).json()["data"]
+    assert sorted(one["email"] for one in listed) == sorted([EMAIL, stranger.email])
     told = await mails_to(service, stranger.email)
     assert [mail["Subject"] for mail in told] == ["You already have an account"]
     assert "token" not in text_of(told[0])
@@ -285,6 +273,7 @@ async def test_an_invitation_is_told_once(people, tenant_admin, acme):
         "invitation_id": made["id"],
         "email": EMAIL,
         "role": "viewer",
+        "is_link_shown": True,
     }
     assert (await events(people, "system.user.invited"))[0].tenant_id == acme.id
 

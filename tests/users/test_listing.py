@@ -4,7 +4,7 @@ import pytest
 
 USER_FIELDS = {
     *("id", "email", "first_name", "last_name", "role", "tenant_id", "email_verified", "mfa_enabled"),
-    *("status", "last_login_at", "created_at", "updated_at"),
+    *("status", "is_pending", "last_login_at", "created_at", "updated_at"),
 }
 LOWER_ROLES = ["agent_developer", "agent_user", "viewer"]
 

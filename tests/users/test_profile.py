@@ -9,7 +9,16 @@ from tests.factories.happenings import events, only_event
 
 PROFILE_FIELDS = {
     *("id", "email", "first_name", "last_name", "role", "tenant_id", "email_verified", "mfa_enabled"),
-    *("status", "last_login_at", "created_at", "updated_at", "avatar_url", "timezone", "language"),
+    *(
+        "status",
+        "is_pending",
+        "last_login_at",
+        "created_at",
+        "updated_at",
+        "avatar_url",
+        "timezone",
+        "language",
+    ),
 }
 UPDATED_FIELDS = {"id", "first_name", "last_name", "timezone", "language", "updated_at"}
 

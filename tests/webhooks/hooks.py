@@ -1,9 +1,11 @@
 """Webhooks through the API, and events that reach them."""
 
+import hashlib
+import hmac
 from typing import Any
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.client import Api, Response
 from tests.factories.people import People
 from tests.webhooks.receiver import Receiver
@@ -22,9 +24,9 @@ class Hooks:
         self.receiver = receiver
 
     @property
-    def clock(self) -> HeldClock:
+    def clock(self) -> ManualClock:
         clock = self.service.instance.clock
-        assert isinstance(clock, HeldClock)
+        assert isinstance(clock, ManualClock)
         return clock
 
     async def make(self, path: str = "/hook", events: Any = (ORDER,), **more: Any) -> dict[str, Any]:
@@ -54,6 +56,9 @@ class Hooks:
 
     async def restart(self) -> None:
         await self.service.stop()
+        await self.restart_stopped()
+
+    async def restart_stopped(self) -> None:
         self.service = Service(self.service.settings, self.clock)
         await self.service.start()
         self.people = People(self.service)
@@ -85,3 +90,9 @@ class Hooks:
         assert answer.status == 200, answer
         found: dict[str, Any] = answer.json()
         return found
+
+
+def own(secret: str, timestamp: str, body: bytes) -> str:
+    """As the specification says it: the whole secret as text over `<timestamp>.<raw body>`."""
+    signed = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
+    return "sha256=" + signed.hexdigest()

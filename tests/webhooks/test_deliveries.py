@@ -1,8 +1,8 @@
 """What the owner of a webhook sees of its deliveries, and how they are tried again."""
 
-from retinue.kit.clock import instant_at
+from retinue.kit.clock import instant_from_timestamp
 from retinue.kit.jobs.models import Job
-from retinue.kit.webhook_signing import ATTEMPT_DELAYS
+from retinue.kit.webhook_signing import ATTEMPT_DELAYS_SECONDS
 from retinue.webhooks.models import DeliveryStatus, WebhookDelivery
 from tests.webhooks.hooks import PATH
 
@@ -126,7 +126,7 @@ async def fail_all(hooks, receiver, types):
         await hooks.happen(type)
         await hooks.work()
         hooks.clock.advance(60)
-    for delay in ATTEMPT_DELAYS[1:]:
+    for delay in ATTEMPT_DELAYS_SECONDS[1:]:
         hooks.clock.advance(1.1 * delay + 1)
         await hooks.work()
     receiver.received.clear()
@@ -139,8 +139,8 @@ async def test_failed_deliveries_are_replayed_by_time_and_type(hooks, receiver):
     await fail_all(hooks, receiver, ["a.one", "b.two", "a.three", "a.one"])
     assert await totals(hooks, made) == {None: 4, "pending": 0, "delivered": 0, "failed": 4}
     wanted = {
-        "from": instant_at(start),
-        "to": instant_at(start + 150),
+        "from": instant_from_timestamp(start),
+        "to": instant_from_timestamp(start + 150),
         "event_types": ["a.one", "a.three"],
         "status": "failed",
     }

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from retinue.kit.context import Caller, Context
-from retinue.kit.events.dispatch import MOST_HOPS
+from retinue.kit.events.dispatch import MAX_HOPS
 from retinue.kit.principal import Principal
-from retinue.tenants.listening import unheard_until
-from retinue.webhooks.routing import MOST_PER_EVENT
+from retinue.tenants.event_listeners import no_listeners_until
+from retinue.webhooks.delivery.router import MAX_DELIVERIES_PER_EVENT
 from tests.factories.notifications import make_channel
 from tests.factories.tools import make_tool
 from tests.factories.workflows import make_workflow, node
@@ -57,11 +57,13 @@ async def test_real_events_of_the_product_arrive_and_what_was_rolled_back_does_n
 
 @pytest.mark.either_database
 async def test_one_event_sets_off_no_more_than_fifty(hooks, receiver):
-    for number in range(MOST_PER_EVENT + 2):
+    for number in range(MAX_DELIVERIES_PER_EVENT + 2):
         await hooks.make(f"/{number}")
     await hooks.happen()
     await hooks.work()
-    assert {one.path for one in receiver.received} == {f"/{number}" for number in range(MOST_PER_EVENT)}
+    assert {one.path for one in receiver.received} == {
+        f"/{number}" for number in range(MAX_DELIVERIES_PER_EVENT)
+    }
 
 
 async def test_a_subscription_posts_to_a_webhook_once_however_often_it_is_meant(hooks, receiver, admin):
@@ -80,10 +82,28 @@ async def test_a_subscription_posts_to_a_webhook_once_however_often_it_is_meant(
     assert len({one.body for one in receiver.received}) == 1
     (delivery,) = await hooks.deliveries(quiet)
     assert (delivery["status"], delivery["event_type"]) == ("delivered", ORDER)
-    for config in ({}, {"webhook_id": "wh_none"}, {"url": "http://example.com/"}, {"webhook_id": 1}):
-        refused = await admin.post("/api/v1/event-subscriptions", {**bodies[0], "action_config": config})
-        assert refused.status == 422, config
-        assert next(iter(refused.details)).startswith("action_config")
+
+
+async def test_where_a_subscription_posts_is_checked_when_it_is_saved(hooks, admin):
+    url, made = "https://example.com/hook", await hooks.make("/quiet")
+    body = {"event_type": ORDER, "action_type": "webhook"}
+    for config, field in (
+        ({}, "action_config"),
+        ({"url": 7}, "action_config"),
+        ({"url": "https://example.com/" + "x" * 2048}, "action_config"),
+        ({"url": "http://example.com/"}, "action_config.url"),
+        ({"url": url, "headers": {"X-A": 7}}, "action_config.headers"),
+        ({"url": url, "headers": ["X-A"]}, "action_config.headers"),
+        ({"url": url, "headers": {"Host": "x"}}, "action_config.headers"),
+        ({"webhook_id": "wh_none"}, "action_config.webhook_id"),
+        ({"webhook_id": ""}, "action_config.webhook_id"),
+        ({"webhook_id": 1, "url": url}, "action_config.webhook_id"),
+    ):
+        refused = await admin.post("/api/v1/event-subscriptions", {**body, "action_config": config})
+        assert (refused.status, list(refused.details)) == (422, [field]), config
+    for config in ({"webhook_id": made["id"], "url": 7, "headers": 7}, {"url": url, "headers": None, "x": 1}):
+        taken = await admin.post("/api/v1/event-subscriptions", {**body, "action_config": config})
+        assert taken.status == 201, taken
 
 
 async def test_a_chain_through_ones_own_receiver_is_cut(hooks, receiver, admin, api):
@@ -124,7 +144,7 @@ async def test_a_chain_through_a_tool_is_cut(hooks, receiver, admin, api, is_lin
     await hooks.work()
     told = [int(one.headers["x-service-hops"]) for one in receiver.received]
     assert told == sorted(told)
-    assert 2 < len(told) <= MOST_HOPS
+    assert 2 < len(told) <= MAX_HOPS
 
 
 @pytest.mark.one_service("counts the places of one worker")
@@ -170,8 +190,8 @@ async def test_a_long_request_reaches_the_first_webhook_that_was_made_meanwhile(
 ):
     """What a request knew when it began holds for a second; a shorter one may as well have come before."""
     clock, tenant_id = hooks.clock, hooks.admin.user.tenant_id
-    knows_of_nobody = unheard_until(clock, is_listened_to=False)
-    principal = Principal(kind="user", tenant_id=tenant_id, unheard_until=knows_of_nobody)
+    knows_of_nobody = no_listeners_until(clock, is_listened_to=False)
+    principal = Principal(kind="user", tenant_id=tenant_id, no_listeners_until=knows_of_nobody)
     async with Context(hooks.service.instance, principal, Caller(correlation_id="cor_long")) as ctx:
         await hooks.make()
         clock.advance(knows_of_nobody - clock.monotonic() - 1 + took_s)

@@ -5,7 +5,7 @@ from email.utils import formatdate
 
 import pytest
 
-from retinue.kit.webhook_signing import ATTEMPT_DELAYS
+from retinue.kit.webhook_signing import ATTEMPT_DELAYS_SECONDS
 
 LONGEST_JITTER = 1.1
 
@@ -17,7 +17,7 @@ async def test_a_delivery_is_tried_seven_times_at_its_times_across_restarts_and_
     made = await hooks.make()
     await hooks.happen()
     moments = []
-    for number, delay in enumerate(ATTEMPT_DELAYS):
+    for number, delay in enumerate(ATTEMPT_DELAYS_SECONDS):
         if delay:
             hooks.clock.advance(delay - 1)
             await hooks.work()
@@ -34,7 +34,7 @@ async def test_a_delivery_is_tried_seven_times_at_its_times_across_restarts_and_
         if number < 6:
             assert (shown["status"], shown["completed_at"]) == ("pending", None)
             assert shown["next_attempt_at"] > shown["created_at"]
-    for (before, after), delay in zip(itertools.pairwise(moments), ATTEMPT_DELAYS[1:], strict=True):
+    for (before, after), delay in zip(itertools.pairwise(moments), ATTEMPT_DELAYS_SECONDS[1:], strict=True):
         assert delay - 1 <= after - before <= delay * LONGEST_JITTER + 5
     assert len({one.body for one in receiver.received}) == 1, "the same bytes every time"
     assert len({one.headers["x-service-signature"] for one in receiver.received}) == 7
@@ -69,14 +69,20 @@ async def test_a_success_ends_the_schedule(hooks, receiver):
 
 @pytest.mark.parametrize(
     ("retry_after", "earliest", "latest"),
-    [("90", 90, 91), ("100000", 120, 121), ("5", 60, 67), ("soon", 60, 67), ("a date", 100, 102)],
+    [("90", 90, 91), ("100000", 120, 121), ("5", 60, 67), ("soon", 60, 67), ("a date", 101, 102)],
 )
 async def test_a_receiver_may_ask_for_up_to_twice_the_time_and_never_for_less(
     hooks, receiver, retry_after, earliest, latest
 ):
+    headers = {"Retry-After": retry_after}
     if retry_after == "a date":
-        retry_after = formatdate(hooks.clock.time() + 101, usegmt=True)
-    receiver.answers["/hook"] = [(429, {"Retry-After": retry_after}, b"")]
+        # The receiver's clock is an hour ahead of ours.
+        ahead = hooks.clock.time() + 3600
+        headers = {
+            "Date": formatdate(ahead, usegmt=True),
+            "Retry-After": formatdate(ahead + 101, usegmt=True),
+        }
+    receiver.answers["/hook"] = [(429, headers, b"")]
     await hooks.make()
     await hooks.happen()
     await hooks.work()

@@ -10,14 +10,11 @@ import pytest
 from retinue import __version__
 from retinue.kit.webhook_signing import signature_headers
 from tests.factories.happenings import only_event
+from tests.webhooks.hooks import own
+
+pytestmark = pytest.mark.either_database
 
 DATA = {"note": 'Zoë ☃ "quoted" <&> \\', "large": 2**53 + 1, "nested": {"b": [1, 2.5, None], "a": True}}
-
-
-def own(secret: str, timestamp: str, body: bytes) -> str:
-    """As the specification says it: the whole secret as text over `<timestamp>.<raw body>`."""
-    signed = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
-    return "sha256=" + signed.hexdigest()
 
 
 def standard(secret: str, id: str, timestamp: str, body: bytes) -> str:
@@ -27,7 +24,6 @@ def standard(secret: str, id: str, timestamp: str, body: bytes) -> str:
     return "v1," + base64.b64encode(signed.digest()).decode()
 
 
-@pytest.mark.either_database
 def test_signatures_are_the_golden_ones() -> None:
     """Made with OpenSSL, so that the program does not prove itself."""
     secret = "whsec_" + base64.b64encode(bytes(range(32))).decode()

@@ -3,9 +3,9 @@
 import asyncio
 
 from retinue.kit.db.errors import DatabaseUnavailable
-from retinue.kit.events.dispatch import Relay
+from retinue.kit.events.dispatch import EventDispatcher
+from retinue.webhooks.delivery.loader import DeliveryLoader
 from retinue.webhooks.models import WebhookDelivery
-from retinue.webhooks.waiting import WaitingDeliveries
 from tests.webhooks.hooks import Hooks
 
 
@@ -33,7 +33,7 @@ async def _routed(hooks: Hooks, count: int) -> list[WebhookDelivery]:
     for _ in range(count):
         await hooks.happen()
     async with hooks.people.context() as ctx:
-        await Relay(hooks.service.instance).run(ctx.unit_of_work)
+        await EventDispatcher(hooks.service.instance).run(ctx.unit_of_work)
     async with hooks.people.context() as ctx:
         return await ctx.system("test").all(WebhookDelivery)
 
@@ -43,7 +43,7 @@ async def test_those_who_ask_together_share_a_read_and_nobody_is_told_of_another
     instance = hooks.service.instance
     counting = Counting(instance.database)
     monkeypatch.setattr(instance, "database", counting)
-    waiting = WaitingDeliveries(instance)
+    waiting = DeliveryLoader(instance)
     asked = [(one.tenant_id, one.id) for one in deliveries]
     asked += [("ten_other", deliveries[0].id), (deliveries[0].tenant_id, "dlv_none")]
     found = await asyncio.gather(*(waiting.find(*one) for one in asked))
@@ -58,7 +58,7 @@ async def test_a_read_that_fails_is_told_to_all_who_asked_and_the_next_one_is_ma
     instance = hooks.service.instance
     counting = Counting(instance.database)
     monkeypatch.setattr(instance, "database", counting)
-    waiting = WaitingDeliveries(instance)
+    waiting = DeliveryLoader(instance)
     counting.is_away = True
     asks = [asyncio.create_task(waiting.find(one.tenant_id, one.id)) for one in (first, second, second)]
     await asyncio.sleep(0)

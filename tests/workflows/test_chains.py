@@ -8,8 +8,7 @@ import pytest
 
 from retinue.app import Service
 from retinue.kit.context import Context
-from retinue.workflows.node_types import NODE_TYPES
-from retinue.workflows.nodes.kinds import Done, Step
+from retinue.workflows.engine.node_type import NODE_TYPES, NodeCompleted, NodeStep
 from tests.chat.listening import Listener
 from tests.client import Api
 from tests.factories.workflows import (
@@ -113,12 +112,12 @@ async def test_what_breaks_within_a_chain_does_not_repeat_the_nodes_before_it(
     """A fault of ours, planted: the call before it is not made again."""
     broken = True
 
-    async def breaks_once(_: Context, step: Step) -> Done:
+    async def breaks_once(_: Context, step: NodeStep) -> NodeCompleted:
         nonlocal broken
         if broken:
             broken = False
             raise ZeroDivisionError
-        return Done(step.config["set"])
+        return NodeCompleted(step.config["set"])
 
     planted = msgspec.structs.replace(NODE_TYPES["transform"], run=breaks_once)
     monkeypatch.setitem(NODE_TYPES, "transform", planted)

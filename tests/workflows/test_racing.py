@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.workflows.models import NodeRun, RunStatus, WorkflowExecution
 from tests.client import Api
 from tests.factories.people import People
@@ -15,7 +15,7 @@ PATIENCE_S = 60
 
 
 async def test_two_joins_that_race_never_lose_or_double_a_successor(
-    service: Service, admin: Api, people: People, table: dict[str, Any], clock: HeldClock
+    service: Service, admin: Api, people: People, table: dict[str, Any], clock: ManualClock
 ) -> None:
     def write(id: str) -> dict[str, Any]:
         return node(id, "data_table", table_id=table["id"], operation="insert", values={"name": id})
@@ -43,7 +43,7 @@ async def test_two_joins_that_race_never_lose_or_double_a_successor(
     await asyncio.gather(service.runner.start(), elsewhere.runner.start())
     try:
         async with asyncio.timeout(PATIENCE_S), people.context(admin.user.tenant_id) as ctx:
-            looking = ctx.apart()
+            looking = ctx.detached()
             while await looking.db.count(WorkflowExecution, status=RunStatus.completed) < RUNS:
                 await asyncio.sleep(0.05)
     finally:

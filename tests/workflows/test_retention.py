@@ -1,9 +1,8 @@
 """Runs that ended long ago go, with the records of their nodes; what waits or ended lately stays."""
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
-from retinue.kit.jobs.declare import NoPayload
-from retinue.workflows.jobs import KEPT_DAYS, forget_old_executions
+from retinue.kit.clock import ManualClock
+from retinue.workflows.jobs import RETENTION_DAYS, purge_executions
 from retinue.workflows.models import NodeRun, WorkflowExecution, WorkflowVersion
 from tests.client import Api
 from tests.factories.people import People
@@ -13,7 +12,7 @@ DAY_S = 86_400
 
 
 async def test_runs_go_a_while_after_they_ended(
-    service: Service, admin: Api, people: People, clock: HeldClock
+    service: Service, admin: Api, people: People, clock: ManualClock
 ) -> None:
     tenant_id = admin.user.tenant_id
     workflow = await make_workflow(admin, node("a"))
@@ -26,14 +25,14 @@ async def test_runs_go_a_while_after_they_ended(
 
     async def kept() -> tuple[int, int, int]:
         async with people.context(tenant_id) as ctx:
-            await forget_old_executions.run(ctx.apart(), NoPayload())
+            await purge_executions(ctx.detached())
             return (
                 await ctx.db.count(WorkflowExecution),
                 await ctx.db.count(NodeRun),
                 await ctx.db.count(WorkflowVersion, is_draft=True),
             )
 
-    clock.advance((KEPT_DAYS - 1) * DAY_S)
+    clock.advance((RETENTION_DAYS - 1) * DAY_S)
     assert await kept() == (3, 3, 1)
     clock.advance(2 * DAY_S)
     assert await kept() == (1, 1, 0)
@@ -43,5 +42,5 @@ async def test_runs_go_a_while_after_they_ended(
     clock.advance(300 * DAY_S)
     await service.runner.drain()
     assert await kept() == (1, 1, 0), "it has only just ended"
-    clock.advance((KEPT_DAYS + 1) * DAY_S)
+    clock.advance((RETENTION_DAYS + 1) * DAY_S)
     assert await kept() == (0, 0, 0)

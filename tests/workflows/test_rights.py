@@ -5,7 +5,7 @@ from typing import Any
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
@@ -20,7 +20,7 @@ async def test_nodes_do_nothing_that_their_account_may_no_longer_do(
     service: Service,
     admin: Api,
     people: People,
-    clock: HeldClock,
+    clock: ManualClock,
     agent: dict[str, Any],
     table: dict[str, Any],
     remote: RestApi,
@@ -61,7 +61,7 @@ async def test_nodes_do_nothing_that_their_account_may_no_longer_do(
         "wait": None,
         "shape": None,
     }
-    assert by_node(done)["shape"]["output"].endswith("may not: tools:execute.")
+    assert by_node(done)["shape"]["output"].endswith("lacks the permission tools:execute.")
     assert remote.seen == []
     assert await executions(admin, inner) == []
     assert (await admin.get("/api/v1/approvals")).json()["data"] == []

@@ -4,7 +4,7 @@ from typing import Any
 
 from retinue.app import Service
 from retinue.kit import failpoints
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.client import Api
 from tests.factories.workflows import (
     PATH,
@@ -130,7 +130,9 @@ async def test_failures_fail_the_run_or_go_on_or_branch_off(service: Service, ad
             assert by_node(done)["rescue"]["output"] == "table_not_found"
 
 
-async def test_a_delay_waits_without_holding_a_place(service: Service, admin: Api, clock: HeldClock) -> None:
+async def test_a_delay_waits_without_holding_a_place(
+    service: Service, admin: Api, clock: ManualClock
+) -> None:
     workflow = await make_workflow(
         admin, node("wait", "delay", seconds="{{input.s}}"), node("after"), links=["wait>after"]
     )
@@ -149,7 +151,7 @@ async def test_a_delay_waits_without_holding_a_place(service: Service, admin: Ap
         assert ended["status"] == ("completed" if bad == -1 else "failed"), bad
 
 
-async def test_cancelled_and_overdue_runs_end(service: Service, admin: Api, clock: HeldClock) -> None:
+async def test_cancelled_and_overdue_runs_end(service: Service, admin: Api, clock: ManualClock) -> None:
     workflow = await make_workflow(
         admin, node("wait", "delay", seconds=600), node("after"), links=["wait>after"],
         settings={"timeout_ms": 300_000},
@@ -216,7 +218,7 @@ async def test_a_failed_run_is_taken_up_at_the_node_that_failed(service: Service
 
 
 async def test_steps_are_tried_again_as_often_as_they_say(
-    service: Service, admin: Api, clock: HeldClock
+    service: Service, admin: Api, clock: ManualClock
 ) -> None:
     workflow = await make_workflow(
         admin, node("call", "http", url="http://127.0.0.1:9/", retry={"max": 2, "delay_ms": 5000})

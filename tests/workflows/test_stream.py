@@ -1,7 +1,7 @@
 """A run as it is watched: over server-sent events, from this process and from others."""
 
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from tests.chat.listening import Listener
 from tests.client import Api
 from tests.factories.workflows import PATH, make_workflow, node, start
@@ -12,7 +12,7 @@ def told(listener: Listener) -> list[tuple[str, int, str | None]]:
 
 
 async def test_a_stream_tells_every_step_to_those_who_come_early_late_or_back(
-    service: Service, admin: Api, clock: HeldClock
+    service: Service, admin: Api, clock: ManualClock
 ) -> None:
     workflow = await make_workflow(
         admin,

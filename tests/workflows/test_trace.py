@@ -3,7 +3,7 @@
 from typing import Any
 
 from retinue.app import Service
-from retinue.kit.events.dispatch import MOST_HOPS
+from retinue.kit.events.dispatch import MAX_HOPS
 from tests.adapters.llm_replies import Call, Reply
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
@@ -109,14 +109,14 @@ async def test_an_agent_that_asks_itself_through_a_tool_comes_to_an_end(
         admin, name="Myself", tool_type="custom", config={"kind": "agent", "agent_id": agent["id"]}
     )
     await attach_tool(admin, agent, tool)
-    for _ in range(MOST_HOPS + 1):
+    for _ in range(MAX_HOPS + 1):
         provider.says("", Call("myself", '{"message": "Again"}'))
     provider.otherwise = lambda _: Reply("Enough.")
     answer = await admin.post(f"/api/v1/agents/{agent['id']}/chat", {"message": "Hello"})
     assert answer.status == 200, answer
     assert answer.json()["message"]["content"] == "Enough."
     used = await executions_of(admin, tool, per_page=100)
-    assert len(used) == MOST_HOPS + 1
+    assert len(used) == MAX_HOPS + 1
     assert [one["error"]["code"] for one in used if one["error"]] == ["too_deep"]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.kit.jobs.runner import Runner
 from retinue.tenants.models import Tenant
 from tests.client import Api
@@ -27,7 +27,7 @@ from tests.factories.workflows import (
 
 
 async def test_a_schedule_starts_its_workflow_once_each_time(
-    service: Service, admin: Api, clock: HeldClock, people: People
+    service: Service, admin: Api, clock: ManualClock, people: People
 ) -> None:
     # The clock is held at 08:00 on 15 January 2027, UTC.
     workflow = await make_workflow(admin, node("a", set="{{input.who}} at {{trigger.scheduled_at}}"))
@@ -68,7 +68,7 @@ async def test_a_schedule_starts_its_workflow_once_each_time(
 
 
 async def test_a_trigger_may_be_a_schedule_and_changes_with_its_workflow(
-    service: Service, admin: Api, clock: HeldClock
+    service: Service, admin: Api, clock: ManualClock
 ) -> None:
     trigger = {"type": "schedule", "config": {"cron": "5 * * * *", "input": {"x": 1}}}
     workflow = await make_workflow(admin, node("a", set="{{input.x}}"), trigger=trigger)
@@ -122,7 +122,7 @@ async def test_input_is_checked_against_its_schema(service: Service, admin: Api)
 
 
 async def test_a_plan_allows_so_many_runs_at_once_and_events_wait_for_a_place(
-    service: Service, people: People, clock: HeldClock
+    service: Service, people: People, clock: ManualClock
 ) -> None:
     tenant: Tenant = await people.tenant("Small", plan="free")
     person = await people.signed_in(Role.agent_developer, tenant)
@@ -134,6 +134,7 @@ async def test_a_plan_allows_so_many_runs_at_once_and_events_wait_for_a_place(
     refused = await execute(person, slow)
     assert (refused.status, refused.code) == (429, "rate_limited")
     assert refused.details == {"limit": 1, "window": "concurrent", "retry_after": 5}
+    assert refused.headers["x-ratelimit-window"] == "5"
     assert refused.headers["x-ratelimit-remaining"] == "0"
     admin = await people.signed_in(Role.tenant_admin, tenant)
     for _ in range(2):
@@ -162,7 +163,7 @@ async def test_a_plan_allows_so_many_runs_at_once_and_events_wait_for_a_place(
     assert answers[-1].details["window"] == 60
 
 
-async def test_a_workflow_may_limit_its_own_runs(service: Service, admin: Api, clock: HeldClock) -> None:
+async def test_a_workflow_may_limit_its_own_runs(service: Service, admin: Api, clock: ManualClock) -> None:
     workflow = await make_workflow(
         admin,
         node("a", "http", url="http://127.0.0.1:9", retry={"max": 1, "delay_ms": 20_000},
@@ -180,7 +181,7 @@ async def test_a_workflow_may_limit_its_own_runs(service: Service, admin: Api, c
 
 
 async def test_two_workers_that_end_two_branches_at_once_run_their_join_once(
-    service: Service, admin: Api, table: dict[str, Any], clock: HeldClock
+    service: Service, admin: Api, table: dict[str, Any], clock: ManualClock
 ) -> None:
     names = [f"n{number}" for number in range(8)]
     workflow = await make_workflow(

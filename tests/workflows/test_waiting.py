@@ -6,7 +6,7 @@ import pytest
 
 from retinue.app import Service
 from retinue.approvals.models import Approval
-from retinue.kit.clock import HeldClock
+from retinue.kit.clock import ManualClock
 from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution
 from retinue.workflows.triggers import start_published
 from tests.client import Api
@@ -25,7 +25,7 @@ WAYS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 async def test_ten_thousand_waiting_runs_cost_the_worker_no_time(
-    service: Service, admin: Api, people: People, clock: HeldClock, way: str
+    service: Service, admin: Api, people: People, clock: ManualClock, way: str
 ) -> None:
     made = await make_workflow(admin, WAYS[way], node("after"), links=["wait>after"])
     tenant_id = admin.user.tenant_id

@@ -28,7 +28,7 @@ async def test_a_workflow_is_written_read_changed_and_deleted(service: Service, 
     changed = (await admin.put(path, body)).json()["data"]
     assert (changed["description"], len(changed["nodes"]), changed["version"]) == ("d", 2, 1)
     assert (await admin.put(path, {"input_schema": {"type": "nonsense"}})).details.keys() == {"input_schema"}
-    assert (await admin.put(path, {"name": ""})).details == {"name": "expected `str` of length >= 1"}
+    assert (await admin.put(path, {"name": ""})).details == {"name": "must not be empty"}
     assert (await execute(admin, made)).code == "workflow_not_published"
     assert (await admin.put(path, {"nodes": [node("a")], "edges": [], "status": "published"})).status == 200
     id = await start(admin, made)
@@ -159,7 +159,11 @@ PROBLEMS: list[tuple[dict[str, Any], set[str]]] = [
     ({"trigger": {"type": "event", "config": {}}}, {"trigger.config.event_type"}),
     ({"trigger": {"type": "event", "config": {"event_type": "form.*", "filters": {"a": {"?": 1}}}}},
      {"trigger.config.filters.a"}),
+    ({"trigger": {"type": "event", "config": {"event_type": 7, "filters": ["a"]}}},
+     {"trigger.config.event_type", "trigger.config.filters"}),
     ({"trigger": {"type": "schedule", "config": {"cron": "often"}}}, {"trigger.config.cron"}),
+    ({"trigger": {"type": "schedule", "config": {"cron": None, "timezone": 7}}},
+     {"trigger.config.cron", "trigger.config.timezone"}),
     ({"trigger": {"type": "schedule", "config": {"cron": "@daily", "timezone": "Mars"}}},
      {"trigger.config.timezone"}),
     ({"settings": {"on_failure_channel_id": "nch_x"}}, {"settings.on_failure_channel_id"}),

@@ -1,7 +1,7 @@
-"""Every permission there is, and which role holds it from the start."""
+"""The catalogue of permissions and the roles that hold each one by default."""
 
 from retinue.access.models import Role
-from retinue.kit.manifest import Permission
+from retinue.kit.context.manifest import Permission
 
 _AD, _AU, _V = Role.agent_developer, Role.agent_user, Role.viewer
 
@@ -50,19 +50,19 @@ CATALOGUE: tuple[Permission, ...] = (
     _permission("usage:write", "Create and change budgets"),
     _permission("audit:read", "Read the audit log"),
     _permission("admin:users", "Manage users, see permissions and roles"),
-    _permission("admin:roles", "Change what roles may do"),
+    _permission("admin:roles", "Change the permissions of roles"),
     _permission("admin:tenants", "Manage tenants"),
 )
 
-KEYS = tuple(permission.key for permission in CATALOGUE)
+PERMISSION_KEYS = tuple(permission.key for permission in CATALOGUE)
 
 SUPER_ADMIN_ONLY = frozenset({"admin:roles", "admin:tenants"})
 
 
 def default_permissions(role: Role) -> list[str]:
-    """What a role holds until a super administrator changes it."""
+    """Return the permissions of a role until a super administrator changes them."""
     if role is Role.super_admin:
-        return list(KEYS)
+        return list(PERMISSION_KEYS)
     if role is Role.tenant_admin:
-        return [key for key in KEYS if key not in SUPER_ADMIN_ONLY]
+        return [key for key in PERMISSION_KEYS if key not in SUPER_ADMIN_ONLY]
     return [permission.key for permission in CATALOGUE if role in permission.roles]

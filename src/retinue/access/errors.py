@@ -8,13 +8,13 @@ class RoleNotFound(RetinueError):
 
 
 class RoleLocked(Conflict):
-    """What a super administrator may do cannot be changed."""
+    """The permissions of the super administrator role cannot be changed."""
 
     code = "role_locked"
 
 
 class RoleAboveYours(Forbidden):
-    """You cannot grant a role above your own, nor change someone who has one."""
+    """You cannot grant a role above your own or change a user who has one."""
 
     def __init__(self, role: str, your_role: str) -> None:
         super().__init__(role, your_role, reason="role_above_yours", message=type(self).__doc__)

@@ -3,7 +3,7 @@ from retinue.kit.events.declare import Event, event
 
 @event("access.role_permissions_changed", subject="role", audited=True, listed=False)
 class RolePermissionsChanged(Event, kw_only=True):
-    """What a role may do was changed, for every tenant."""
+    """The permissions of a role were changed, for every tenant."""
 
     role: str
     granted: list[str]

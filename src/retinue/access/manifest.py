@@ -2,7 +2,7 @@ from retinue.access.catalogue import CATALOGUE
 from retinue.access.events import RolePermissionsChanged
 from retinue.access.models import RolePermissions
 from retinue.access.routes import routes
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
 
 manifest = Manifest(
     name="access",

@@ -13,7 +13,7 @@ class Role(StrEnum):
 
 @table("role_permissions", prefix="role")
 class RolePermissions(Record, kw_only=True):
-    """What a role may do, on the whole instance; `id` is the role, `known` the catalogue it was set from."""
+    """The permissions of a role (`id`) on the whole instance; `known` is the catalogue it was synced with."""
 
     permissions: list[str]
     known: list[str]

@@ -11,14 +11,17 @@ routes = Routes(tag="permissions")
 
 @routes.get("/permissions", requires="admin:users")
 async def list_permissions(ctx: Context) -> PermissionCatalogue:  # noqa: ARG001  the catalogue is a constant
+    """List every permission that a role can hold."""
     return PermissionCatalogue(permissions=[PermissionOut.of(permission) for permission in CATALOGUE])
 
 
 @routes.get("/roles/{role}/permissions", requires="admin:users")
 async def get_role_permissions(ctx: Context, role: RoleByName) -> RoleOut:
+    """Return the permissions of a role. They are the same in all tenants."""
     return RoleOut(role=role, permissions=await permissions_of(ctx, role))
 
 
 @routes.get("/me/permissions", requires=SIGNED_IN)
 async def get_my_permissions(ctx: Context) -> RoleOut:
-    return RoleOut(role=ctx.principal.role, permissions=access.in_order(ctx.principal.permissions))
+    """Return the caller's role and the permissions it holds now."""
+    return RoleOut(role=ctx.principal.role, permissions=access.in_catalogue_order(ctx.principal.permissions))

@@ -1,4 +1,4 @@
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 
 
 class PermissionOut(Schema, kw_only=True):

@@ -1,4 +1,4 @@
-"""AWS Signature Version 4, as object storage and the services of AWS check it: pure, nothing is sent."""
+"""AWS Signature Version 4 for object storage and AWS services; pure functions without I/O."""
 
 import hashlib
 import hmac
@@ -11,7 +11,6 @@ import msgspec
 from retinue.kit.egress import read_destination
 from retinue.kit.secrets import Secret
 
-UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 EMPTY_PAYLOAD = hashlib.sha256().hexdigest()
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
@@ -19,7 +18,7 @@ _UNRESERVED = "-_.~"
 
 
 class AwsKeys(msgspec.Struct, frozen=True):
-    """What AWS knows a caller by; temporary keys come with a session token."""
+    """A caller's AWS keys; temporary keys have a session token."""
 
     access_key_id: str
     secret_access_key: Secret
@@ -30,7 +29,7 @@ def payload_hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def sign(
+def sign_request(
     method: str,
     url: str,
     headers: Mapping[str, str],
@@ -40,44 +39,57 @@ def sign(
     keys: AwsKeys,
     now: float,
 ) -> dict[str, str]:
-    """The headers to send, with the signature among them; `url` is percent-encoded as it will be sent.
+    """Return the headers to send, including the signature; `url` is percent-encoded as it will be sent.
 
-    `now` is Unix time. `host` is signed but not returned: the way out sets it from the URL.
+    `now` is Unix time. `host` is signed but not returned: the egress sets it from the URL.
     """
-    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
-    sent = {**headers, "x-amz-date": moment}
+    timestamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
+    request_headers = {**headers, "x-amz-date": timestamp}
     if service == "s3":
-        sent["x-amz-content-sha256"] = payload_hash
+        request_headers["x-amz-content-sha256"] = payload_hash
     if keys.session_token is not None:
-        sent["x-amz-security-token"] = keys.session_token.reveal()
-    signed = {"host": read_destination(url).authority} | {
-        name.lower(): " ".join(value.split()) for name, value in sent.items()
+        request_headers["x-amz-security-token"] = keys.session_token.reveal()
+    signed_headers = {"host": read_destination(url).authority} | {
+        name.lower(): " ".join(value.split()) for name, value in request_headers.items()
     }
-    names = ";".join(sorted(signed))
-    request = _canonical_request(method, url, signed, names, payload_hash, service)
-    scope = f"{moment[:8]}/{region}/{service}/aws4_request"
-    text = "\n".join((_ALGORITHM, moment, scope, hashlib.sha256(request.encode()).hexdigest()))
+    signed_names = ";".join(sorted(signed_headers))
+    request = _canonical_request(method, url, signed_headers, signed_names, payload_hash, service)
+    scope = f"{timestamp[:8]}/{region}/{service}/aws4_request"
+    text = "\n".join((_ALGORITHM, timestamp, scope, hashlib.sha256(request.encode()).hexdigest()))
     signature = hmac.new(_signing_key(keys, scope), text.encode(), hashlib.sha256).hexdigest()
     return {
-        **sent,
+        **request_headers,
         "Authorization": f"{_ALGORITHM} Credential={keys.access_key_id}/{scope}, "
-        f"SignedHeaders={names}, Signature={signature}",
+        f"SignedHeaders={signed_names}, Signature={signature}",
     }
 
 
 def _canonical_request(
-    method: str, url: str, signed: Mapping[str, str], names: str, payload_hash: str, service: str
+    method: str,
+    url: str,
+    signed_headers: Mapping[str, str],
+    signed_names: str,
+    payload_hash: str,
+    service: str,
 ) -> str:
     parts = urlsplit(url)
     path = parts.path or "/"
-    # S3 alone takes the path as it is sent; every other service encodes it once more.
+    # Only S3 uses the path as sent; other services encode it once more.
     path = path if service == "s3" else quote(path, safe=f"/{_UNRESERVED}")
-    # Sorted after encoding; a plus is a plus here, not a blank.
+    # Sorted after encoding; a plus is a plus here, not a space.
     pairs = parse_qsl(parts.query.replace("+", "%2B"), keep_blank_values=True)
     query = sorted((quote(name, safe=_UNRESERVED), quote(value, safe=_UNRESERVED)) for name, value in pairs)
-    lines = [f"{name}:{signed[name]}" for name in sorted(signed)]
+    lines = [f"{name}:{signed_headers[name]}" for name in sorted(signed_headers)]
     return "\n".join(
-        (method, path, "&".join(f"{name}={value}" for name, value in query), *lines, "", names, payload_hash)
+        (
+            method,
+            path,
+            "&".join(f"{name}={value}" for name, value in query),
+            *lines,
+            "",
+            signed_names,
+            payload_hash,
+        )
     )
 
 

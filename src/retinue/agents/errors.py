@@ -20,31 +20,31 @@ class VersionNotFound(NotFound):
 
 
 class AlreadyAttached(Conflict):
-    """It is attached to this agent already."""
+    """This is already attached to the agent."""
 
     code = "already_attached"
 
 
 class TooManyAttached(Conflict):
-    """This agent has as many attached as it can have."""
+    """The agent has reached its limit for attachments. Detach one first."""
 
     code = "too_many_attached"
 
 
 class SubAgentCycle(Conflict):
-    """An agent cannot be its own sub-agent, not even through others."""
+    """An agent cannot be its own sub-agent, directly or through other agents."""
 
     code = "sub_agent_cycle"
 
 
 class SubAgentsTooDeep(Conflict):
-    """Agents would delegate to one another through too many levels."""
+    """Agents would delegate through too many levels. Shorten the chain of sub-agents."""
 
     code = "sub_agents_too_deep"
 
 
 class NotADirectSubAgent(Conflict):
-    """This sub-agent is an agent of its own; change it there."""
+    """This sub-agent is an independent agent. Change it through its own endpoint."""
 
     code = "not_a_direct_sub_agent"
 

@@ -4,7 +4,7 @@ _EXAMPLE = {"agent_id": "agt_…", "name": "Support", "status": "published", "ve
 
 
 class AgentEvent(Event, kw_only=True):
-    """`changes` are the names of what differs from the version before."""
+    """`changes` names the fields that differ from the previous version."""
 
     agent_id: str
     name: str
@@ -30,7 +30,7 @@ class AgentCreated(AgentEvent, kw_only=True):
     example={**_EXAMPLE, "changes": ["system_prompt"]},
 )
 class AgentUpdated(AgentEvent, kw_only=True):
-    """An agent changed; `secret_destination` among the changes: a tool's secrets may go elsewhere now."""
+    """An agent changed. `secret_destination` in `changes`: a tool's secrets may now go elsewhere."""
 
 
 @event("agent.deleted", subject="agent_id", audited=True, example=_EXAMPLE)
@@ -40,4 +40,4 @@ class AgentDeleted(AgentEvent, kw_only=True):
 
 @event("agent.published", subject="agent_id", audited=True, example=_EXAMPLE)
 class AgentPublished(AgentEvent, kw_only=True):
-    """An agent entered the published state."""
+    """An agent was published."""

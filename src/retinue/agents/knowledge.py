@@ -1,32 +1,33 @@
-"""What an agent knows: the documents it was trained with, seen through the agent they belong to."""
+"""The documents an agent was trained with, accessed through that agent."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.adapters.documents import KINDS, extension
+from retinue.adapters.documents import MIME_TYPES_BY_EXTENSION, find_extension
 from retinue.agents.models import Agent
-from retinue.agents.service import hold
+from retinue.agents.service import lock_agent
 from retinue.files import service as files
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, UnsupportedFileType
 from retinue.kit.http.uploads import FormData, UploadedFile
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, Page
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 from retinue.knowledge import retrieval
 from retinue.knowledge import service as knowledge
 from retinue.knowledge.errors import DocumentNotFound
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
 from retinue.knowledge.queries import DOCUMENTS
-from retinue.knowledge.retrieval import MOST_PASSAGES, Passage
+from retinue.knowledge.retrieval import MAX_PASSAGES, Passage
 
 UPLOAD_FIELDS = ("files", "files[]", "file")
 
 _PREVIEW_CHARACTERS = 300
-_MOST_METADATA_BYTES = 4096
+_MAX_METADATA_BYTES = 4096
 
 Scalar = str | int | float | bool | None
 
@@ -55,7 +56,7 @@ class DocumentProblem(Schema, kw_only=True):
 
 
 class DocumentOut(DocumentSummary, kw_only=True):
-    """`chunks_done` of `chunks_total` says how far the indexing has come."""
+    """`chunks_done` of `chunks_total` is the progress of the indexing."""
 
     mime_type: str
     size_bytes: int
@@ -63,7 +64,7 @@ class DocumentOut(DocumentSummary, kw_only=True):
     chunk_count: int
     chunks_done: int
     chunks_total: int
-    metadata: dict[str, Any]
+    metadata: JsonObject
     enabled: bool
     created_at: Instant
     updated_at: Instant
@@ -71,17 +72,17 @@ class DocumentOut(DocumentSummary, kw_only=True):
 
 
 class DocumentUpdate(Schema, kw_only=True):
-    """A document that is not enabled stays, but is not searched."""
+    """A disabled document is kept but not searched."""
 
-    metadata: dict[str, Any] | UnsetType = UNSET
+    metadata: JsonObject | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
 
 
 class KnowledgeQuery(Schema, kw_only=True):
-    """`filters` are values that the metadata of a document must have, or its `document_id`."""
+    """`filters` are values a document's metadata must have, or its `document_id`."""
 
     query: Annotated[str, Meta(min_length=1, max_length=32_000)]
-    top_k: Annotated[int, Meta(ge=1, le=MOST_PASSAGES)] = 5
+    top_k: Annotated[int, Meta(ge=1, le=MAX_PASSAGES)] = 5
     filters: Annotated[dict[str, Scalar], Meta(max_length=20)] | None = None
 
 
@@ -96,25 +97,25 @@ class PassageOut(Schema, kw_only=True):
 
 
 async def train(ctx: Context, agent: Agent, form: FormData) -> TrainingStarted:
-    """Keep the files, and ask for them to be indexed; their bytes are durable before anything names them."""
+    """Store the files and enqueue their indexing; the bytes are durable before any record names them."""
     uploads = _documents_in(form)
     kept = [
-        await files.keep(
+        await files.store_content(
             ctx,
             upload,
-            purpose=knowledge.PURPOSE,
+            purpose=knowledge.FILE_PURPOSE,
             filename=upload.filename,
-            mime_type=KINDS[extension(upload.filename) or ""],
+            mime_type=MIME_TYPES_BY_EXTENSION[find_extension(upload.filename) or ""],
         )
         for upload in uploads
     ]
-    held = await hold(ctx, agent.id)
-    if held.knowledge_base_id is None:
-        base = await knowledge.create_base(ctx, owner_id=held.id)
-        await ctx.db.update(held, knowledge_base_id=base.id)
-    assert held.knowledge_base_id is not None
-    documents = await knowledge.add(ctx, held.knowledge_base_id, kept)
-    return await _started(ctx, held.knowledge_base_id, documents)
+    locked = await lock_agent(ctx, agent.id)
+    if locked.knowledge_base_id is None:
+        base = await knowledge.create_base(ctx, owner_id=locked.id)
+        await ctx.db.update(locked, knowledge_base_id=base.id)
+    assert locked.knowledge_base_id is not None
+    documents = await knowledge.add_documents(ctx, locked.knowledge_base_id, kept)
+    return await _training_started(ctx, locked.knowledge_base_id, documents)
 
 
 def _documents_in(form: FormData) -> list[UploadedFile]:
@@ -122,17 +123,17 @@ def _documents_in(form: FormData) -> list[UploadedFile]:
     if not uploads:
         raise Invalid({"files": "At least one file is required."})
     for upload in uploads:
-        if extension(upload.filename) is None:
+        if find_extension(upload.filename) is None:
             raise UnsupportedFileType(
-                "This type of file cannot be learned from; known are PDF, TXT, DOCX, MD and CSV.",
-                details={"filename": upload.filename, "accepted": sorted(KINDS)},
+                "This file type is not supported. Upload PDF, TXT, DOCX, MD or CSV files.",
+                details={"filename": upload.filename, "accepted": sorted(MIME_TYPES_BY_EXTENSION)},
             )
     return uploads
 
 
-async def _started(ctx: Context, base_id: str, documents: Sequence[Document]) -> TrainingStarted:
+async def _training_started(ctx: Context, base_id: str, documents: Sequence[Document]) -> TrainingStarted:
     base = await ctx.db.get(KnowledgeBase, base_id)
-    counts = await knowledge.counts(ctx, base_id)
+    counts = await knowledge.load_counts(ctx, base_id)
     number = len(documents)
     return TrainingStarted(
         document_count=counts.document_count,
@@ -143,23 +144,23 @@ async def _started(ctx: Context, base_id: str, documents: Sequence[Document]) ->
 
 
 async def list_documents(ctx: Context, agent: Agent, query: DocumentList) -> Page[DocumentOut]:
-    found = await DOCUMENTS.page(ctx.db, query, base_id=agent.knowledge_base_id or "")
-    return found.shown(shown)
+    page = await DOCUMENTS.page(ctx.db, query, base_id=agent.knowledge_base_id or "")
+    return page.shown(shown)
 
 
 async def fetch_document(ctx: Context, agent: Agent, document_id: str) -> Document:
-    """A document of this agent; one of another agent is not there."""
-    found = await ctx.db.get(Document, document_id)
-    if found is None or found.base_id != agent.knowledge_base_id:
+    """Return a document of this agent; raise DocumentNotFound for those of other agents."""
+    document = await ctx.db.get(Document, document_id)
+    if document is None or document.base_id != agent.knowledge_base_id:
         raise DocumentNotFound
-    return found
+    return document
 
 
 async def update_document(ctx: Context, agent: Agent, document_id: str, body: DocumentUpdate) -> DocumentOut:
     document = await fetch_document(ctx, agent, document_id)
     metadata = None if isinstance(body.metadata, UnsetType) else body.metadata
-    if metadata is not None and len(msgspec.json.encode(metadata)) > _MOST_METADATA_BYTES:
-        raise Invalid({"metadata": f"must be at most {_MOST_METADATA_BYTES} bytes"})
+    if metadata is not None and len(msgspec.json.encode(metadata)) > _MAX_METADATA_BYTES:
+        raise Invalid({"metadata": f"must be at most {_MAX_METADATA_BYTES} bytes"})
     enabled = None if isinstance(body.enabled, UnsetType) else body.enabled
     return shown(await knowledge.change(ctx, document, metadata=metadata, enabled=enabled))
 
@@ -173,10 +174,10 @@ async def delete_document(ctx: Context, agent: Agent, document_id: str) -> None:
 
 
 async def search(ctx: Context, agent: Agent, body: KnowledgeQuery) -> list[PassageOut]:
-    found = await retrieval.search(
+    passages = await retrieval.search(
         ctx, agent.knowledge_base_id, body.query, top_k=body.top_k, filters=body.filters
     )
-    return [_passage(passage) for passage in found]
+    return [_passage(passage) for passage in passages]
 
 
 def _passage(passage: Passage) -> PassageOut:

@@ -5,8 +5,8 @@ from retinue.agents.provider_keys import find_agents_on_last_key, keep_model
 from retinue.agents.queries import find_agents_with_tool
 from retinue.agents.routes import ROUTES
 from retinue.agents.web_search import detach_credential, find_users_of_credential
-from retinue.kit.manifest import Manifest
-from retinue.kit.references import Reference
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.references import Reference
 
 manifest = Manifest(
     name="agents",

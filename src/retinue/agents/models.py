@@ -1,10 +1,11 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import Added, Ref, TenantRecord, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
+from retinue.kit.json_types import JsonObject
 from retinue.knowledge.models import KnowledgeBase
 from retinue.tools.models import Tool
 
@@ -16,7 +17,7 @@ class AgentStatus(StrEnum):
 
 
 class WebSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """How an agent searches the web."""
+    """Web search settings of an agent."""
 
     enabled: bool = False
     search_engine: str = "duckduckgo"
@@ -29,8 +30,21 @@ class WebSearch(msgspec.Struct, frozen=True, kw_only=True):
     blocked_domains: tuple[str, ...] = ()
 
 
+class CacheTtl(StrEnum):
+    short = "5m"
+    long = "1h"
+
+
+class AgentTimeouts(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds that the agent's model and its turns may take; None means what the instance says."""
+
+    first_byte_s: Annotated[int, msgspec.Meta(ge=1, le=3600)] | None = None
+    between_chunks_s: Annotated[int, msgspec.Meta(ge=1, le=3600)] | None = None
+    turn_s: Annotated[int, msgspec.Meta(ge=1, le=3600)] | None = None
+
+
 class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the log of an agent keeps, and for how many days; 0 is for ever."""
+    """Log settings of an agent: its content, and for how many days it is kept; 0 is forever."""
 
     log_messages: bool = True
     log_tool_calls: bool = True
@@ -46,14 +60,15 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
         ("tenant_id", "status"),
         ("tenant_id", "knowledge_base_id"),
     ],
-    configures=True,
+    is_configuration=True,
 )
 class Agent(TenantRecord, kw_only=True):
-    """A model, a prompt, and what it may use.
+    """A model, a prompt, and the tools, knowledge and sub-agents it may use.
 
-    `parent_id` is set for a direct sub-agent, which lives with its parent and is listed nowhere else.
-    `tool_count` and `sub_agent_count` count what is attached, whether enabled or not: a turn of an agent
-    that has neither asks for neither. The knowledge base is made with the first document.
+    `parent_id` is set for a direct sub-agent, which belongs to its parent and is listed nowhere else.
+    `tool_count` and `sub_agent_count` include disabled ones; a turn skips the query for a count of 0. The
+    knowledge base is created with the first document. A `temperature` or `max_tokens` of None is not sent to
+    the model. `cache_ttl` is how long a provider is asked to keep the prompt in its cache.
     """
 
     name: str
@@ -61,8 +76,10 @@ class Agent(TenantRecord, kw_only=True):
     primary_model: str
     fallback_models: list[str]
     system_prompt: str
-    temperature: float = 0.7
-    max_tokens: int = 2048
+    temperature: float | None = 0.7
+    max_tokens: int | None = 2048
+    cache_ttl: Annotated[CacheTtl, ServerDefault("'5m'")] = CacheTtl.short
+    timeouts: Annotated[AgentTimeouts, ServerDefault("'{}'")] = AgentTimeouts()
     status: AgentStatus = AgentStatus.draft
     web_search: WebSearch
     log_settings: LogSettings
@@ -77,11 +94,11 @@ class Agent(TenantRecord, kw_only=True):
 
 @table("agent_versions", prefix="agv", unique=[("tenant_id", "agent_id", "version")])
 class AgentVersion(TenantRecord, kw_only=True):
-    """The whole agent as it was after a change: its own fields, its tools and its sub-agents."""
+    """A snapshot of the whole agent after a change: its fields, tools and sub-agents."""
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
     version: int
-    snapshot: dict[str, Any]
+    snapshot: JsonObject
     summary: str = ""
     is_published: bool = False
     created_by: str
@@ -94,21 +111,21 @@ class AgentVersion(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "tool_id")],
 )
 class AgentTool(TenantRecord, kw_only=True):
-    """A tool an agent may use, and what is different about it there.
+    """A tool that an agent may use, with the agent's own settings for it.
 
-    `override_destination` is where someone entitled lets the tool's secrets go by this override; empty
-    where the override moves nothing, or where whoever saved it could not say so. `requires_approval` asks for
-    approval here; where the tool asks for it itself, it does so here as well.
+    ADR 8: `override_destination` is where an authorized user lets the tool's secrets go with this override;
+    empty if the override does not move them, or if its author was not authorized. `requires_approval` adds to
+    the tool's own setting.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
     tool_id: Annotated[str, Ref(Tool, cascade=True)]
     is_enabled: bool = True
     display_order: int = 0
-    config_override: dict[str, Any] | None = None
+    config_override: JsonObject | None = None
     override_destination: str = ""
     attached_by: str = ""
-    requires_approval: Annotated[bool, Added("false")] = False
+    requires_approval: Annotated[bool, ServerDefault("false")] = False
 
 
 class RelationshipType(StrEnum):
@@ -123,7 +140,7 @@ class RelationshipType(StrEnum):
     indexes=[("tenant_id", "child_id")],
 )
 class SubAgent(TenantRecord, kw_only=True):
-    """An agent that another one may hand tasks to."""
+    """An agent that another one may delegate tasks to."""
 
     parent_id: Annotated[str, Ref(Agent, cascade=True)]
     child_id: Annotated[str, Ref(Agent, cascade=True)]

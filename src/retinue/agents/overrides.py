@@ -1,11 +1,9 @@
-"""What an agent changes about a tool's configuration, and where that may lead the tool's secrets.
+"""An agent's overrides of a tool's configuration, and the destination of the tool's secrets (ADR 8).
 
-An override wins over the configuration. But whoever may attach a tool need not be entitled to its secrets, so
-an override that leads them elsewhere takes effect with them only when someone saved it who could read them;
-until then runs fail with `destination_changed`.
+An override wins over the configuration. A user who may attach a tool need not be authorized for its secrets,
+so an override that sends them elsewhere takes effect only after an authorized user has saved it; until then
+runs fail with `destination_changed`.
 """
-
-from typing import Any
 
 import msgspec
 
@@ -14,25 +12,28 @@ from retinue.credentials import destinations
 from retinue.credentials.models import Credential
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
-from retinue.tools import known_keys
-from retinue.tools.configuration import destination_of, merged
+from retinue.kit.json_types import JsonObject
+from retinue.tools.config import known_keys
+from retinue.tools.config.configuration import apply_override, destination_of
 from retinue.tools.models import Tool
 
-_MAX_BYTES = 16 * 1024
+_MAX_OVERRIDE_BYTES = 16 * 1024
 
-Override = dict[str, Any] | None
+Override = JsonObject | None
 
 
-def check(tool: Tool, override: Override) -> None:
-    """Refuse an override that is too large, or gives the configuration a key that cannot be what it is."""
+def check(ctx: Context, tool: Tool, override: Override) -> None:
+    """Raise if an override is too large or makes the configuration invalid."""
     if not override:
         return
-    if len(msgspec.json.encode(override)) > _MAX_BYTES:
-        raise Invalid({"config_override": f"is larger than {_MAX_BYTES // 1024} KiB"})
+    if len(msgspec.json.encode(override)) > _MAX_OVERRIDE_BYTES:
+        raise Invalid({"config_override": f"must be at most {_MAX_OVERRIDE_BYTES // 1024} KiB"})
     try:
-        known_keys.check(tool.tool_type, merged(tool.config, override))
+        known_keys.validate_config(ctx, tool.tool_type, apply_override(tool.config, override))
     except Invalid as invalid:
-        problems = {name.replace("config", "config_override", 1): why for name, why in _details(invalid)}
+        problems = {
+            name.replace("config", "config_override", 1): problem for name, problem in _details(invalid)
+        }
         raise Invalid(problems) from None
 
 
@@ -41,14 +42,14 @@ def _details(invalid: Invalid) -> list[tuple[str, str]]:
 
 
 async def destination_for(ctx: Context, tool: Tool, attachment: AgentTool, override: Override) -> str:
-    """Where the override may lead the tool's secrets when this person saves it in the attachment.
+    """Return where the override may send the tool's secrets when the caller saves it.
 
-    What someone entitled allowed stays so until the override is removed, or saved by such a person again.
+    A permission given by an authorized user holds until the override is removed or saved by one again.
     """
     if not override:
         return ""
     allowed = attachment.override_destination
-    effective = destination_of(tool.tool_type, merged(tool.config, override))
+    effective = destination_of(tool.tool_type, apply_override(tool.config, override))
     if effective == allowed or not destinations.may_move(ctx, ""):
         return allowed
     has_secrets = tool.auth_config is not None or tool.credential_id is not None
@@ -59,14 +60,14 @@ async def destination_for(ctx: Context, tool: Tool, attachment: AgentTool, overr
 
 
 async def _admit(ctx: Context, tool: Tool, destination: str) -> bool:
-    """Secrets of the vault need the vault's leave as well."""
+    """Return whether the vault, too, lets the credential go to this destination."""
     if tool.credential_id is None:
         return True
     credential = await ctx.db.get(Credential, tool.credential_id)
     return credential is not None and await destinations.admit(ctx, credential, destination)
 
 
-def _is_agreed_to(tool: Tool, override: dict[str, Any], effective: str) -> bool:
-    """Who saves an override agrees to the address in it, not to one that someone else gave the tool."""
+def _is_agreed_to(tool: Tool, override: JsonObject, effective: str) -> bool:
+    """Return whether the address comes from this override, not from someone else's configuration."""
     is_named = destination_of(tool.tool_type, override) == effective
     return is_named or destination_of(tool.tool_type, tool.config) == tool.auth_destination

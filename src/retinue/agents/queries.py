@@ -6,10 +6,10 @@ import sqlalchemy as sa
 
 from retinue.agents.models import Agent, AgentStatus, AgentTool, AgentVersion, SubAgent
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.db.models import Record
 from retinue.kit.db.statements import Statement, row_reader
 from retinue.kit.lists import Listing
-from retinue.kit.references import Referrer
 from retinue.tenants.models import Tenant
 from retinue.tools.models import Tool
 
@@ -43,8 +43,10 @@ class AttachedAgent(msgspec.Struct, frozen=True):
 A = TypeVar("A")
 
 
-def _pairs(make: Callable[[Any, Any], A], first: type[Record], second: type[Record]) -> Callable[[Any], A]:
-    """Reads a row that is two records one after the other."""
+def _pair_reader(
+    make: Callable[[Any, Any], A], first: type[Record], second: type[Record]
+) -> Callable[[Any], A]:
+    """Return a reader for rows that hold two records side by side."""
     width = len(first.__shape__.names)
     read_first, read_second = row_reader(first), row_reader(second)
     return lambda row: make(read_first(row[:width]), read_second(row[width:]))
@@ -62,8 +64,8 @@ _ATTACHED_AGENTS = (
     .where(_relations.c.parent_id == sa.bindparam("agent_id"))
     .order_by(_relations.c.created_at, _relations.c.id)
 )
-_as_tools = _pairs(AttachedTool, AgentTool, Tool)
-_as_agents = _pairs(AttachedAgent, SubAgent, Agent)
+_as_tools = _pair_reader(AttachedTool, AgentTool, Tool)
+_as_agents = _pair_reader(AttachedAgent, SubAgent, Agent)
 _TOOLS = Statement(_ATTACHED_TOOLS, _as_tools)
 _USABLE_TOOLS = Statement(
     _ATTACHED_TOOLS.where(_attachments.c.is_enabled.is_(True), _tools.c.is_enabled.is_(True)), _as_tools
@@ -75,13 +77,13 @@ _USABLE_SUB_AGENTS = Statement(
     ),
     _as_agents,
 )
-_EDGES: Statement[Any] = Statement(sa.select(_relations.c.parent_id, _relations.c.child_id))
-_LAST_ORDER: Statement[Any] = Statement(
+_EDGES = Statement(sa.select(_relations.c.parent_id, _relations.c.child_id))
+_LAST_ORDER = Statement(
     sa.select(sa.func.max(_attachments.c.display_order)).where(
         _attachments.c.agent_id == sa.bindparam("agent_id")
     )
 )
-_WITH_TOOL: Statement[Any] = Statement(
+_WITH_TOOL = Statement(
     sa.select(_agents.c.id, _agents.c.name)
     .join_from(_attachments, _agents, _agents.c.id == _attachments.c.agent_id)
     .where(_attachments.c.tool_id == sa.bindparam("tool_id"))
@@ -89,30 +91,30 @@ _WITH_TOOL: Statement[Any] = Statement(
 )
 
 
-async def hold_graph(ctx: Context) -> None:
-    """Wait for everyone else who changes how the tenant's agents hang together.
+async def lock_agent_graph(ctx: Context) -> None:
+    """Lock the tenant's delegation graph against concurrent changes.
 
-    Whoever takes more than one agent begins with this, so that two of them never wait for each other.
+    Take this lock before locking more than one agent, to avoid deadlocks.
     """
     await ctx.db.lock(Tenant, ctx.tenant_id)
 
 
-async def tools_of(ctx: Context, agent: Agent, *, usable: bool = False) -> list[AttachedTool]:
-    """What is attached, in its order; `usable` leaves out what is disabled here or as a tool."""
+async def load_tools(ctx: Context, agent: Agent, *, usable: bool = False) -> list[AttachedTool]:
+    """Return the attached tools in order; `usable` omits those disabled here or as a tool."""
     if not agent.tool_count:
         return []
     return await ctx.db.rows(_USABLE_TOOLS if usable else _TOOLS, agent_id=agent.id)
 
 
-async def sub_agents_of(ctx: Context, agent: Agent, *, usable: bool = False) -> list[AttachedAgent]:
-    """Its sub-agents, oldest relation first; `usable` leaves out the disabled and the archived."""
+async def load_sub_agents(ctx: Context, agent: Agent, *, usable: bool = False) -> list[AttachedAgent]:
+    """Return the sub-agents, oldest relation first; `usable` omits disabled and archived ones."""
     if not agent.sub_agent_count:
         return []
     return await ctx.db.rows(_USABLE_SUB_AGENTS if usable else _SUB_AGENTS, agent_id=agent.id)
 
 
-async def edges(ctx: Context) -> list[tuple[str, str]]:
-    """Who has whom as a sub-agent, in the whole tenant: parent and child."""
+async def load_delegation_edges(ctx: Context) -> list[tuple[str, str]]:
+    """Return all delegations of the tenant as pairs of parent and child."""
     return [(row[0], row[1]) for row in await ctx.db.rows(_EDGES)]
 
 

@@ -3,13 +3,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.agents.models import AgentStatus, LogSettings, RelationshipType
+from retinue.agents.models import AgentStatus, AgentTimeouts, CacheTtl, LogSettings, RelationshipType
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import NOT_BLANK, Name, Schema
 from retinue.tools.models import ToolType
 
-JsonObject = dict[str, Any]
-ModelId = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"[^\s\x1c-\x1f\x85\ufeff]")]
+ModelId = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"[^\s\x1c-\x1f\x85\ufeff]"), NOT_BLANK]
 FallbackModels = Annotated[list[ModelId], Meta(max_length=5)]
 Description = Annotated[str, Meta(max_length=10_000)]
 Prompt = Annotated[str, Meta(max_length=32_000)]
@@ -20,15 +20,17 @@ Id = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class AgentFields(Schema, kw_only=True):
-    """What makes an agent, whether it stands alone or lives with a parent."""
+    """Configuration of an agent or a direct sub-agent."""
 
     name: Name
     primary_model: ModelId
     system_prompt: Prompt
     description: Description | None = None
     fallback_models: FallbackModels | None = None
-    temperature: Temperature | None = None
-    max_tokens: MaxTokens | None = None
+    temperature: Temperature | UnsetType | None = UNSET
+    max_tokens: MaxTokens | UnsetType | None = UNSET
+    cache_ttl: CacheTtl | UnsetType = UNSET
+    timeouts: AgentTimeouts | UnsetType = UNSET
 
 
 class AgentCreate(AgentFields, kw_only=True):
@@ -36,7 +38,7 @@ class AgentCreate(AgentFields, kw_only=True):
 
 
 class AgentChanges(Schema, kw_only=True):
-    """The same to be changed."""
+    """Fields of an agent to change."""
 
     name: Name | UnsetType = UNSET
     primary_model: ModelId | UnsetType = UNSET
@@ -45,23 +47,25 @@ class AgentChanges(Schema, kw_only=True):
     fallback_models: FallbackModels | UnsetType | None = UNSET
     temperature: Temperature | UnsetType | None = UNSET
     max_tokens: MaxTokens | UnsetType | None = UNSET
+    cache_ttl: CacheTtl | UnsetType = UNSET
+    timeouts: AgentTimeouts | UnsetType = UNSET
 
 
 class AgentUpdate(AgentChanges, kw_only=True):
-    """null takes what is optional back to its default."""
+    """Null empties an optional field."""
 
     status: AgentStatus | UnsetType = UNSET
 
 
 class AgentSummary(Schema, kw_only=True):
-    """Exactly what a list carries."""
+    """An agent as shown in lists."""
 
     id: str
     name: str
     description: str
     primary_model: str
     status: AgentStatus
-    temperature: float
+    temperature: float | None
     created_at: str
     updated_at: str
 
@@ -69,7 +73,9 @@ class AgentSummary(Schema, kw_only=True):
 class AgentOut(AgentSummary, kw_only=True):
     fallback_models: list[str]
     system_prompt: str
-    max_tokens: int
+    max_tokens: int | None
+    cache_ttl: CacheTtl
+    timeouts: AgentTimeouts
     version: int
     created_by: str
     published_at: str | None
@@ -105,15 +111,17 @@ class AgentList(ListQuery, kw_only=True):
 
 
 class DirectAgent(Schema, kw_only=True):
-    """What a direct sub-agent is made of."""
+    """Configuration of a direct sub-agent."""
 
     name: str
     description: str
     primary_model: str
     fallback_models: list[str]
     system_prompt: str
-    temperature: float
-    max_tokens: int
+    temperature: float | None
+    max_tokens: int | None
+    cache_ttl: CacheTtl = CacheTtl.short
+    timeouts: AgentTimeouts = AgentTimeouts()
 
 
 class ToolSnapshot(Schema, kw_only=True):
@@ -126,7 +134,7 @@ class ToolSnapshot(Schema, kw_only=True):
 
 
 class SubAgentSnapshot(Schema, kw_only=True):
-    """`agent` is the whole sub-agent where it lives with its parent."""
+    """`agent` is the full configuration of a direct sub-agent; null for a template."""
 
     id: str
     name: str
@@ -137,7 +145,7 @@ class SubAgentSnapshot(Schema, kw_only=True):
 
 
 class Snapshot(DirectAgent, kw_only=True):
-    """The whole agent as it was; what is bound to whoever saved it is left out."""
+    """The whole agent at one version, without what only holds for the user who saved it."""
 
     status: AgentStatus
     web_search: JsonObject
@@ -169,7 +177,7 @@ class Difference(Schema, kw_only=True):
 
 
 class AgentRestored(AgentDetail, kw_only=True):
-    """`version` is the new one; `warnings` name what could not be restored."""
+    """`version` is the new version; `warnings` names what could not be restored."""
 
     restored_version: int
     warnings: list[str]
@@ -234,7 +242,7 @@ class DirectUpdate(AgentChanges, kw_only=True):
 
 
 class SubAgentOut(Schema, kw_only=True):
-    """The fields of the agent itself are there for a direct sub-agent, which is shown nowhere else."""
+    """The agent's own fields are present for a direct sub-agent, which is shown nowhere else."""
 
     id: str
     name: str
@@ -245,5 +253,7 @@ class SubAgentOut(Schema, kw_only=True):
     primary_model: str | UnsetType = UNSET
     fallback_models: list[str] | UnsetType = UNSET
     system_prompt: str | UnsetType = UNSET
-    temperature: float | UnsetType = UNSET
-    max_tokens: int | UnsetType = UNSET
+    temperature: float | UnsetType | None = UNSET
+    max_tokens: int | UnsetType | None = UNSET
+    cache_ttl: CacheTtl | UnsetType = UNSET
+    timeouts: AgentTimeouts | UnsetType = UNSET

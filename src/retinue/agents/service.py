@@ -1,4 +1,4 @@
-"""Agents are created, changed and deleted; every change is a version of the whole agent."""
+"""Creation, change and deletion of agents; every change stores a version of the whole agent."""
 
 from collections.abc import Collection
 from typing import Any
@@ -9,39 +9,39 @@ import sqlalchemy as sa
 from retinue.agents.errors import AgentNotFound, NotArchived
 from retinue.agents.events import AgentCreated, AgentDeleted, AgentEvent, AgentPublished, AgentUpdated
 from retinue.agents.models import Agent, AgentStatus, AgentVersion, LogSettings, SubAgent, WebSearch
-from retinue.agents.queries import hold_graph
+from retinue.agents.queries import lock_agent_graph
 from retinue.agents.schemas import AgentCreate, AgentUpdate
-from retinue.agents.snapshots import VERSIONED, snapshot_of
-from retinue.kit import references
-from retinue.kit.context import Context
+from retinue.agents.snapshots import VERSIONED_FIELDS, build_snapshot
+from retinue.kit.context import Context, references
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import InvalidTransition
-from retinue.kit.schemas import given
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import sent_fields
 from retinue.knowledge import service as knowledge
 
-MOST_VERSIONS = 200
-"""How many versions of an agent are kept: each holds the whole agent."""
+MAX_VERSIONS = 200
+"""Number of versions kept for each agent; every one holds the whole agent."""
 
 _versions = AgentVersion.__table__
-_FORGET_VERSIONS: Statement[Any] = Statement(
+_PURGE_VERSIONS = Statement(
     sa.delete(_versions).where(
         _versions.c.agent_id == sa.bindparam("agent_id"), _versions.c.version <= sa.bindparam("oldest")
     )
 )
 
 REFERENCE = "agent"
-"""What other domains point at with a `kit.references.Reference`: they let go of an agent that is deleted."""
+"""Target name for `kit.context.references.Reference`: other domains detach from a deleted agent."""
 
-_NEXT: dict[AgentStatus, list[AgentStatus]] = {
+_ALLOWED_TRANSITIONS: dict[AgentStatus, list[AgentStatus]] = {
     AgentStatus.draft: [AgentStatus.published, AgentStatus.archived],
     AgentStatus.published: [AgentStatus.draft, AgentStatus.archived],
     AgentStatus.archived: [AgentStatus.draft],
 }
-_DEFAULTS: dict[str, Any] = {"description": "", "temperature": 0.7, "max_tokens": 2048}
+_DEFAULTS: JsonObject = {"description": ""}
 
 
-def with_defaults(wanted: dict[str, Any]) -> dict[str, Any]:
-    """The same fields, with what they are by default where null was given."""
+def with_defaults(wanted: JsonObject) -> JsonObject:
+    """Return the fields with defaults in place of nulls."""
     filled = {
         name: _DEFAULTS[name] if value is None and name in _DEFAULTS else value
         for name, value in wanted.items()
@@ -55,91 +55,91 @@ async def create(ctx: Context, body: AgentCreate) -> Agent:
     status = AgentStatus(body.status or AgentStatus.draft)
     is_published = status is AgentStatus.published
     agent = Agent(
-        **with_defaults({**given(body), "status": status}),
+        **with_defaults({**sent_fields(body), "status": status}),
         web_search=WebSearch(),
         log_settings=LogSettings(),
         published_at=ctx.now if is_published else None,
         created_by=ctx.principal.id,
     )
     await ctx.db.insert(agent)
-    await _keep_version(ctx, agent, "Created.")
-    _tell(ctx, AgentCreated, agent)
+    await _store_version(ctx, agent, "Created.")
+    _emit(ctx, AgentCreated, agent)
     if is_published:
-        _tell(ctx, AgentPublished, agent)
+        _emit(ctx, AgentPublished, agent)
     return agent
 
 
 async def update(ctx: Context, agent: Agent, body: AgentUpdate) -> Agent:
-    return await change(ctx, agent, **with_defaults(given(body)))
+    return await change(ctx, agent, **with_defaults(sent_fields(body)))
 
 
 async def restore(ctx: Context, agent: Agent) -> Agent:
-    """Take an agent out of the archive; to unpublish one is another decision."""
-    held = await hold(ctx, agent.id)
-    if held.status is AgentStatus.published:
+    """Restore an archived agent as a draft; it does not unpublish a published one."""
+    locked = await lock_agent(ctx, agent.id)
+    if locked.status is AgentStatus.published:
         raise NotArchived
-    return await change(ctx, held, status=AgentStatus.draft)
+    return await change(ctx, locked, status=AgentStatus.draft)
 
 
-async def hold(ctx: Context, agent_id: str) -> Agent:
-    """The agent as it is now, held against others who would change it."""
-    held = await ctx.db.lock(Agent, agent_id)
-    if held is None:
+async def lock_agent(ctx: Context, agent_id: str) -> Agent:
+    """Lock the agent against concurrent changes and return its current state."""
+    locked = await ctx.db.lock(Agent, agent_id)
+    if locked is None:
         raise AgentNotFound
-    return held
+    return locked
 
 
 async def change(
     ctx: Context, agent: Agent, *, summary: str = "", touched: Collection[str] = (), **changes: Any
 ) -> Agent:
-    """Store these fields and keep the whole agent as its next version.
+    """Store the fields and keep the whole agent as its next version.
 
-    `touched` names what changed beside the record: its tools, its sub-agents. Where nothing of a version
-    differs there is no new one, unless a `summary` asks for it.
+    `touched` names what changed beside the record: its tools, its sub-agents. Without a difference there is
+    no new version, unless a `summary` is given.
     """
-    held = await hold(ctx, agent.id)
-    changes = {name: value for name, value in changes.items() if getattr(held, name) != value}
-    is_entering = _check_status(held, changes)
-    if is_entering:
+    locked = await lock_agent(ctx, agent.id)
+    changes = {name: value for name, value in changes.items() if getattr(locked, name) != value}
+    is_being_published = _check_status(locked, changes)
+    if is_being_published:
         changes["published_at"] = ctx.now
-    changed = sorted((changes.keys() & VERSIONED) | set(touched))
+    changed = sorted((changes.keys() & VERSIONED_FIELDS) | set(touched))
     if changed or summary:
-        changes["version"] = held.version + 1
-    await ctx.db.update(held, **changes)
+        changes["version"] = locked.version + 1
+    await ctx.db.update(locked, **changes)
     if changed or summary:
-        await _keep_version(ctx, held, summary or f"Changed {', '.join(changed)}.")
-        _tell(ctx, AgentUpdated, held, changed)
-    if is_entering:
-        _tell(ctx, AgentPublished, held, changed)
-    return held
+        await _store_version(ctx, locked, summary or f"Changed {', '.join(changed)}.")
+        _emit(ctx, AgentUpdated, locked, changed)
+    if is_being_published:
+        _emit(ctx, AgentPublished, locked, changed)
+    return locked
 
 
-def _check_status(held: Agent, changes: dict[str, Any]) -> bool:
-    """Whether the agent enters the published state; a way there that does not exist is refused."""
+def _check_status(locked: Agent, changes: JsonObject) -> bool:
+    """Return whether the agent is being published; raise for a transition that is not allowed."""
     wanted = changes.get("status")
     if wanted is None:
         return False
-    allowed = _NEXT[held.status]
+    allowed = _ALLOWED_TRANSITIONS[locked.status]
     if wanted not in allowed:
-        raise InvalidTransition(held.status, wanted, [status.value for status in allowed])
+        raise InvalidTransition(locked.status, wanted, [status.value for status in allowed])
     return wanted is AgentStatus.published
 
 
-async def _keep_version(ctx: Context, agent: Agent, summary: str) -> None:
+async def _store_version(ctx: Context, agent: Agent, summary: str) -> None:
     await ctx.db.insert(
         AgentVersion(
             agent_id=agent.id,
             version=agent.version,
-            snapshot=msgspec.to_builtins(await snapshot_of(ctx, agent)),
+            snapshot=msgspec.to_builtins(await build_snapshot(ctx, agent)),
             summary=summary,
             is_published=agent.status is AgentStatus.published,
             created_by=ctx.principal.id,
         )
     )
-    await ctx.db.execute(_FORGET_VERSIONS, agent_id=agent.id, oldest=agent.version - MOST_VERSIONS)
+    await ctx.db.execute(_PURGE_VERSIONS, agent_id=agent.id, oldest=agent.version - MAX_VERSIONS)
 
 
-def _tell(ctx: Context, kind: type[AgentEvent], agent: Agent, changes: Collection[str] = ()) -> None:
+def _emit(ctx: Context, kind: type[AgentEvent], agent: Agent, changes: Collection[str] = ()) -> None:
     ctx.emit(
         kind(
             agent_id=agent.id,
@@ -152,30 +152,30 @@ def _tell(ctx: Context, kind: type[AgentEvent], agent: Agent, changes: Collectio
 
 
 async def delete(ctx: Context, agent: Agent) -> None:
-    """Delete an agent with all that is only its own, and take it from the agents that delegate to it."""
-    await hold_graph(ctx)
-    # Before the agent is held: who uses it holds what is his first, and then the agent.
-    await references.detach(ctx, REFERENCE, agent.id)
-    held = await hold(ctx, agent.id)
-    for relation in await ctx.db.all(SubAgent, child_id=held.id):
+    """Delete an agent with everything it owns, and detach it from the agents that delegate to it."""
+    await lock_agent_graph(ctx)
+    # Before the agent is locked: its users lock their own records first and then the agent.
+    await references.detach_referrers(ctx, REFERENCE, agent.id)
+    locked = await lock_agent(ctx, agent.id)
+    for relation in await ctx.db.all(SubAgent, child_id=locked.id):
         await ctx.db.delete(relation)
-        parent = await hold(ctx, relation.parent_id)
+        parent = await lock_agent(ctx, relation.parent_id)
         await change(
             ctx,
             parent,
             sub_agent_count=parent.sub_agent_count - 1,
             touched=("sub_agents",),
-            summary=f"Sub-agent {held.name} was deleted.",
+            summary=f"Sub-agent {locked.name} was deleted.",
         )
-    for child in await ctx.db.all(Agent, parent_id=held.id):
-        await remove(ctx, child)
-    await remove(ctx, held)
-    _tell(ctx, AgentDeleted, held)
+    for child in await ctx.db.all(Agent, parent_id=locked.id):
+        await delete_with_knowledge(ctx, child)
+    await delete_with_knowledge(ctx, locked)
+    _emit(ctx, AgentDeleted, locked)
 
 
-async def remove(ctx: Context, agent: Agent) -> None:
-    """Delete the record of an agent and what it knows, and make everyone above let go of it first."""
-    await references.detach(ctx, REFERENCE, agent.id)
+async def delete_with_knowledge(ctx: Context, agent: Agent) -> None:
+    """Detach all referrers, then delete an agent and its knowledge base."""
+    await references.detach_referrers(ctx, REFERENCE, agent.id)
     await ctx.db.delete(agent)
     if agent.knowledge_base_id is not None:
         await knowledge.delete_base(ctx, agent.knowledge_base_id)

@@ -1,45 +1,44 @@
-"""The whole agent as one value: what a version keeps and a restore brings back."""
-
-from typing import Any
+"""Snapshots of a whole agent, stored in versions and used by restore."""
 
 import msgspec
 
 from retinue.agents.models import Agent, RelationshipType, WebSearch
-from retinue.agents.queries import AttachedAgent, AttachedTool, sub_agents_of, tools_of
+from retinue.agents.queries import AttachedAgent, AttachedTool, load_sub_agents, load_tools
 from retinue.agents.schemas import DirectAgent, Snapshot, SubAgentSnapshot, ToolSnapshot
 from retinue.kit.context import Context
+from retinue.kit.json_types import JsonObject
 
-VERSIONED = frozenset(Snapshot.__struct_fields__)
-"""The parts of an agent whose change makes a version."""
+VERSIONED_FIELDS = frozenset(Snapshot.__struct_fields__)
+"""The fields whose change creates a version."""
 
-_BOUND = "credential_destination"
-"""Holds for whoever saved it, so it is no part of a snapshot."""
+_UNVERSIONED_FIELD = "credential_destination"
+"""Only valid for the user who saved it, so it is left out of snapshots."""
 
 
-async def snapshot_of(ctx: Context, agent: Agent) -> Snapshot:
+async def build_snapshot(ctx: Context, agent: Agent) -> Snapshot:
     return Snapshot.of(
         agent,
         web_search=_web_search(agent.web_search),
-        tools=[_tool(one) for one in await tools_of(ctx, agent)],
-        sub_agents=[_sub_agent(one) for one in await sub_agents_of(ctx, agent)],
+        tools=[_tool(attached) for attached in await load_tools(ctx, agent)],
+        sub_agents=[_sub_agent(attached) for attached in await load_sub_agents(ctx, agent)],
     )
 
 
-def _web_search(config: WebSearch) -> dict[str, Any]:
-    shown: dict[str, Any] = msgspec.to_builtins(config)
-    shown.pop(_BOUND, None)
+def _web_search(config: WebSearch) -> JsonObject:
+    shown: JsonObject = msgspec.to_builtins(config)
+    shown.pop(_UNVERSIONED_FIELD, None)
     return shown
 
 
-def _tool(one: AttachedTool) -> ToolSnapshot:
-    return ToolSnapshot.of(one.attachment, name=one.tool.name)
+def _tool(attached: AttachedTool) -> ToolSnapshot:
+    return ToolSnapshot.of(attached.attachment, name=attached.tool.name)
 
 
-def _sub_agent(one: AttachedAgent) -> SubAgentSnapshot:
-    is_direct = one.relation.relationship_type is RelationshipType.direct
+def _sub_agent(attached: AttachedAgent) -> SubAgentSnapshot:
+    is_direct = attached.relation.relationship_type is RelationshipType.direct
     return SubAgentSnapshot.of(
-        one.relation,
-        id=one.agent.id,
-        name=one.agent.name,
-        agent=DirectAgent.of(one.agent) if is_direct else None,
+        attached.relation,
+        id=attached.agent.id,
+        name=attached.agent.name,
+        agent=DirectAgent.of(attached.agent) if is_direct else None,
     )

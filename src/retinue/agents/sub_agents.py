@@ -1,6 +1,4 @@
-"""Agents that an agent may hand tasks to: others of the tenant (templates), or made for it (direct)."""
-
-from typing import Any
+"""Sub-agents: other agents of the tenant (templates), or agents created for one parent (direct)."""
 
 from retinue.agents.errors import (
     AlreadyAttached,
@@ -8,10 +6,10 @@ from retinue.agents.errors import (
     SubAgentNotFound,
     TooManyAttached,
 )
-from retinue.agents.graph import check_edge
+from retinue.agents.graph import require_valid_edge
 from retinue.agents.loaders import fetch_agent
 from retinue.agents.models import Agent, LogSettings, RelationshipType, SubAgent, WebSearch
-from retinue.agents.queries import AttachedAgent, edges, hold_graph
+from retinue.agents.queries import AttachedAgent, load_delegation_edges, lock_agent_graph
 from retinue.agents.schemas import (
     DirectAgent,
     DirectCreate,
@@ -20,20 +18,21 @@ from retinue.agents.schemas import (
     SubAgentOut,
     SubAgentPatch,
 )
-from retinue.agents.service import change, hold, remove, with_defaults
+from retinue.agents.service import change, delete_with_knowledge, lock_agent, with_defaults
 from retinue.kit.context import Context
 from retinue.kit.ids import new_id
-from retinue.kit.schemas import given
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import sent_fields
 
-MOST_SUB_AGENTS = 50
-_OF_AGENT = frozenset(DirectAgent.__struct_fields__)
+MAX_SUB_AGENTS = 50
+_AGENT_FIELDS = frozenset(DirectAgent.__struct_fields__)
 
 
-def shown(one: AttachedAgent) -> SubAgentOut:
-    relation, agent = one.relation, one.agent
-    more: dict[str, Any] = {}
+def shown(attached: AttachedAgent) -> SubAgentOut:
+    relation, agent = attached.relation, attached.agent
+    more: JsonObject = {}
     if relation.relationship_type is RelationshipType.direct:
-        more = {name: getattr(agent, name) for name in _OF_AGENT}
+        more = {name: getattr(agent, name) for name in _AGENT_FIELDS}
     return SubAgentOut(
         id=agent.id,
         relationship_type=relation.relationship_type,
@@ -44,41 +43,43 @@ def shown(one: AttachedAgent) -> SubAgentOut:
 
 
 async def attach(ctx: Context, agent: Agent, body: SubAgentAttach) -> AttachedAgent:
-    await hold_graph(ctx)
+    await lock_agent_graph(ctx)
     child = await fetch_agent(ctx, body.agent_id)
-    held = await _hold_with_room(ctx, agent)
-    if await ctx.db.find(SubAgent, parent_id=held.id, child_id=child.id):
+    locked = await _lock_parent(ctx, agent)
+    if await ctx.db.find(SubAgent, parent_id=locked.id, child_id=child.id):
         raise AlreadyAttached
-    check_edge(await edges(ctx), held.id, child.id)
+    require_valid_edge(await load_delegation_edges(ctx), locked.id, child.id)
     relation = await ctx.db.insert(
         SubAgent(
-            parent_id=held.id,
+            parent_id=locked.id,
             child_id=child.id,
             relationship_type=RelationshipType.template,
             is_enabled=body.is_enabled is not False,
             delegation_prompt=body.delegation_prompt or "",
         )
     )
-    await _count(ctx, held, 1, f"Attached sub-agent {child.name}.")
+    await _change_count(ctx, locked, 1, f"Attached sub-agent {child.name}.")
     return AttachedAgent(relation, child)
 
 
 async def create_direct(ctx: Context, agent: Agent, body: DirectCreate) -> AttachedAgent:
-    await hold_graph(ctx)
-    held = await _hold_with_room(ctx, agent)
+    await lock_agent_graph(ctx)
+    locked = await _lock_parent(ctx, agent)
     id = new_id(Agent.__prefix__)
-    check_edge(await edges(ctx), held.id, id)
-    fields = with_defaults({name: getattr(body, name) for name in _OF_AGENT})
+    require_valid_edge(await load_delegation_edges(ctx), locked.id, id)
+    fields = with_defaults(
+        {name: value for name, value in sent_fields(body).items() if name in _AGENT_FIELDS}
+    )
     relation = {"is_enabled": body.is_enabled is not False, "delegation_prompt": body.delegation_prompt or ""}
-    made = await add_direct(ctx, held, id, fields, relation)
-    await _count(ctx, held, 1, f"Created sub-agent {body.name}.")
-    return made
+    created = await add_direct(ctx, locked, id, fields, relation)
+    await _change_count(ctx, locked, 1, f"Created sub-agent {body.name}.")
+    return created
 
 
 async def add_direct(
-    ctx: Context, parent: Agent, id: str, fields: dict[str, Any], relation: dict[str, Any]
+    ctx: Context, parent: Agent, id: str, fields: JsonObject, relation: JsonObject
 ) -> AttachedAgent:
-    """Store a direct sub-agent below its parent, which counts it."""
+    """Store a direct sub-agent; the caller updates the parent's count."""
     child = await ctx.db.insert(
         Agent(
             id=id,
@@ -89,38 +90,43 @@ async def add_direct(
             created_by=ctx.principal.id,
         )
     )
-    related = await ctx.db.insert(
+    relation_record = await ctx.db.insert(
         SubAgent(parent_id=parent.id, child_id=id, relationship_type=RelationshipType.direct, **relation)
     )
-    return AttachedAgent(related, child)
+    return AttachedAgent(relation_record, child)
 
 
 async def patch(ctx: Context, agent: Agent, child_id: str, body: SubAgentPatch) -> AttachedAgent:
-    held = await hold(ctx, agent.id)
-    return await _store(ctx, held, await fetch(ctx, held, child_id), given(body))
+    locked = await lock_agent(ctx, agent.id)
+    return await _store(ctx, locked, await fetch(ctx, locked, child_id), sent_fields(body))
 
 
 async def update_direct(ctx: Context, agent: Agent, child_id: str, body: DirectUpdate) -> AttachedAgent:
-    held = await hold(ctx, agent.id)
-    found = await fetch(ctx, held, child_id)
-    if found.relation.relationship_type is not RelationshipType.direct:
+    locked = await lock_agent(ctx, agent.id)
+    attached = await fetch(ctx, locked, child_id)
+    if attached.relation.relationship_type is not RelationshipType.direct:
         raise NotADirectSubAgent
-    return await _store(ctx, held, found, given(body))
+    return await _store(ctx, locked, attached, sent_fields(body))
 
 
-async def _store(ctx: Context, held: Agent, found: AttachedAgent, wanted: dict[str, Any]) -> AttachedAgent:
-    if await store(ctx, found, wanted):
-        await change(ctx, held, touched=("sub_agents",), summary=f"Changed sub-agent {found.agent.name}.")
-    return found
+async def _store(ctx: Context, locked: Agent, attached: AttachedAgent, wanted: JsonObject) -> AttachedAgent:
+    if await store(ctx, attached, wanted):
+        await change(
+            ctx, locked, touched=("sub_agents",), summary=f"Changed sub-agent {attached.agent.name}."
+        )
+    return attached
 
 
-async def store(ctx: Context, found: AttachedAgent, wanted: dict[str, Any]) -> bool:
-    """Change a sub-agent whose parent is held; whether anything did."""
+async def store(ctx: Context, attached: AttachedAgent, wanted: JsonObject) -> bool:
+    """Update a sub-agent whose parent is locked; return whether anything changed."""
     if wanted.get("delegation_prompt", "") is None:
         wanted = {**wanted, "delegation_prompt": ""}
     wanted = with_defaults(wanted)
     is_changed = False
-    for record, names in ((found.agent, _OF_AGENT), (found.relation, wanted.keys() - _OF_AGENT)):
+    for record, names in (
+        (attached.agent, _AGENT_FIELDS),
+        (attached.relation, wanted.keys() - _AGENT_FIELDS),
+    ):
         changes = {name: wanted[name] for name in names & wanted.keys()}
         changes = {name: value for name, value in changes.items() if getattr(record, name) != value}
         await ctx.db.update(record, **changes)
@@ -129,20 +135,22 @@ async def store(ctx: Context, found: AttachedAgent, wanted: dict[str, Any]) -> b
 
 
 async def detach(ctx: Context, agent: Agent, child_id: str) -> None:
-    """A direct sub-agent is deleted, a template only detached."""
-    await hold_graph(ctx)
-    held = await hold(ctx, agent.id)
-    found = await fetch(ctx, held, child_id)
-    await discard(ctx, found)
-    is_direct = found.relation.relationship_type is RelationshipType.direct
-    await _count(ctx, held, -1, f"{'Deleted' if is_direct else 'Detached'} sub-agent {found.agent.name}.")
+    """Delete a direct sub-agent, or detach a template."""
+    await lock_agent_graph(ctx)
+    locked = await lock_agent(ctx, agent.id)
+    attached = await fetch(ctx, locked, child_id)
+    await detach_or_delete(ctx, attached)
+    is_direct = attached.relation.relationship_type is RelationshipType.direct
+    await _change_count(
+        ctx, locked, -1, f"{'Deleted' if is_direct else 'Detached'} sub-agent {attached.agent.name}."
+    )
 
 
-async def discard(ctx: Context, found: AttachedAgent) -> None:
-    """Take a sub-agent from its parent, which counts it."""
-    await ctx.db.delete(found.relation)
-    if found.relation.relationship_type is RelationshipType.direct:
-        await remove(ctx, found.agent)
+async def detach_or_delete(ctx: Context, attached: AttachedAgent) -> None:
+    """Detach a sub-agent, and delete it if direct; the caller updates the parent's count."""
+    await ctx.db.delete(attached.relation)
+    if attached.relation.relationship_type is RelationshipType.direct:
+        await delete_with_knowledge(ctx, attached.agent)
 
 
 async def fetch(ctx: Context, agent: Agent, child_id: str) -> AttachedAgent:
@@ -153,18 +161,18 @@ async def fetch(ctx: Context, agent: Agent, child_id: str) -> AttachedAgent:
     return AttachedAgent(relation, child)
 
 
-async def _hold_with_room(ctx: Context, agent: Agent) -> Agent:
-    held = await hold(ctx, agent.id)
-    if held.sub_agent_count >= MOST_SUB_AGENTS:
+async def _lock_parent(ctx: Context, agent: Agent) -> Agent:
+    locked = await lock_agent(ctx, agent.id)
+    if locked.sub_agent_count >= MAX_SUB_AGENTS:
         raise TooManyAttached
-    return held
+    return locked
 
 
-async def _count(ctx: Context, held: Agent, difference: int, summary: str) -> None:
+async def _change_count(ctx: Context, locked: Agent, difference: int, summary: str) -> None:
     await change(
         ctx,
-        held,
-        sub_agent_count=held.sub_agent_count + difference,
+        locked,
+        sub_agent_count=locked.sub_agent_count + difference,
         touched=("sub_agents",),
         summary=summary,
     )

@@ -1,4 +1,4 @@
-"""The versions of an agent: read, compared and brought back as a whole."""
+"""Versions of an agent: read, compare and restore."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +7,10 @@ import msgspec
 
 from retinue.agents import attachments, sub_agents
 from retinue.agents.errors import SubAgentCycle, SubAgentsTooDeep, VersionNotFound
-from retinue.agents.graph import check_edge
+from retinue.agents.graph import require_valid_edge
 from retinue.agents.loaders import find_agent
 from retinue.agents.models import Agent, AgentTool, AgentVersion, RelationshipType, SubAgent, WebSearch
-from retinue.agents.queries import edges, hold_graph, sub_agents_of, tools_of
+from retinue.agents.queries import load_delegation_edges, load_sub_agents, load_tools, lock_agent_graph
 from retinue.agents.schemas import (
     Difference,
     DirectAgent,
@@ -20,26 +20,29 @@ from retinue.agents.schemas import (
     VersionOut,
     VersionSummary,
 )
-from retinue.agents.service import change, hold
+from retinue.agents.service import change, lock_agent
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
+from retinue.kit.json_types import JsonObject
+from retinue.kit.text.header_masks import mask_config_headers
 from retinue.tools.models import Tool
 
-_BY_ID = {"tools": "tool_id", "sub_agents": "id"}
+_ID_FIELDS = {"tools": "tool_id", "sub_agents": "id"}
 _ABSENT: Any = object()
 
 
-class Restored(msgspec.Struct, frozen=True):
+class RestoreResult(msgspec.Struct, frozen=True):
     agent: Agent
     warnings: list[str]
 
 
-def summed_up(version: AgentVersion) -> VersionSummary:
+def summarize(version: AgentVersion) -> VersionSummary:
     return VersionSummary.of(version, published=version.is_published)
 
 
-def shown(version: AgentVersion) -> VersionOut:
-    return VersionOut.of(version, published=version.is_published, snapshot=_snapshot(version))
+def shown(ctx: Context, version: AgentVersion) -> VersionOut:
+    snapshot = msgspec.convert(mask_config_headers(ctx.principal, version.snapshot, "tools:write"), Snapshot)
+    return VersionOut.of(version, published=version.is_published, snapshot=snapshot)
 
 
 def _snapshot(version: AgentVersion) -> Snapshot:
@@ -47,28 +50,29 @@ def _snapshot(version: AgentVersion) -> Snapshot:
 
 
 async def fetch(ctx: Context, agent: Agent, number: str | int) -> AgentVersion:
-    written = str(number)
-    is_number = written.isascii() and written.isdigit() and len(written) <= 15
-    found = await ctx.db.find(AgentVersion, agent_id=agent.id, version=int(written)) if is_number else None
-    if found is None:
+    digits = str(number)
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= 15
+    version = await ctx.db.find(AgentVersion, agent_id=agent.id, version=int(digits)) if is_number else None
+    if version is None:
         raise VersionNotFound
-    return found
+    return version
 
 
 async def compare(ctx: Context, agent: Agent, version: AgentVersion, against: int | None) -> list[Difference]:
-    """What is different in a version from another one, or from the one before it."""
+    """Return the differences between a version and another one, by default its predecessor."""
     before = max(1, version.version - 1) if against is None else against
     other = await fetch(ctx, agent, before)
-    return list(_differences("", _keyed(other.snapshot), _keyed(version.snapshot)))
+    shown = (mask_config_headers(ctx.principal, each.snapshot, "tools:write") for each in (other, version))
+    return list(_differences("", *map(_index_by_id, shown)))
 
 
-def _keyed(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """What is attached is compared by what it is, not by where it stands in the list."""
-    lists = {name: {item[key]: item for item in snapshot[name]} for name, key in _BY_ID.items()}
+def _index_by_id(snapshot: JsonObject) -> JsonObject:
+    """Return the snapshot with its lists keyed by id, so that order does not count as a difference."""
+    lists = {name: {item[key]: item for item in snapshot[name]} for name, key in _ID_FIELDS.items()}
     return {**snapshot, **lists}
 
 
-def _differences(path: str, before: Any, after: Any) -> Iterator[Difference]:
+def _differences(path: str, before: object, after: object) -> Iterator[Difference]:
     if isinstance(before, dict) and isinstance(after, dict):
         for name in sorted(before.keys() | after.keys()):
             inner = f"{path}.{name}" if path else name
@@ -77,37 +81,37 @@ def _differences(path: str, before: Any, after: Any) -> Iterator[Difference]:
         yield Difference(path=path, from_=_value(before), to=_value(after))
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> Any:
     return None if value is _ABSENT else value
 
 
-async def restore(ctx: Context, agent: Agent, version: AgentVersion) -> Restored:
-    """Make the agent what it was, but for its status; what is no longer there is left out and named."""
+async def restore(ctx: Context, agent: Agent, version: AgentVersion) -> RestoreResult:
+    """Restore the agent except for its status; what no longer exists is skipped and named in warnings."""
     snapshot = _snapshot(version)
-    await hold_graph(ctx)
-    # By their ids, as everyone who holds several tools does.
+    await lock_agent_graph(ctx)
+    # Lock tools in the order of their ids, as everywhere, to avoid deadlocks.
     tools = {id: await ctx.db.lock(Tool, id) for id in sorted(one.tool_id for one in snapshot.tools)}
-    held = await hold(ctx, agent.id)
+    locked = await lock_agent(ctx, agent.id)
     warnings = [
-        *await _restore_tools(ctx, held, [(one, tools[one.tool_id]) for one in snapshot.tools]),
-        *await _restore_sub_agents(ctx, held, snapshot.sub_agents),
+        *await _restore_tools(ctx, locked, [(one, tools[one.tool_id]) for one in snapshot.tools]),
+        *await _restore_sub_agents(ctx, locked, snapshot.sub_agents),
     ]
     changed = await change(
         ctx,
-        held,
+        locked,
         **{name: getattr(snapshot, name) for name in DirectAgent.__struct_fields__},
-        web_search=_web_search(held.web_search, snapshot.web_search),
+        web_search=_web_search(locked.web_search, snapshot.web_search),
         log_settings=snapshot.log_settings,
-        tool_count=await ctx.db.count(AgentTool, agent_id=held.id),
-        sub_agent_count=await ctx.db.count(SubAgent, parent_id=held.id),
+        tool_count=await ctx.db.count(AgentTool, agent_id=locked.id),
+        sub_agent_count=await ctx.db.count(SubAgent, parent_id=locked.id),
         touched=("tools", "sub_agents"),
         summary=f"Restored version {version.version}.",
     )
-    return Restored(changed, warnings)
+    return RestoreResult(changed, warnings)
 
 
-def _web_search(current: WebSearch, kept: dict[str, Any]) -> WebSearch:
-    """The credential goes where it may go today; an older version opens no way that was closed since."""
+def _web_search(current: WebSearch, kept: JsonObject) -> WebSearch:
+    """Return the restored settings; the credential's destination stays what is allowed today (ADR 8)."""
     restored = msgspec.convert(kept, WebSearch)
     is_same = restored.credential_id == current.credential_id
     return msgspec.structs.replace(
@@ -116,16 +120,16 @@ def _web_search(current: WebSearch, kept: dict[str, Any]) -> WebSearch:
 
 
 async def _restore_tools(
-    ctx: Context, held: Agent, wanted: list[tuple[ToolSnapshot, Tool | None]]
+    ctx: Context, locked: Agent, wanted: list[tuple[ToolSnapshot, Tool | None]]
 ) -> list[str]:
-    attached = {one.tool.id: one.attachment for one in await tools_of(ctx, held)}
+    attached = {one.tool.id: one.attachment for one in await load_tools(ctx, locked)}
     warnings = []
     for kept, tool in wanted:
         if tool is None:
             warnings.append(f"Tool {kept.name} ({kept.tool_id}) no longer exists.")
             continue
         attachment = attached.pop(tool.id, None) or await ctx.db.insert(
-            AgentTool(agent_id=held.id, tool_id=tool.id, attached_by=ctx.principal.id)
+            AgentTool(agent_id=locked.id, tool_id=tool.id, attached_by=ctx.principal.id)
         )
         plain = {
             "is_enabled": kept.is_enabled,
@@ -142,41 +146,41 @@ async def _restore_tools(
     return warnings
 
 
-async def _restore_sub_agents(ctx: Context, held: Agent, wanted: list[SubAgentSnapshot]) -> list[str]:
-    found = {one.agent.id: one for one in await sub_agents_of(ctx, held)}
+async def _restore_sub_agents(ctx: Context, locked: Agent, wanted: list[SubAgentSnapshot]) -> list[str]:
+    current = {one.agent.id: one for one in await load_sub_agents(ctx, locked)}
     kept_ids = {kept.id for kept in wanted}
-    for id, extra in found.items():
+    for id, extra in current.items():
         if id not in kept_ids:
-            await sub_agents.discard(ctx, extra)
+            await sub_agents.detach_or_delete(ctx, extra)
     warnings = []
     for kept in wanted:
         relation = {"is_enabled": kept.is_enabled, "delegation_prompt": kept.delegation_prompt}
         fields = msgspec.structs.asdict(kept.agent) if kept.agent else {}
-        if kept.id in found:
-            await sub_agents.store(ctx, found[kept.id], {**relation, **fields})
-        elif problem := await _attach_again(ctx, held, kept, fields, relation):
+        if kept.id in current:
+            await sub_agents.store(ctx, current[kept.id], {**relation, **fields})
+        elif problem := await _reattach_sub_agent(ctx, locked, kept, fields, relation):
             warnings.append(f"Sub-agent {kept.name} ({kept.id}) {problem}.")
     return warnings
 
 
-async def _attach_again(
-    ctx: Context, held: Agent, kept: SubAgentSnapshot, fields: dict[str, Any], relation: dict[str, Any]
+async def _reattach_sub_agent(
+    ctx: Context, locked: Agent, kept: SubAgentSnapshot, fields: JsonObject, relation: JsonObject
 ) -> str:
-    """Why a sub-agent of the version cannot be one again, or nothing."""
+    """Reattach a sub-agent; return why that is not possible, or an empty string."""
     try:
-        check_edge(await edges(ctx), held.id, kept.id)
+        require_valid_edge(await load_delegation_edges(ctx), locked.id, kept.id)
     except SubAgentCycle:
-        return "delegates to this agent now"
+        return "now delegates to this agent"
     except SubAgentsTooDeep:
         return "would make the chain of delegation too long"
     if kept.relationship_type is RelationshipType.direct:
-        await sub_agents.add_direct(ctx, held, kept.id, fields, relation)
+        await sub_agents.add_direct(ctx, locked, kept.id, fields, relation)
         return ""
     if await find_agent(ctx, kept.id) is None:
         return "no longer exists"
     await ctx.db.insert(
         SubAgent(
-            parent_id=held.id,
+            parent_id=locked.id,
             child_id=kept.id,
             relationship_type=RelationshipType.template,
             **relation,

@@ -1,4 +1,4 @@
-"""The web search of an agent: what is configured, whether it can run, and where its key may go."""
+"""Web search settings of an agent: whether a search can run, and where its key may go."""
 
 from typing import Annotated, Any
 
@@ -6,19 +6,20 @@ import msgspec
 import sqlalchemy as sa
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.adapters.search import Engine, find_engine, read_domain
+from retinue.adapters.search import SearchEngine, find_engine, parse_domain
 from retinue.agents import service
 from retinue.agents.models import Agent, WebSearch
-from retinue.agents.searching import KEY_IN, base_url_of, destination_of, unfit
+from retinue.agents.search_engine import SECRET_FIELD_BY_TYPE, base_url_of, credential_problem, destination_of
 from retinue.credentials import destinations
 from retinue.credentials.models import Credential
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.db.statements import Statement
+from retinue.kit.db.text_match import escape_like
 from retinue.kit.egress import Egress, EgressRefused
 from retinue.kit.errors import Invalid
-from retinue.kit.lists import escape_like
-from retinue.kit.references import Referrer
-from retinue.kit.schemas import Schema, given
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import Schema, sent_fields
 from retinue.providers.addresses import read_base_url
 
 EngineName = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -28,8 +29,8 @@ BaseUrl = Annotated[str, Meta(min_length=1, max_length=2048)]
 Domains = Annotated[list[Annotated[str, Meta(min_length=1, max_length=253)]], Meta(max_length=100)]
 
 _agents = Agent.__table__
-# The configuration is one JSON value; asked seldom, and only of one tenant's agents.
-_NAMING: Statement[Any] = Statement(
+# The configuration is one JSON value; this query is rare and limited to one tenant.
+_AGENTS_MENTIONING = Statement(
     sa.select(_agents.c.id)
     .where(sa.cast(_agents.c.web_search, sa.Text).like(sa.bindparam("pattern"), escape="\\"))
     .order_by(_agents.c.id)
@@ -38,7 +39,7 @@ _DOMAIN_LISTS = ("allowed_domains", "blocked_domains")
 
 
 class WebSearchOut(Schema, kw_only=True):
-    """`configured` says whether a search could run; what is in the way, or ignored, stands in `warnings`."""
+    """`configured` says whether a search can run; `warnings` lists obstacles and ignored settings."""
 
     enabled: bool
     search_engine: str
@@ -67,9 +68,9 @@ async def show(ctx: Context, agent: Agent) -> WebSearchOut:
     config = agent.web_search
     engine = find_engine(config.search_engine)
     if engine is None:
-        obstacles, notes = [f"The search engine {config.search_engine} is not known here."], []
+        obstacles, notes = [f"The search engine {config.search_engine} is unknown. Choose another one."], []
     else:
-        obstacles, notes = await _obstacles(ctx, config, engine), _notes(config, engine)
+        obstacles, notes = await _obstacles(ctx, config, engine), _unused_settings(config, engine)
     return WebSearchOut.of(
         config,
         allowed_domains=list(config.allowed_domains),
@@ -80,23 +81,23 @@ async def show(ctx: Context, agent: Agent) -> WebSearchOut:
 
 
 async def update(ctx: Context, agent: Agent, body: WebSearchUpdate) -> WebSearchOut:
-    # As it is now: two who change different fields must not undo each other.
-    held = await service.hold(ctx, agent.id)
-    wanted = given(body)
+    # Lock first, so that concurrent changes of different fields do not overwrite each other.
+    locked = await service.lock_agent(ctx, agent.id)
+    wanted = sent_fields(body)
     if wanted.get("base_url"):
         wanted["base_url"] = read_base_url(wanted["base_url"])
     for name in _DOMAIN_LISTS:
         if name in wanted:
-            wanted[name] = _distinct(name, wanted[name])
+            wanted[name] = _parse_domains(name, wanted[name])
     if wanted.get("credential_id"):
         await _check_credential(ctx, wanted["credential_id"])
-    config = msgspec.structs.replace(held.web_search, **wanted)
-    return await _save(ctx, held, await _bound(ctx, config, wanted.keys()))
+    config = msgspec.structs.replace(locked.web_search, **wanted)
+    return await _save(ctx, locked, await _with_destination(ctx, config, wanted.keys()))
 
 
-async def switch(ctx: Context, agent: Agent, *, enabled: bool) -> WebSearchOut:
-    held = await service.hold(ctx, agent.id)
-    return await _save(ctx, held, msgspec.structs.replace(held.web_search, enabled=enabled))
+async def set_enabled(ctx: Context, agent: Agent, *, enabled: bool) -> WebSearchOut:
+    locked = await service.lock_agent(ctx, agent.id)
+    return await _save(ctx, locked, msgspec.structs.replace(locked.web_search, enabled=enabled))
 
 
 async def find_users_of_credential(ctx: Context, credential_id: str) -> list[Referrer]:
@@ -104,15 +105,15 @@ async def find_users_of_credential(ctx: Context, credential_id: str) -> list[Ref
 
 
 async def detach_credential(ctx: Context, credential_id: str) -> None:
-    """Make every agent let go of a credential that is deleted."""
+    """Remove a deleted credential from every agent."""
     for agent in await _users_of_credential(ctx, credential_id):
-        held = await service.hold(ctx, agent.id)
-        config = msgspec.structs.replace(held.web_search, credential_id=None, credential_destination="")
-        await service.change(ctx, held, web_search=config)
+        locked = await service.lock_agent(ctx, agent.id)
+        config = msgspec.structs.replace(locked.web_search, credential_id=None, credential_destination="")
+        await service.change(ctx, locked, web_search=config)
 
 
 async def _users_of_credential(ctx: Context, credential_id: str) -> list[Agent]:
-    rows = await ctx.db.rows(_NAMING, pattern=f'%"{escape_like(credential_id)}"%')
+    rows = await ctx.db.rows(_AGENTS_MENTIONING, pattern=f'%"{escape_like(credential_id)}"%')
     agents = [await ctx.db.get(Agent, row[0]) for row in rows]
     return [agent for agent in agents if agent and agent.web_search.credential_id == credential_id]
 
@@ -123,13 +124,13 @@ async def _save(ctx: Context, agent: Agent, config: WebSearch) -> WebSearchOut:
     return await show(ctx, agent)
 
 
-def _distinct(name: str, written: list[str]) -> tuple[str, ...]:
-    domains: dict[str, Any] = {}
-    for index, domain in enumerate(written):
+def _parse_domains(field: str, entries: list[str]) -> tuple[str, ...]:
+    domains: JsonObject = {}
+    for index, domain in enumerate(entries):
         try:
-            domains[read_domain(domain)] = True
+            domains[parse_domain(domain)] = True
         except EgressRefused as error:
-            raise Invalid({f"{name}.{index}": error.message}) from None
+            raise Invalid({f"{field}.{index}": error.message}) from None
     return tuple(domains)
 
 
@@ -138,18 +139,18 @@ async def _check_credential(ctx: Context, credential_id: str) -> None:
     credential = await ctx.db.get(Credential, credential_id)
     if credential is None:
         raise Invalid({"credential_id": "there is no such credential"})
-    if credential.type not in KEY_IN:
-        raise Invalid({"credential_id": f"must be of type {', '.join(KEY_IN)}"})
+    if credential.type not in SECRET_FIELD_BY_TYPE:
+        raise Invalid({"credential_id": f"must be of type {', '.join(SECRET_FIELD_BY_TYPE)}"})
 
 
-async def _bound(ctx: Context, config: WebSearch, named: Any) -> WebSearch:
-    """The configuration with where its key may go, which is decided by who names the key or the place.
+async def _with_destination(ctx: Context, config: WebSearch, named: Any) -> WebSearch:
+    """Return the configuration with the destination its key may be sent to (ADR 8).
 
-    Whoever changes anything else has not agreed to the address that someone else gave.
+    Only a user who sets the credential or the address agrees to it; changing other fields does not.
     """
     if config.credential_id is None:
         return msgspec.structs.replace(config, credential_destination="")
-    if not named & {"credential_id", *_names_the_place(config)}:
+    if not named & {"credential_id", *_destination_fields(config)}:
         return config
     credential = await ctx.db.get(Credential, config.credential_id)
     destination = destination_of(ctx.settings, config)
@@ -158,47 +159,47 @@ async def _bound(ctx: Context, config: WebSearch, named: Any) -> WebSearch:
     return msgspec.structs.replace(config, credential_destination=destination)
 
 
-def _names_the_place(config: WebSearch) -> set[str]:
-    """The fields that say where searches go: the engine, unless the address is one's own."""
+def _destination_fields(config: WebSearch) -> set[str]:
+    """Return the fields that determine where searches go; not the engine if the address is self-hosted."""
     engine = find_engine(config.search_engine)
     has_own_address = engine is not None and "base_url" in engine.needs and config.base_url is not None
     return {"base_url"} if has_own_address else {"base_url", "search_engine"}
 
 
-async def _obstacles(ctx: Context, config: WebSearch, engine: Engine) -> list[str]:
-    """Why a search could not run."""
+async def _obstacles(ctx: Context, config: WebSearch, engine: SearchEngine) -> list[str]:
+    """Return the reasons why a search cannot run."""
     base_url = base_url_of(ctx.settings, config)
     if "base_url" in engine.needs:
         if base_url is None:
-            return [f"{engine.title} needs a base_url, or RETINUE_SEARXNG_URL."]
+            return [f"{engine.title} needs an address. Set base_url or RETINUE_SEARXNG_URL."]
         try:
             ctx.adapter(Egress).check(base_url, require_https=True)
         except EgressRefused as error:
-            return [f"{engine.title} cannot be asked: {error.message}"]
+            return [f"{engine.title} cannot be reached: {error.message}"]
     if config.credential_id is None:
-        return [f"{engine.title} needs a credential_id."] if "key" in engine.needs else []
+        return [f"{engine.title} needs a key. Set credential_id."] if "key" in engine.needs else []
     return await _credential_obstacles(ctx, config, engine) if engine.takes_key else []
 
 
-async def _credential_obstacles(ctx: Context, config: WebSearch, engine: Engine) -> list[str]:
+async def _credential_obstacles(ctx: Context, config: WebSearch, engine: SearchEngine) -> list[str]:
     credential = await ctx.db.find(Credential, id=config.credential_id)
     if credential is None:
-        return ["The credential does not exist any more."]
-    found = [unfit(engine, credential)]
+        return ["The credential no longer exists. Choose another one."]
+    obstacles = [credential_problem(engine, credential)]
     if credential.is_expired(ctx.now):
-        found.append("The credential has expired.")
+        obstacles.append("The credential has expired.")
     if destination_of(ctx.settings, config) not in credential.destinations:
-        # The operator's address stays his own.
+        # The operator's own address is not disclosed.
         place = config.base_url if config.base_url and "base_url" in engine.needs else engine.title
-        found.append(f"The credential may not be sent to {place} until someone who knows it saves this.")
-    return [obstacle for obstacle in found if obstacle]
+        obstacles.append(f"The credential may not be sent to {place}. A user who may read it must save this.")
+    return [obstacle for obstacle in obstacles if obstacle]
 
 
-def _notes(config: WebSearch, engine: Engine) -> list[str]:
-    """What is configured and has no effect, or soon has none."""
+def _unused_settings(config: WebSearch, engine: SearchEngine) -> list[str]:
+    """Return notes on settings that have no effect, or will soon have none."""
     notes = []
     if config.base_url is not None and "base_url" not in engine.needs:
-        notes.append(f"{engine.title} has an address of its own; base_url is not used.")
+        notes.append(f"{engine.title} has a fixed address; base_url is not used.")
     if config.credential_id is not None and not engine.takes_key:
         notes.append(f"{engine.title} takes no key; credential_id is not used.")
     if config.safe_search and not engine.filters:

@@ -1,6 +1,5 @@
-from typing import Any
-
 from retinue.kit.events.declare import Event, event
+from retinue.kit.json_types import JsonObject
 
 _EXAMPLE = {
     "approval_id": "apv_…",
@@ -12,13 +11,14 @@ _EXAMPLE = {
     "comment": None,
     "expires_at": "2026-11-18T08:30:00.000000Z",
 }
+_CONTENT = ("title", "comment")
 _RESOLVED = {**_EXAMPLE, "resolved_by": "usr_…", "comment": "Fine with me."}
 
 
 class ApprovalEvent(Event, kw_only=True):
     approval_id: str
     title: str
-    source: dict[str, Any]
+    source: JsonObject
     status: str
     requested_by: dict[str, str]
     resolved_by: str | None = None
@@ -26,21 +26,39 @@ class ApprovalEvent(Event, kw_only=True):
     expires_at: str
 
 
-@event("approval.requested", subject="approval_id", audited=True, example=_EXAMPLE)
+@event("approval.requested", subject="approval_id", audited=True, content=_CONTENT, example=_EXAMPLE)
 class ApprovalRequested(ApprovalEvent, kw_only=True):
-    """Someone's approval is needed."""
+    """An approval was requested."""
 
 
-@event("approval.approved", subject="approval_id", audited=True, example={**_RESOLVED, "status": "approved"})
+@event(
+    "approval.approved",
+    subject="approval_id",
+    audited=True,
+    content=_CONTENT,
+    example={**_RESOLVED, "status": "approved"},
+)
 class ApprovalApproved(ApprovalEvent, kw_only=True):
-    """What was asked for was approved."""
+    """A request was approved."""
 
 
-@event("approval.rejected", subject="approval_id", audited=True, example={**_RESOLVED, "status": "rejected"})
+@event(
+    "approval.rejected",
+    subject="approval_id",
+    audited=True,
+    content=_CONTENT,
+    example={**_RESOLVED, "status": "rejected"},
+)
 class ApprovalRejected(ApprovalEvent, kw_only=True):
-    """What was asked for was rejected."""
+    """A request was rejected."""
 
 
-@event("approval.timeout", subject="approval_id", audited=True, example={**_EXAMPLE, "status": "timeout"})
+@event(
+    "approval.timeout",
+    subject="approval_id",
+    audited=True,
+    content=_CONTENT,
+    example={**_EXAMPLE, "status": "timeout"},
+)
 class ApprovalTimedOut(ApprovalEvent, kw_only=True):
-    """Nobody decided in time."""
+    """A request expired before it was decided."""

@@ -1,22 +1,22 @@
-"""What approvers fill in besides their answer, checked as the answers to a form are."""
+"""Values that approvers enter with their decision, validated like a form."""
 
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
 from retinue.kit.errors import Invalid
-from retinue.kit.fields import Fields, FieldType
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.fields import Fields, FieldType
 
-_MOST_BYTES = 64 * 1024
+_MAX_DATA_BYTES = 64 * 1024
 _NUMBERS = {FieldType.number, FieldType.rating, FieldType.slider}
-_SEVERAL = {FieldType.multi_select, FieldType.checkbox_group}
+_MULTIPLE_CHOICE_TYPES = {FieldType.multi_select, FieldType.checkbox_group}
 
 
-def checked_data(fields: list[dict[str, Any]], data: dict[str, Any]) -> dict[str, Any]:
-    """The values of the declared fields; where none are declared, whatever was said."""
-    if len(msgspec.json.encode(data)) > _MOST_BYTES:
-        raise Invalid({"data": f"is larger than {_MOST_BYTES // 1024} KiB"})
+def validate_data(fields: list[JsonObject], data: JsonObject) -> JsonObject:
+    """Return the values of the declared fields, or all values if none are declared."""
+    if len(msgspec.json.encode(data)) > _MAX_DATA_BYTES:
+        raise Invalid({"data": f"must be at most {_MAX_DATA_BYTES // 1024} KiB"})
     if not fields:
         return data
     checked = Fields(fields).check(data)
@@ -25,14 +25,14 @@ def checked_data(fields: list[dict[str, Any]], data: dict[str, Any]) -> dict[str
     return checked.values
 
 
-def sent_by_form(fields: list[dict[str, Any]], sent: dict[str, list[str]]) -> dict[str, Any]:
-    """What a browser sends is text: here it becomes what each field holds, or is left for the check."""
-    data: dict[str, Any] = {}
+def parse_form_data(fields: list[JsonObject], sent: dict[str, list[str]]) -> JsonObject:
+    """Convert a browser's texts to the types of the fields; invalid ones are left to validation."""
+    data: JsonObject = {}
     for field in Fields(fields).asked:
         texts = [text for text in sent.get(field.id, ()) if text]
         if not texts:
             continue
-        data[field.id] = texts if field.type in _SEVERAL else texts[0]
+        data[field.id] = texts if field.type in _MULTIPLE_CHOICE_TYPES else texts[0]
         if field.type is FieldType.checkbox:
             data[field.id] = True
         elif field.type in _NUMBERS:

@@ -1,23 +1,25 @@
-"""What happens by itself: approvals end when their time is up, and those that were decided long ago go."""
+"""Periodic jobs: expire overdue approvals, delete old approvals and links."""
 
 import sqlalchemy as sa
 import structlog
 
 from retinue.approvals import links
-from retinue.approvals.deciding import expire
+from retinue.approvals.approver_notifications import notify_approvers
+from retinue.approvals.decisions import expire_approval
+from retinue.approvals.job_kinds import NOTIFY_APPROVERS
 from retinue.approvals.models import Approval, ApprovalStatus
-from retinue.approvals.queries import BATCH, due
+from retinue.approvals.queries import EXPIRY_BATCH_SIZE, find_expired
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import forget_everywhere, forgetting
-from retinue.kit.jobs.declare import NoPayload, job
+from retinue.kit.jobs.declare import implement, periodic
+from retinue.kit.purge import purge_all_tenants, purge_statement
 
 log = structlog.get_logger("retinue.approvals")
 
-KEPT_DAYS = 90
+RETENTION_DAYS = 90
 
 _approvals = Approval.__table__
-# By the index of what expires: nothing is decided long after that.
-_OLD = forgetting(
+# Uses the index on `expires_at`: nothing is resolved long after it expires.
+_RESOLVED_LONG_AGO = purge_statement(
     _approvals,
     _approvals.c.status == sa.bindparam("status"),
     _approvals.c.expires_at < sa.bindparam("before"),
@@ -25,31 +27,50 @@ _OLD = forgetting(
 )
 
 
-@job(every_s=30, timeout_s=600, transactional=False)
-async def expire_approvals(ctx: Context, _payload: NoPayload) -> None:
-    """One look at an index, however many wait."""
-    while found := await due(ctx):
+async def expire_approvals(ctx: Context) -> None:
+    """Expire overdue approvals; without any, this is one index lookup."""
+    while found := await find_expired(ctx):
         expired = 0
         for tenant_id, id in found:
             try:
                 async with ctx.unit() as unit:
-                    unit.act_in(tenant_id)
-                    expired += await expire(unit, id)
+                    unit.bind_tenant(tenant_id)
+                    expired += await expire_approval(unit, id)
             except Exception:
-                # One that cannot be ended must not keep the others waiting.
+                # One failure must not block the other approvals.
                 log.exception("an approval could not be ended", approval_id=id)
-        if len(found) < BATCH or not expired:
+        if len(found) < EXPIRY_BATCH_SIZE or not expired:
             break
 
 
-@job(every_s=3600, timeout_s=1800, transactional=False)
-async def forget_old_approvals(ctx: Context, _payload: NoPayload) -> None:
-    """With what was said about them; in short transactions."""
-    before = ctx.clock.ahead(-KEPT_DAYS * 86_400)
+async def purge_approvals(ctx: Context) -> None:
+    """Delete old approvals and their responses in short transactions."""
+    before = ctx.clock.ahead(-RETENTION_DAYS * 86_400)
     for status in set(ApprovalStatus) - {ApprovalStatus.pending}:
-        await forget_everywhere(ctx, _OLD, status=status.value, before=before)
+        await purge_all_tenants(ctx, _RESOLVED_LONG_AGO, status=status.value, before=before)
 
 
-@job(every_s=86_400)
-async def forget_approval_links(ctx: Context, _payload: NoPayload) -> None:
-    await links.forget_old(ctx)
+async def purge_links(ctx: Context) -> None:
+    await links.purge_old_links(ctx)
+
+
+JOBS = (
+    implement(NOTIFY_APPROVERS, notify_approvers),
+    periodic(
+        "approvals.expire",
+        expire_approvals,
+        every_s=30,
+        timeout_s=600,
+        transactional=False,
+        aliases=("expire_approvals",),
+    ),
+    periodic(
+        "approvals.purge",
+        purge_approvals,
+        every_s=3600,
+        timeout_s=1800,
+        transactional=False,
+        aliases=("forget_old_approvals",),
+    ),
+    periodic("approvals.purge_links", purge_links, every_s=86400, aliases=("forget_approval_links",)),
+)

@@ -1,9 +1,10 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
-from retinue.approvals.words import ApprovalSource, Approvers, OnTimeout, Requester, SourceType
+from retinue.approvals.types import ApprovalSource, Approvers, OnTimeout, Requester, SourceType
 from retinue.kit.clock import Instant
 from retinue.kit.db.models import Ref, TenantRecord, table
+from retinue.kit.json_types import JsonObject
 
 
 class ApprovalStatus(StrEnum):
@@ -25,10 +26,10 @@ class ApprovalStatus(StrEnum):
     ],
 )
 class Approval(TenantRecord, kw_only=True):
-    """Something that waits until people have agreed to it.
+    """A request that waits for the decision of its approvers.
 
-    `continuation` and `waiting_key` say who goes on with the answer. `edited_input` are the fields of the
-    input that an approver changed.
+    `continuation` and `waiting_key` name what is resumed with the result. `edited_input` holds the input
+    fields that an approver changed.
     """
 
     title: str
@@ -42,10 +43,10 @@ class Approval(TenantRecord, kw_only=True):
     required_approvals: int = 1
     approvals_received: int = 0
     allow_self_approval: bool = False
-    payload: dict[str, Any]
+    payload: JsonObject
     editable_fields: list[str]
-    fields: list[dict[str, Any]]
-    edited_input: dict[str, Any] | None = None
+    fields: list[JsonObject]
+    edited_input: JsonObject | None = None
     on_timeout: OnTimeout = OnTimeout.reject
     expires_at: Instant
     continuation: str | None = None
@@ -53,6 +54,8 @@ class Approval(TenantRecord, kw_only=True):
     reminded_at: Instant | None = None
     resolved_at: Instant | None = None
     resolved_by: str | None = None
+    conversation_ids: list[str] | None = None
+    """ADR 21: the conversations it quotes."""
 
 
 @table(
@@ -62,21 +65,21 @@ class Approval(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "assignee", "approval_id")],
 )
 class Assignment(TenantRecord, kw_only=True):
-    """One of those who may decide: the id of a user, or `role:` and a role."""
+    """One assigned approver: the id of a user, or `role:` and a role."""
 
     approval_id: Annotated[str, Ref(Approval, cascade=True)]
     assignee: str
 
 
 @table("approval_responses", prefix="apr", unique=[("tenant_id", "approval_id", "user_id")])
-class Response(TenantRecord, kw_only=True):
-    """What one approver said."""
+class ApprovalResponse(TenantRecord, kw_only=True):
+    """The decision of one approver."""
 
     approval_id: Annotated[str, Ref(Approval, cascade=True)]
     user_id: str
     decision: str
     comment: str | None = None
-    data: dict[str, Any] | None = None
+    data: JsonObject | None = None
 
 
 @table(
@@ -85,8 +88,8 @@ class Response(TenantRecord, kw_only=True):
     unique=[("token_hash",)],
     indexes=[("tenant_id", "approval_id", "user_id"), ("created_at",)],
 )
-class Link(TenantRecord, kw_only=True):
-    """A link with which one approver decides without signing in; only the hash of its token is kept."""
+class ApprovalLink(TenantRecord, kw_only=True):
+    """A link for one approver to decide without signing in; only the hash of its token is stored."""
 
     approval_id: Annotated[str, Ref(Approval, cascade=True)]
     user_id: str

@@ -5,19 +5,20 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.access.models import Role
-from retinue.approvals.models import Approval, ApprovalStatus, Assignment, Response
+from retinue.approvals.models import Approval, ApprovalResponse, ApprovalStatus, Assignment
 from retinue.approvals.schemas import ApprovalList
-from retinue.approvals.words import Approvers
+from retinue.approvals.types import Approvers
 from retinue.kit.context import Context
-from retinue.kit.db.one_of import one_of
-from retinue.kit.db.statements import Statement, reading
+from retinue.kit.context.conversation_access import load_content_reader
+from retinue.kit.db.in_list import in_list
+from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.db.types import json_text
 from retinue.kit.lists import Listing, Slice
 from retinue.kit.principal import Principal
 
-BATCH = 200
+EXPIRY_BATCH_SIZE = 200
 
-_approvals, _assignments, _responses = Approval.__table__, Assignment.__table__, Response.__table__
+_approvals, _assignments, _responses = Approval.__table__, Assignment.__table__, ApprovalResponse.__table__
 _PENDING = _approvals.c.status == sa.literal(ApprovalStatus.pending.value)
 
 
@@ -25,12 +26,12 @@ def _assigned(name: str) -> Any:
     return sa.exists().where(
         _assignments.c.tenant_id == _approvals.c.tenant_id,
         _assignments.c.approval_id == _approvals.c.id,
-        one_of(_assignments.c.assignee, name),
+        in_list(_assignments.c.assignee, name),
     )
 
 
-class _Narrowed(ApprovalList, kw_only=True):
-    """`assigned` and `visible` are the names under which the caller decides."""
+class _VisibleApprovalsQuery(ApprovalList, kw_only=True):
+    """`assigned` and `visible` are JSON lists of the caller's user id and roles."""
 
     assigned: str | None = None
     visible: str | None = None
@@ -41,10 +42,10 @@ _APPROVALS = Listing(
     filters=("status", "source_type"),
     matches={
         "assigned": _assigned("assigned"),
-        "visible": sa.or_(_assigned("visible"), one_of(_approvals.c.requester_id, "visible")),
+        "visible": sa.or_(_assigned("visible"), in_list(_approvals.c.requester_id, "visible")),
     },
 )
-_COUNT: Statement[Any] = Statement(
+_COUNT = Statement(
     sa.select(sa.func.count())
     .select_from(_approvals)
     .where(
@@ -59,19 +60,19 @@ _COUNT: Statement[Any] = Statement(
         ),
     )
 )
-_RESPONSES = reading(
-    Response,
+_RESPONSES = record_statement(
+    ApprovalResponse,
     sa.select(_responses)
-    .where(one_of(_responses.c.approval_id, "approval_ids"))
+    .where(in_list(_responses.c.approval_id, "approval_ids"))
     .order_by(_responses.c.created_at, _responses.c.id),
 )
-_DUE: Statement[Any] = Statement(
+_EXPIRED = Statement(
     sa.select(_approvals.c.tenant_id, _approvals.c.id)
     .where(_PENDING, _approvals.c.expires_at <= sa.bindparam("now"))
     .order_by(_approvals.c.expires_at)
-    .limit(BATCH)
+    .limit(EXPIRY_BATCH_SIZE)
 )
-_WAITED_FOR: Statement[Any] = Statement(
+_PENDING_FOR = Statement(
     sa.select(_approvals.c.id)
     .where(
         _PENDING,
@@ -82,13 +83,13 @@ _WAITED_FOR: Statement[Any] = Statement(
 )
 
 
-def sees_all(principal: Principal) -> bool:
-    """Whether someone reads every approval; others read what they decide or asked for."""
+def sees_all_approvals(principal: Principal) -> bool:
+    """Return whether the principal may read every approval, not only their own and assigned ones."""
     return principal.may("agents:write")
 
 
 def roles_of(role: str) -> tuple[Role, ...]:
-    """The roles that someone decides as: a super administrator is an administrator as well."""
+    """Return the roles a user decides as: super administrators are also administrators."""
     own = Role(role)
     return (own, Role.tenant_admin) if own is Role.super_admin else (own,)
 
@@ -98,50 +99,69 @@ def assignees(approvers: Approvers) -> list[str]:
 
 
 def is_approver(approvers: Approvers, user_id: str, role: str) -> bool:
-    return user_id in approvers.user_ids or any(one in approvers.roles for one in roles_of(role))
+    return user_id in approvers.user_ids or any(own_role in approvers.roles for own_role in roles_of(role))
 
 
-def _mine(principal: Principal) -> str:
+def _own_assignees(principal: Principal) -> str:
     return json_text([principal.id, *(f"role:{role}" for role in roles_of(principal.role))])
 
 
-async def page(ctx: Context, query: ApprovalList) -> Slice[Approval]:
-    """What the caller may see of what was asked for."""
-    mine = _mine(ctx.principal)
-    narrowed = _Narrowed(
+async def page_of_approvals(ctx: Context, query: ApprovalList) -> Slice[Approval]:
+    """Return a page of the approvals visible to the caller."""
+    mine = _own_assignees(ctx.principal)
+    narrowed = _VisibleApprovalsQuery(
         **msgspec.structs.asdict(query),
         assigned=mine if query.assigned_to_me else None,
-        visible=None if sees_all(ctx.principal) else mine,
+        visible=None if sees_all_approvals(ctx.principal) else mine,
     )
     return await _APPROVALS.page(ctx.db, narrowed)
 
 
 async def find_visible(ctx: Context, approval_id: str) -> Approval | None:
-    found = await ctx.db.get(Approval, approval_id)
+    approval = await ctx.db.get(Approval, approval_id)
     me = ctx.principal
-    if found is None or sees_all(me) or found.requester_id == me.id:
-        return found
-    return found if is_approver(found.approvers, me.id, me.role) else None
+    if approval is None or sees_all_approvals(me) or approval.requester_id == me.id:
+        return approval
+    return approval if is_approver(approval.approvers, me.id, me.role) else None
+
+
+async def find_readable_ids(ctx: Context, approvals: Sequence[Approval]) -> set[str]:
+    """Return the ids of approvals the caller decides, requested, or may read the conversation of."""
+    me, reader = (
+        ctx.principal,
+        await load_content_reader(ctx, (approval.conversation_ids for approval in approvals)),
+    )
+    return {
+        approval.id
+        for approval in approvals
+        if approval.requester_id == me.id
+        or is_approver(approval.approvers, me.id, me.role)
+        or reader.may_read(approval.conversation_ids)
+    }
 
 
 async def count_pending(ctx: Context) -> int:
-    """What waits for the caller."""
+    """Return the number of approvals that wait for the caller."""
     me = ctx.principal
-    return int(await ctx.db.scalar(_COUNT, now=ctx.now, assigned=_mine(me), me=me.id))
+    return int(await ctx.db.scalar(_COUNT, now=ctx.now, assigned=_own_assignees(me), me=me.id))
 
 
-async def responses_to(ctx: Context, approval_ids: Iterable[str]) -> dict[str, list[Response]]:
-    found: dict[str, list[Response]] = {id: [] for id in approval_ids}
-    for response in await ctx.db.rows(_RESPONSES, approval_ids=json_text(list(found))) if found else ():
-        found[response.approval_id].append(response)
-    return found
+async def load_responses(ctx: Context, approval_ids: Iterable[str]) -> dict[str, list[ApprovalResponse]]:
+    responses: dict[str, list[ApprovalResponse]] = {id: [] for id in approval_ids}
+    for response in (
+        await ctx.db.rows(_RESPONSES, approval_ids=json_text(list(responses))) if responses else ()
+    ):
+        responses[response.approval_id].append(response)
+    return responses
 
 
-async def due(ctx: Context) -> Sequence[tuple[str, str]]:
-    """Tenant and id of what nobody decided in time, oldest first."""
-    return [(row[0], row[1]) for row in await ctx.system("approvals of every tenant").rows(_DUE, now=ctx.now)]
+async def find_expired(ctx: Context) -> Sequence[tuple[str, str]]:
+    """Return tenant and id of the overdue approvals, oldest first."""
+    return [
+        (row[0], row[1]) for row in await ctx.system("approvals of every tenant").rows(_EXPIRED, now=ctx.now)
+    ]
 
 
-async def waited_for(ctx: Context, continuation: str, key: str) -> list[str]:
-    """What is still pending for whoever waits under this name."""
-    return [row[0] for row in await ctx.db.rows(_WAITED_FOR, continuation=continuation, key=key)]
+async def find_pending_for(ctx: Context, continuation: str, key: str) -> list[str]:
+    """Return the ids of pending approvals that this continuation waits for."""
+    return [row[0] for row in await ctx.db.rows(_PENDING_FOR, continuation=continuation, key=key)]

@@ -1,18 +1,21 @@
-from typing import Annotated, Any
+from typing import Annotated
 
-from msgspec import Meta
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from retinue.approvals.models import Approval, ApprovalStatus
-from retinue.approvals.models import Response as Given
-from retinue.approvals.words import ApprovalSource, Approvers, OnTimeout, Requester, SourceType
+from retinue.approvals.models import ApprovalResponse as Given
+from retinue.approvals.types import ApprovalSource, Approvers, OnTimeout, Requester, SourceType
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
+from retinue.kit.schema.messages import PatternMessage
 
 Comment = Annotated[str, Meta(max_length=4_000)]
 
 
 class ApprovalList(PageQuery, kw_only=True):
-    """`assigned_to_me`: only what the caller may decide."""
+    """`assigned_to_me` returns only approvals that the caller may decide."""
 
     status: ApprovalStatus | None = None
     source_type: SourceType | None = None
@@ -23,16 +26,20 @@ class ResponseOut(Schema, kw_only=True):
     user_id: str
     decision: str
     comment: str | None
-    data: dict[str, Any] | None
+    data: JsonObject | None
     created_at: str
 
 
 class ApprovalOut(Schema, kw_only=True):
-    """`payload` is what will happen, without secrets; `edited_input` what an approver changed of it."""
+    """`payload` is what will happen, without secrets; `edited_input` is what an approver changed.
+
+    `redacted` is true if title, description, payload and edits are left out: for callers who neither decide
+    nor requested it and may not read the conversation it is about.
+    """
 
     id: str
-    title: str
-    description: str
+    title: str | None
+    description: str | None
     status: ApprovalStatus
     source: ApprovalSource
     requested_by: Requester
@@ -40,20 +47,28 @@ class ApprovalOut(Schema, kw_only=True):
     required_approvals: int
     approvals_received: int
     allow_self_approval: bool
-    payload: dict[str, Any]
+    payload: JsonObject | None
     editable_fields: list[str]
-    fields: list[dict[str, Any]]
-    edited_input: dict[str, Any] | None
+    fields: list[JsonObject]
+    edited_input: JsonObject | None
     responses: list[ResponseOut]
     on_timeout: OnTimeout
     expires_at: str
     created_at: str
     resolved_at: str | None
     resolved_by: str | None
+    redacted: bool | UnsetType = UNSET
 
     @classmethod
-    def shown(cls, approval: Approval, responses: list[Given]) -> "ApprovalOut":
-        return cls.of(approval, responses=[ResponseOut.of(one) for one in responses])
+    def shown(cls, approval: Approval, responses: list[Given], *, is_readable: bool = True) -> "ApprovalOut":
+        responses_out = [ResponseOut.of(response) for response in responses]
+        if is_readable:
+            return cls.of(approval, responses=responses_out, redacted=UNSET)
+        hidden = dict.fromkeys(("title", "description", "payload", "edited_input"))
+        responses_out = [
+            msgspec.structs.replace(response, comment=None, data=None) for response in responses_out
+        ]
+        return cls.of(approval, responses=responses_out, redacted=True, **hidden)
 
 
 class Count(Schema, kw_only=True):
@@ -61,11 +76,11 @@ class Count(Schema, kw_only=True):
 
 
 class Approve(Schema, kw_only=True):
-    """`edited_input` has only the fields that change."""
+    """`edited_input` contains only the fields that change."""
 
     comment: Comment | None = None
-    data: dict[str, Any] | None = None
-    edited_input: dict[str, Any] | None = None
+    data: JsonObject | None = None
+    edited_input: JsonObject | None = None
 
 
 class Reject(Schema, kw_only=True):
@@ -77,6 +92,8 @@ class Cancel(Schema, kw_only=True):
 
 
 class LinkDecision(Approve, kw_only=True):
-    """What is posted to a link: as JSON, or as the form of its page."""
+    """The decision posted to a link, as JSON or as the form of its page."""
 
-    decision: Annotated[str, Meta(pattern="^(approve|reject)$(?!\n)")]
+    decision: Annotated[
+        str, Meta(pattern="^(approve|reject)$(?!\n)"), PatternMessage("must be approve or reject")
+    ]

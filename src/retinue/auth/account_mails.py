@@ -1,34 +1,44 @@
-"""The mails about an account: short, plain, with links that come from the configured address only."""
+"""Mails about an account: short and plain, with links built from the configured base URL only."""
 
 from enum import StrEnum
 
-from retinue.adapters.mail.letters import Link, letter
-from retinue.adapters.mail.outgoing import post
-from retinue.kit.attempts import Guard
+from retinue.adapters.mail.mail_body import MailLink, build_mail
+from retinue.adapters.mail.mail_queue import enqueue_mail
+from retinue.kit.attempts import AttemptGuard
 from retinue.kit.context import Context
 from retinue.kit.errors import RateLimited
 from retinue.kit.http.request import limit_address
 from retinue.users.models import User
 
-# Counted for each purpose, and first for whoever asks from one place: a stranger who asks too often has used
-# up the stranger's own share, not the mails of the address's owner.
-_BY_CALLER = Guard("account-mail", limit=5, window_s=3600, message="Too many mails.")
-_BY_ANYONE = Guard("account-mail-address", limit=20, window_s=3600, message="Too many mails.")
+# Counted per purpose, and per caller first: a stranger who asks too often uses up their own quota, not the
+# quota of the address's owner.
+_BY_CALLER = AttemptGuard("account-mail", limit=5, window_s=3600, message="Too many mails.")
+_BY_RECIPIENT = AttemptGuard("account-mail-address", limit=20, window_s=3600, message="Too many mails.")
+# One caller, any recipient. Only this limit is reported to callers: it reveals nothing about an account.
+MAX_REQUESTS_PER_HOUR = 120
 
 
-class AskedFor(StrEnum):
-    """What strangers can have mailed to an address."""
+class MailPurpose(StrEnum):
+    """The mails that unauthenticated callers can cause."""
 
     registration = "registration"
     verification = "verification"
     password_reset = "password_reset"  # noqa: S105  a purpose, not a password
 
 
-async def may_ask_for(ctx: Context, purpose: AskedFor, email: str) -> bool:
-    """Whether a stranger may cause one more mail to this address; counted with or without an account."""
+async def require_request_quota(ctx: Context) -> None:
+    """Count a mail request of this network address, whatever the recipient; raise if over the limit."""
+    key = f"account-mails:{limit_address(ctx.caller.ip_address)}"
+    decision = await ctx.instance.limiter.hit_window(key, MAX_REQUESTS_PER_HOUR, 3600)
+    if not decision.allowed:
+        raise decision.refusal()
+
+
+async def may_send_to(ctx: Context, purpose: MailPurpose, email: str) -> bool:
+    """Count a mail to this address and return whether it may be sent. Accounts are not looked up."""
     try:
         await _BY_CALLER.count(ctx, purpose, email, limit_address(ctx.caller.ip_address))
-        await _BY_ANYONE.count(ctx, purpose, email)
+        await _BY_RECIPIENT.count(ctx, purpose, email)
     except RateLimited:
         return False
     return True
@@ -39,8 +49,12 @@ async def send_verification(ctx: Context, user: User, token: str) -> None:
         ctx,
         user,
         "Confirm your email address",
-        "Open this link within 24 hours to confirm that this is your email address.",
-        _link(ctx, "verify-email", token),
+        "Open this link within 24 hours to confirm that this is your email address:",
+        MailLink(
+            f"{ctx.settings.base_url}/verify-email?token={token}",
+            token,
+            "Or send this token to POST /auth/verify-email:",
+        ),
         "If you did not register, ignore this mail.",
     )
 
@@ -50,8 +64,8 @@ async def send_password_reset(ctx: Context, user: User, token: str) -> None:
         ctx,
         user,
         "Reset your password",
-        "Open this link within one hour to choose a new password.",
-        _link(ctx, "reset-password", token),
+        "Open this link within one hour to choose a new password:",
+        MailLink(password_reset_url(ctx, token), token, "Or send this token to POST /auth/reset-password:"),
         "If you did not ask for this, ignore this mail; your password stays as it is.",
     )
 
@@ -62,15 +76,28 @@ async def send_password_changed(ctx: Context, user: User) -> None:
         user,
         "Your password was changed",
         "The password of your account was changed, and your other sessions were ended.",
-        f"If this was not you, reset your password at once: {ctx.settings.base_url}/forgot-password",
+        "If this was not you, reset your password at once:",
+        MailLink(f"{ctx.settings.base_url}/forgot-password"),
     )
 
 
-def _link(ctx: Context, page: str, token: str) -> Link:
-    url = f"{ctx.settings.base_url}/{page}?token={token}"
-    return Link(url, token, f"Or send this token to POST /auth/{page}:")
+async def send_factor_added(ctx: Context, user: User) -> None:
+    await _send(
+        ctx,
+        user,
+        "A way to sign in was added to your account",
+        "An authenticator or new recovery codes were added to your account by someone who knew your password "
+        "and showed no second factor. In 24 hours it can also be used to remove your other authenticators.",
+        "If this was not you, remove it with a code of your own authenticator and change your password at "
+        "once:",
+        MailLink(f"{ctx.settings.base_url}/forgot-password"),
+    )
 
 
-async def _send(ctx: Context, user: User, subject: str, *paragraphs: str | Link) -> None:
-    # No name: whoever registers chooses it, and could send any text to any address that way.
-    await post(ctx, letter(user.email, subject, *paragraphs))
+def password_reset_url(ctx: Context, token: str) -> str:
+    return f"{ctx.settings.base_url}/reset-password?token={token}"
+
+
+async def _send(ctx: Context, user: User, subject: str, *paragraphs: str | MailLink) -> None:
+    # No names: anyone who registers chooses one, and could mail arbitrary text to any address.
+    await enqueue_mail(ctx, build_mail(user.email, subject, *paragraphs))

@@ -1,13 +1,14 @@
-"""What administrators do to accounts; here, because most of it ends sessions."""
+"""Administration of accounts. It is part of auth because most of it ends sessions."""
 
 from retinue.access.models import Role, RolePermissions
 from retinue.access.service import require_rank
 from retinue.auth import sessions
 from retinue.auth.mfa import devices
-from retinue.kit.context import Context
+from retinue.kit.context import Context, references
 from retinue.users import profiles
 from retinue.users.errors import CannotModifySelf, LastSuperAdmin, UserNotFound
 from retinue.users.events import (
+    UserApproved,
     UserDeactivated,
     UserDeleted,
     UserMfaReset,
@@ -16,25 +17,36 @@ from retinue.users.events import (
 )
 from retinue.users.models import User, UserStatus
 
+REFERENCE = "user"
+"""The target name that other domains use in a `kit.context.references.Reference`."""
+
 
 async def change_role(ctx: Context, user: User, role: Role) -> User:
-    """Give the user another role, from the user's next request on."""
-    user = await _hold(ctx, user)
+    """Give the user another role, effective from the user's next request."""
+    user = await _lock_target(ctx, user)
     require_rank(ctx.principal, role)
+    await _approve(ctx, user)
     if user.role is role:
         return user
-    await _keep_a_super_admin(ctx, user)
+    await _require_other_super_admin(ctx, user)
     previous = user.role
     await ctx.db.update(user, role=role)
     ctx.emit(UserRoleChanged(user_id=user.id, role=role, previous_role=previous))
     return user
 
 
+async def approve(ctx: Context, user: User) -> User:
+    """Approve an account that registered by itself, effective from its next request."""
+    user = await _lock_target(ctx, user)
+    await _approve(ctx, user)
+    return user
+
+
 async def deactivate(ctx: Context, user: User) -> User:
-    user = await _hold(ctx, user)
+    user = await _lock_target(ctx, user)
     if user.status is UserStatus.inactive:
         return user
-    await _keep_a_super_admin(ctx, user)
+    await _require_other_super_admin(ctx, user)
     await ctx.db.update(user, status=UserStatus.inactive)
     await sessions.end_all(ctx, user)
     ctx.emit(UserDeactivated(user_id=user.id))
@@ -42,8 +54,8 @@ async def deactivate(ctx: Context, user: User) -> User:
 
 
 async def reactivate(ctx: Context, user: User) -> User:
-    """Let the user sign in again; a sign-in that overlapped with the deactivation stays dead."""
-    user = await _hold(ctx, user)
+    """Let the user sign in again. Sign-ins that overlapped with the deactivation stay ended."""
+    user = await _lock_target(ctx, user)
     if user.status is UserStatus.active:
         return user
     await ctx.db.update(user, status=UserStatus.active)
@@ -53,38 +65,47 @@ async def reactivate(ctx: Context, user: User) -> User:
 
 
 async def delete(ctx: Context, user: User) -> None:
-    """Sessions, devices and links go with the row; what only knew the id stays the tenant's."""
-    user = await _hold(ctx, user)
-    await _keep_a_super_admin(ctx, user)
+    """Delete the user with sessions, devices and links. Records that only hold the user's id stay."""
+    # Lock order (docs/architecture.md): referring rows first, then the user.
+    await references.detach_referrers(ctx, REFERENCE, user.id)
+    user = await _lock_target(ctx, user)
+    await _require_other_super_admin(ctx, user)
     await profiles.discard_avatar(ctx, user)
     await ctx.db.delete(user)
     ctx.emit(UserDeleted(user_id=user.id))
 
 
 async def reset_mfa(ctx: Context, user: User) -> User:
-    """Take away the second factor; never the own one, which asks for a code."""
-    user = await _hold(ctx, user)
+    """Remove another user's second factor. Removing your own takes a code."""
+    user = await _lock_target(ctx, user)
     if not user.mfa_enabled:
         return user
-    await devices.take_away(ctx, user)
+    await devices.remove_all_factors(ctx, user)
     await sessions.end_all(ctx, user)
     ctx.emit(UserMfaReset(user_id=user.id))
     return user
 
 
-async def _hold(ctx: Context, user: User) -> User:
-    """The user as of now, held until the commit, if the caller may change that user at all."""
+async def _approve(ctx: Context, user: User) -> None:
+    if user.is_vouched_for and not user.is_pending:
+        return
+    await ctx.db.update(user, is_vouched_for=True, is_pending=False)
+    ctx.emit(UserApproved(user_id=user.id))
+
+
+async def _lock_target(ctx: Context, user: User) -> User:
+    """Return the user, locked until the commit, if the caller may change that user."""
     if user.id == ctx.principal.id:
         raise CannotModifySelf
-    held = await ctx.db.lock(User, user.id)
-    if held is None:
+    locked = await ctx.db.lock(User, user.id)
+    if locked is None:
         raise UserNotFound
-    require_rank(ctx.principal, held.role)
-    return held
+    require_rank(ctx.principal, locked.role)
+    return locked
 
 
-async def _keep_a_super_admin(ctx: Context, user: User) -> None:
-    """Refuse to take away the last one; the role's row is the lock, so of two who try at once one waits."""
+async def _require_other_super_admin(ctx: Context, user: User) -> None:
+    """Refuse to remove the last super administrator. The role's row is the lock against races."""
     if user.role is not Role.super_admin or user.status is not UserStatus.active:
         return
     system = ctx.system("super administrators are counted on the whole instance")

@@ -1,22 +1,16 @@
-"""Proving that an address is one's own."""
-
-import msgspec
+"""Verification of email addresses."""
 
 from retinue.auth import account_mails, one_time_tokens
-from retinue.auth.account_mails import AskedFor
+from retinue.auth.account_mails import MailPurpose
 from retinue.auth.errors import InvalidToken
 from retinue.auth.events import EmailVerified
+from retinue.auth.job_kinds import SEND_VERIFICATION, VerificationRequest
 from retinue.auth.models import TokenPurpose
 from retinue.auth.schemas.accounts import EmailVerification
 from retinue.kit.context import Context
-from retinue.kit.jobs.declare import job
 from retinue.users.models import User, UserStatus
 from retinue.users.queries import find_by_email
 from retinue.users.schemas import Address
-
-
-class VerificationWanted(msgspec.Struct):
-    email: str
 
 
 async def send_link(ctx: Context, user: User) -> None:
@@ -24,24 +18,24 @@ async def send_link(ctx: Context, user: User) -> None:
     await account_mails.send_verification(ctx, user, token)
 
 
-async def send_link_again(ctx: Context, body: Address) -> None:
-    """The account is looked for later, so that the answer takes the same time for everyone."""
-    if await account_mails.may_ask_for(ctx, AskedFor.verification, body.email):
-        ctx.defer(prepare_verification, VerificationWanted(body.email))
+async def request_link(ctx: Context, body: Address) -> None:
+    """Request a link. A job finds the account, so that the response time reveals nothing."""
+    await account_mails.require_request_quota(ctx)
+    if await account_mails.may_send_to(ctx, MailPurpose.verification, body.email):
+        ctx.defer(SEND_VERIFICATION, VerificationRequest(body.email))
 
 
-@job()
-async def prepare_verification(ctx: Context, payload: VerificationWanted) -> None:
+async def send_verification(ctx: Context, payload: VerificationRequest) -> None:
     user = await find_by_email(ctx, payload.email)
     if user is None or user.email_verified or user.status is not UserStatus.active:
         return
-    ctx.act_in(user.tenant_id)
+    ctx.bind_tenant(user.tenant_id)
     await send_link(ctx, user)
 
 
 async def verify(ctx: Context, body: EmailVerification) -> None:
     token = await one_time_tokens.fetch(ctx, body.token, TokenPurpose.verify_email)
-    ctx.act_in(token.tenant_id)
+    ctx.bind_tenant(token.tenant_id)
     user = await ctx.db.lock(User, token.user_id)
     if user is None:
         raise InvalidToken

@@ -9,14 +9,14 @@ class InvalidCredentials(Unauthorized):
 
 
 class InvalidRefreshToken(Unauthorized):
-    """The refresh token is not valid; sign in again."""
+    """The refresh token is not valid. Sign in again."""
 
     def __init__(self) -> None:
         super().__init__("invalid_refresh_token")
 
 
 class MfaTokenInvalid(Unauthorized):
-    """The sign-in has expired or was tried too often; start again."""
+    """The sign-in has expired or was tried too often. Start again."""
 
     def __init__(self) -> None:
         super().__init__("mfa_token_invalid")
@@ -30,35 +30,42 @@ class InvalidCode(Unauthorized):
 
 
 class AccountInactive(Forbidden):
-    """This account is deactivated."""
+    """This account is deactivated. Ask an administrator to reactivate it."""
 
     def __init__(self, role: str) -> None:
         super().__init__("active_account", role, reason="account_inactive", message=type(self).__doc__)
 
 
 class EmailNotVerified(Forbidden):
-    """Verify your email address first; a link was sent to it."""
+    """Verify your email address first. A link was sent to it."""
 
     def __init__(self, role: str) -> None:
         super().__init__("verified_email", role, reason="email_not_verified", message=type(self).__doc__)
 
 
 class InvalidToken(Invalid):
-    """The link is not valid any more; ask for a new one."""
+    """The link is no longer valid. Ask for a new one."""
 
     def __init__(self) -> None:
         super().__init__({"token": "is not valid or has expired"})
 
 
+class WrongCurrentPassword(Invalid):
+    """The current password is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__({"current_password": "is not your current password"})
+
+
 class InvalidInvitation(Invalid):
-    """The invitation is not valid; ask for a new one."""
+    """The invitation is not valid. Ask for a new one."""
 
     def __init__(self) -> None:
         super().__init__({"invite_token": "is not valid for this address or has expired"})
 
 
 class RegistrationDisabled(Forbidden):
-    """Registration is closed on this instance."""
+    """Registration is closed on this instance. Ask an administrator for an invitation."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -69,8 +76,8 @@ class RegistrationDisabled(Forbidden):
 class StepUpRequired(Forbidden):
     """Confirm with a code or your password."""
 
-    def __init__(self, role: str) -> None:
-        super().__init__("step_up", role, reason="step_up_required", message=type(self).__doc__)
+    def __init__(self, role: str, message: str | None = None) -> None:
+        super().__init__("step_up", role, reason="step_up_required", message=message or type(self).__doc__)
 
 
 class MfaNotSetUp(Conflict):
@@ -86,7 +93,7 @@ class MfaNotEnabled(Conflict):
 
 
 class TooManyDevices(Conflict):
-    """There are as many authenticators as there may be; remove one first."""
+    """You have the maximum number of authenticators. Remove one first."""
 
     code = "too_many_devices"
 

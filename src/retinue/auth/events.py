@@ -8,7 +8,7 @@ from retinue.kit.events.declare import Event, event
     example={"user_id": "usr_…", "reason": "invalid_credentials", "purpose": "login"},
 )
 class LoginFailed(Event, kw_only=True):
-    """Someone tried to sign in to an account, or to confirm being its owner, and failed."""
+    """A sign-in to an account, or a confirmation by its owner, failed."""
 
     user_id: str
     reason: str
@@ -22,7 +22,7 @@ class LoginFailed(Event, kw_only=True):
     example={"user_id": "usr_…", "session_id": "ses_…"},
 )
 class RefreshTokenReused(Event, kw_only=True):
-    """A spent refresh token was shown again; the session it belonged to has been ended."""
+    """A spent refresh token was used again; its session was ended."""
 
     user_id: str
     session_id: str
@@ -47,7 +47,7 @@ class LoggedOut(Event, kw_only=True):
 
 @event("auth.sessions_ended", subject="user_id", audited=True, listed=False)
 class OtherSessionsEnded(Event, kw_only=True):
-    """Someone ended all sessions of theirs but one."""
+    """A user ended all their other sessions."""
 
     user_id: str
     count: int
@@ -55,21 +55,28 @@ class OtherSessionsEnded(Event, kw_only=True):
 
 @event("auth.email_verified", subject="user_id", audited=True, listed=False)
 class EmailVerified(Event, kw_only=True):
-    """Someone showed that an address is theirs."""
+    """A user verified their email address."""
 
     user_id: str
 
 
 @event("auth.password_reset_requested", subject="user_id", audited=True, listed=False)
 class PasswordResetRequested(Event, kw_only=True):
-    """A link to choose a new password was mailed."""
+    """A password reset link was mailed."""
+
+    user_id: str
+
+
+@event("auth.password_reset_link_printed", subject="user_id", audited=True, listed=False)
+class PasswordResetLinkPrinted(Event, kw_only=True):
+    """A password reset link was printed on the server's command line."""
 
     user_id: str
 
 
 @event("auth.password_changed", subject="user_id", audited=True, listed=False)
 class PasswordChanged(Event, kw_only=True):
-    """A password was replaced: by its owner, who knew the old one, or with a mailed link."""
+    """A password was changed: by its owner, who knew the old one, or with a reset link."""
 
     user_id: str
     with_link: bool

@@ -1,4 +1,3 @@
-from retinue.auth.email_verification import prepare_verification
 from retinue.auth.events import (
     EmailVerified,
     LoggedIn,
@@ -6,11 +5,12 @@ from retinue.auth.events import (
     LoginFailed,
     OtherSessionsEnded,
     PasswordChanged,
+    PasswordResetLinkPrinted,
     PasswordResetRequested,
     RefreshTokenReused,
     TenantActedIn,
 )
-from retinue.auth.jobs import sweep_sign_ins
+from retinue.auth.jobs import JOBS
 from retinue.auth.mfa.events import (
     MfaCodeRefused,
     MfaDeviceAdded,
@@ -22,11 +22,9 @@ from retinue.auth.mfa.events import (
     RecoveryCodeUsed,
 )
 from retinue.auth.models import MfaChallenge, MfaDevice, OneTimeToken, RecoveryCode, RefreshToken, Session
-from retinue.auth.password_change import prepare_password_reset
 from retinue.auth.principals import authenticate
 from retinue.auth.routes import ROUTES
-from retinue.auth.sign_in import record_failed_login
-from retinue.kit.manifest import Authenticator, Manifest
+from retinue.kit.context.manifest import Authenticator, Manifest
 
 manifest = Manifest(
     name="auth",
@@ -40,6 +38,7 @@ manifest = Manifest(
         OtherSessionsEnded,
         EmailVerified,
         PasswordResetRequested,
+        PasswordResetLinkPrinted,
         PasswordChanged,
         TenantActedIn,
         MfaEnabled,
@@ -51,6 +50,6 @@ manifest = Manifest(
         RecoveryCodeUsed,
         RecoveryCodesLow,
     ),
-    jobs=(record_failed_login, prepare_verification, prepare_password_reset, sweep_sign_ins),
+    jobs=JOBS,
     authenticators=(Authenticator("user", authenticate),),
 )

@@ -3,13 +3,13 @@ from typing import Annotated
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
-from retinue.kit.db.models import Ref, TenantRecord, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
 from retinue.users.models import User
 
 
 @table("sessions", prefix="ses", indexes=[("tenant_id", "user_id"), ("expires_at",)])
 class Session(TenantRecord, kw_only=True):
-    """One sign-in and its family of refresh tokens; ending the session deletes the row."""
+    """A sign-in and its chain of refresh tokens. Ending the session deletes the row."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     expires_at: Instant
@@ -26,7 +26,7 @@ class Session(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "session_id"), ("spent_at",)],
 )
 class RefreshToken(TenantRecord, kw_only=True):
-    """A token that was handed out; spent ones stay as long as the session, so that reuse is recognised."""
+    """An issued refresh token. Spent ones are kept as long as the session, to detect reuse."""
 
     session_id: Annotated[str, Ref(Session, cascade=True)]
     token_hash: str
@@ -46,7 +46,7 @@ class TokenPurpose(StrEnum):
     indexes=[("tenant_id", "user_id"), ("expires_at",)],
 )
 class OneTimeToken(TenantRecord, kw_only=True):
-    """A link that was mailed; used once, known by its hash only."""
+    """A mailed link that works once. Only its hash is stored."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     purpose: TokenPurpose
@@ -56,7 +56,10 @@ class OneTimeToken(TenantRecord, kw_only=True):
 
 @table("mfa_devices", prefix="mfa", indexes=[("tenant_id", "user_id")])
 class MfaDevice(TenantRecord, kw_only=True):
-    """An authenticator; `is_active` once a code of it was shown. A step is accepted once for each purpose."""
+    """An authenticator, active after its first code. A time step is accepted once for each purpose.
+
+    `trusted_from`: when it may remove other factors; empty if another factor vouched for it.
+    """
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     name: str
@@ -67,21 +70,31 @@ class MfaDevice(TenantRecord, kw_only=True):
     last_login_step: int = 0
     last_disable_step: int = 0
     last_step_up_step: int = 0
+    trusted_from: Annotated[Instant, ServerDefault("''")] = ""
 
 
 @table("recovery_codes", prefix="rec", unique=[("tenant_id", "user_id", "code_hash")])
 class RecoveryCode(TenantRecord, kw_only=True):
-    """One of ten codes; a used one is deleted. A set is good once the device it came with is enabled."""
+    """One of ten codes; a used one is deleted. A set becomes active when its device is enabled."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     code_hash: str
     is_active: bool = False
+    trusted_from: Annotated[Instant, ServerDefault("''")] = ""
 
 
 @table("mfa_challenges", prefix="mfc", indexes=[("expires_at",), ("tenant_id", "user_id")])
 class MfaChallenge(TenantRecord, kw_only=True):
-    """A sign-in that waits for its second factor; the row goes when it is used, and soon after it expired."""
+    """A sign-in that waits for its second factor; deleted when it is used or has expired."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     expires_at: Instant
     tries: int = 0
+
+
+class PasswordPurpose(StrEnum):
+    """What a password is shown for."""
+
+    login = "login"
+    change_password = "change_password"  # noqa: S105  a purpose, not a password
+    step_up = "step_up"

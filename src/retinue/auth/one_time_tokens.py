@@ -1,6 +1,4 @@
-"""Links that are mailed: 256 random bits, known here by their hash only, for one purpose and one use."""
-
-from typing import Any
+"""Tokens of mailed links: 256 random bits, stored as a hash, for one purpose and one use."""
 
 import sqlalchemy as sa
 
@@ -14,8 +12,8 @@ from retinue.users.models import User
 _LIFETIME_S = {TokenPurpose.verify_email: 24 * 3600, TokenPurpose.reset_password: 3600}
 
 _tokens = OneTimeToken.__table__
-_SPEND: Statement[Any] = Statement(sa.delete(_tokens).where(_tokens.c.id == sa.bindparam("token_id")))
-_VOID: Statement[Any] = Statement(
+_SPEND = Statement(sa.delete(_tokens).where(_tokens.c.id == sa.bindparam("token_id")))
+_VOID = Statement(
     sa.delete(_tokens).where(
         _tokens.c.user_id == sa.bindparam("user_id"), _tokens.c.purpose == sa.bindparam("purpose")
     )
@@ -23,7 +21,7 @@ _VOID: Statement[Any] = Statement(
 
 
 async def issue(ctx: Context, user: User, purpose: TokenPurpose) -> str:
-    """A fresh token in the user's tenant; an earlier one for the same purpose is void."""
+    """Issue a token in the user's tenant; an earlier one for the same purpose becomes void."""
     await void(ctx, user, purpose)
     token = new_token()
     await ctx.db.insert(
@@ -38,17 +36,17 @@ async def issue(ctx: Context, user: User, purpose: TokenPurpose) -> str:
 
 
 async def fetch(ctx: Context, token: str, purpose: TokenPurpose) -> OneTimeToken:
-    """What the token stands for; a token of another purpose is no token."""
-    found = await ctx.system("the token alone says whose it is").find(
+    """Return the record of a valid token for this purpose; raise `InvalidToken` otherwise."""
+    record = await ctx.system("the token alone says whose it is").find(
         OneTimeToken, token_hash=hash_token(token)
     )
-    if found is None or found.purpose is not purpose or found.expires_at <= ctx.now:
+    if record is None or record.purpose is not purpose or record.expires_at <= ctx.now:
         raise InvalidToken
-    return found
+    return record
 
 
 async def spend(ctx: Context, token: OneTimeToken) -> None:
-    """Use the token up; of many who try at once, one succeeds."""
+    """Spend the token; of concurrent callers one succeeds."""
     if not await ctx.db.execute(_SPEND, token_id=token.id):
         raise InvalidToken
 

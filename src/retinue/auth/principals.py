@@ -1,7 +1,6 @@
-"""From a bearer token to a principal: one query on every request, so an ended session is over at once."""
+"""Bearer token to principal: one query per request, so that an ended session stops working at once."""
 
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -9,27 +8,27 @@ import sqlalchemy as sa
 from retinue.access.models import RolePermissions
 from retinue.auth.events import TenantActedIn
 from retinue.auth.models import Session
+from retinue.kit.config_cache import config_version_now
 from retinue.kit.context import Caller, Context
-from retinue.kit.db.configuration import stamp_of
+from retinue.kit.context.instance import Instance
+from retinue.kit.db.config_versions import config_version_of
 from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.db.statements import Statement
-from retinue.kit.db.unit import Unit
-from retinue.kit.errors import Unauthorized
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.errors import TenantNotFound, Unauthorized
 from retinue.kit.http.request import Request
-from retinue.kit.http.routing import SIGNED_IN, is_plausible
-from retinue.kit.instance import Instance
+from retinue.kit.http.routing import is_plausible_id
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import ANONYMOUS, Principal
-from retinue.kit.remembering import heard
-from retinue.tenants.errors import TenantNotFound
-from retinue.tenants.listening import unheard_until
+from retinue.tenants.event_listeners import no_listeners_until
 from retinue.tenants.models import Tenant
+from retinue.users.admission import restriction_of
 from retinue.users.models import User, UserStatus
 
 _sessions, _users, _tenants = Session.__table__, User.__table__, Tenant.__table__
 _roles = RolePermissions.__table__
 
-_WHO: Statement[Any] = Statement(
+_PRINCIPAL_BY_SESSION = Statement(
     sa.select(
         _users.c.id,
         _users.c.role,
@@ -38,7 +37,10 @@ _WHO: Statement[Any] = Statement(
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
-        stamp_of(_sessions.c.tenant_id),
+        config_version_of(_sessions.c.tenant_id),
+        _users.c.is_pending,
+        _users.c.is_vouched_for,
+        _users.c.email_verified,
     )
     .select_from(
         _sessions.join(
@@ -62,57 +64,66 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
     scheme, _, token = header.decode("latin-1").partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthorized("invalid_token", "The Authorization header must be `Bearer <access token>`.")
-    # A stream asks again and again while it is open: the session must live, the token was good when it came.
+    # An open stream is reauthenticated repeatedly: the token need only have been valid on arrival.
     claims = instance.tokens.verify(token.strip(), "access", request.arrived_at)
-    unit = Unit(instance.database, reads_freely=True)
+    unit = UnitOfWork(instance.database, reads_outside_transaction=True)
     row = await Db(unit, instance.clock, instance.ring, claims.tid).first(
-        _WHO, session_id=claims.sid, now=instance.clock.now()
+        _PRINCIPAL_BY_SESSION, session_id=claims.sid, now=instance.clock.now()
     )
     if row is None:
-        raise Unauthorized("session_ended", "The session has ended; sign in again.")
-    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to, stamp = row
+        raise Unauthorized("session_ended", "The session has ended. Sign in again.")
+    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to, stamp, *admission = row
+    is_pending, is_vouched_for, email_verified = map(bool, admission)
+    restriction = restriction_of(
+        instance.settings,
+        is_pending=is_pending,
+        is_vouched_for=is_vouched_for,
+        email_verified=email_verified,
+    )
     principal = Principal(
         kind="user",
         id=user_id,
         tenant_id=claims.tid,
         role=role,
-        permissions=_permission_set(permissions),
+        permissions=_permission_set(permissions) if restriction is None else frozenset(),
+        restriction=restriction,
         session_id=claims.sid,
         second_factor_at=second_factor_at or "",
         limits=_plan_limits(plan, limits),
-        configuration=heard(instance.clock, stamp),
-        unheard_until=unheard_until(instance.clock, is_listened_to=is_listened_to),
+        config_version=config_version_now(instance.clock, stamp),
+        no_listeners_until=no_listeners_until(instance.clock, is_listened_to=is_listened_to),
     )
-    elsewhere = request.headers.get(b"x-tenant-id")
-    if elsewhere is None or not principal.is_super_admin or request.route.requires is SIGNED_IN:
+    requested_tenant = request.headers.get(b"x-tenant-id")
+    may_act_elsewhere = principal.is_super_admin and restriction is None
+    if requested_tenant is None or not may_act_elsewhere or not request.route.takes_tenant_id:
         return principal
-    return await _acting_in(instance, request, principal, elsewhere.decode("latin-1"))
+    return await _acting_in(instance, request, principal, requested_tenant.decode("latin-1"))
 
 
 async def _acting_in(instance: Instance, request: Request, principal: Principal, tenant_id: str) -> Principal:
-    """The super administrator as someone of another tenant; nobody else's header is even read."""
+    """Return the super administrator as a principal of another tenant."""
     if tenant_id == principal.tenant_id:
         return principal
-    unit = Unit(instance.database, reads_freely=True)
+    unit = UnitOfWork(instance.database, reads_outside_transaction=True)
     system = SystemDb(unit, instance.clock, instance.ring)
-    tenant = await system.get(Tenant, tenant_id) if is_plausible(tenant_id) else None
+    tenant = await system.get(Tenant, tenant_id) if is_plausible_id(tenant_id) else None
     if tenant is None:
         raise TenantNotFound
     acting = msgspec.structs.replace(
         principal,
         tenant_id=tenant_id,
         home_tenant_id=principal.tenant_id,
-        configuration=None,
-        unheard_until=unheard_until(instance.clock, is_listened_to=tenant.is_listened_to),
+        config_version=None,
+        no_listeners_until=no_listeners_until(instance.clock, is_listened_to=tenant.is_listened_to),
     )
-    # An open stream is authenticated again and again; only the first time is a request.
+    # An open stream is reauthenticated repeatedly; only its first authentication is a request.
     if request.principal is ANONYMOUS:
         await _audit(instance, request, acting)
     return acting
 
 
 async def _audit(instance: Instance, request: Request, principal: Principal) -> None:
-    """Before the request does anything, in the tenant it is done to."""
+    """Record the request in the tenant it acts in, before it does anything."""
     caller = Caller(
         correlation_id=request.correlation_id,
         ip_address=request.ip_address,
@@ -122,7 +133,7 @@ async def _audit(instance: Instance, request: Request, principal: Principal) -> 
         ctx.emit(TenantActedIn(user_id=principal.id, method=request.method, path=request.path[:500]))
 
 
-# The stored text is the key: a changed role or plan is another text, so nothing has to be invalidated.
+# Keyed by the stored text: a changed role or plan has a different text, so nothing has to be invalidated.
 @lru_cache(maxsize=256)
 def _permission_set(stored: str) -> frozenset[str]:
     return frozenset(msgspec.json.decode(stored))

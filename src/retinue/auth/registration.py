@@ -1,108 +1,138 @@
-"""Registering: into the default tenant, into a tenant of one's own, or where one was invited."""
-
-from typing import Any
+"""Registration: into the default tenant, a new tenant, or the tenant of an invitation."""
 
 import msgspec
 import sqlalchemy as sa
 
 from retinue.access.models import Role
 from retinue.auth import email_verification, passwords
-from retinue.auth.account_mails import AskedFor, may_ask_for
+from retinue.auth.account_mails import MailPurpose, may_send_to
 from retinue.auth.errors import InvalidInvitation, RegistrationDisabled
+from retinue.auth.events import EmailVerified
 from retinue.auth.schemas.accounts import Registered, Registration
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
+from retinue.kit.http.request import limit_address
 from retinue.kit.ids import hash_token, new_id
 from retinue.tenants import service as tenants
 from retinue.tenants.models import Plan, Tenant
-from retinue.users.addresses import check_address
+from retinue.users.email_addresses import validate_email
 from retinue.users.errors import EmailTaken
-from retinue.users.events import InvitationAccepted, UserCreated
+from retinue.users.events import InvitationAccepted, UserApprovalRequested, UserCreated
+from retinue.users.existing_account_mail import notify_owner
 from retinue.users.models import Invitation, User
-from retinue.users.taken_addresses import tell_owner
 
 _WELCOME = "Welcome. A link to confirm your email address was sent to it."
+_WELCOME_VERIFIED = "Welcome. Your email address is confirmed by the invitation."
+_WELCOME_PENDING = f"{_WELCOME} You can use your account once an administrator has approved it."
 
 _invitations = Invitation.__table__
-_ACCEPT: Statement[Any] = Statement(
+_ACCEPT = Statement(
     sa.update(_invitations)
     .where(_invitations.c.id == sa.bindparam("invitation_id"), _invitations.c.accepted_at.is_(None))
     .values(accepted_at=sa.bindparam("now"))
 )
 
 
-class _Place(msgspec.Struct):
-    """Where a new account goes; without a tenant it gets its own."""
+class _Membership(msgspec.Struct):
+    """The tenant and role of a new account. Without `tenant_id`, a tenant is created for it."""
 
     tenant_id: str
     role: Role
     invitation_id: str = ""
+    proves_address: bool = False
+    is_pending: bool = False
 
 
 async def register(ctx: Context, body: Registration) -> Registered:
-    passwords.check_rule(body.password)
-    check_address(body.email)
+    passwords.validate_password(body.password)
+    validate_email(body.email)
+    await _require_quota(ctx)
     async with ctx.unit() as unit:
-        place = await _place_for(unit, body)
-    may_mail = await may_ask_for(ctx, AskedFor.registration, body.email)
-    password_hash = await passwords.hashed(body.password, ctx.settings.password_cost)
+        membership = await _resolve_membership(unit, body)
+    may_mail = await may_send_to(ctx, MailPurpose.registration, body.email)
+    password_hash = await passwords.hash_for_anonymous(body.password, ctx.settings.password_cost, ctx.clock)
     user = User(
         email=body.email,
         password_hash=password_hash,
         first_name=body.first_name,
         last_name=body.last_name,
-        role=place.role,
+        role=membership.role,
+        email_verified=membership.proves_address,
+        is_pending=membership.is_pending,
+        is_vouched_for=bool(membership.invitation_id),
     )
     try:
-        await _create(ctx, user, place)
+        await _create(ctx, user, membership)
     except UniqueViolation:
         await ctx.rollback()
         if not ctx.settings.hide_accounts:
             raise EmailTaken from None
         if may_mail:
-            await tell_owner(ctx, body.email)
+            await notify_owner(ctx, body.email)
         user.id = new_id(User.__prefix__)
-    return Registered.of(user, message=_WELCOME)
+    return Registered.of(user, message=_welcome(user))
 
 
-async def _place_for(ctx: Context, body: Registration) -> _Place:
+def _welcome(user: User) -> str:
+    if user.is_pending:
+        return _WELCOME_PENDING
+    return _WELCOME_VERIFIED if user.email_verified else _WELCOME
+
+
+async def _require_quota(ctx: Context) -> None:
+    """Count a registration of this network address before it costs a hash or a mail."""
+    key = f"registrations:{limit_address(ctx.caller.ip_address)}"
+    settings = ctx.settings
+    for limit, window_s in ((settings.registrations_per_minute, 60), (settings.registrations_per_hour, 3600)):
+        decision = await ctx.instance.limiter.hit_window(key, limit, window_s)
+        if not decision.allowed:
+            raise decision.refusal()
+
+
+async def _resolve_membership(ctx: Context, body: Registration) -> _Membership:
     if body.invite_token is not None:
         invitation = await _fetch_invitation(ctx, body.invite_token, body.email)
-        return _Place(invitation.tenant_id, invitation.role, invitation.id)
-    if ctx.settings.signup == "off":
+        return _Membership(invitation.tenant_id, invitation.role, invitation.id, invitation.proves_address)
+    policy = ctx.settings.signup_policy()
+    if policy == "off":
         raise RegistrationDisabled
-    if ctx.settings.signup == "tenant":
-        return _Place("", Role.tenant_admin)
+    if policy == "tenant":
+        return _Membership("", Role.tenant_admin)
     tenant = await ctx.system("strangers have no tenant yet").find(Tenant, is_default=True)
     assert tenant is not None
-    return _Place(tenant.id, Role.agent_user)
+    return _Membership(tenant.id, Role.agent_user, is_pending=policy == "pending")
 
 
 async def _fetch_invitation(ctx: Context, token: str, email: str) -> Invitation:
-    found = await ctx.system("the token alone says where it leads").find(
+    row = await ctx.system("the token alone says where it leads").find(
         Invitation, token_hash=hash_token(token)
     )
-    if found is None or found.accepted_at or found.expires_at <= ctx.now or found.email != email:
+    if row is None or row.accepted_at or row.expires_at <= ctx.now or row.email != email:
         raise InvalidInvitation
-    return found
+    return row
 
 
-async def _create(ctx: Context, user: User, place: _Place) -> None:
-    if place.tenant_id:
-        ctx.act_in(place.tenant_id)
+async def _create(ctx: Context, user: User, membership: _Membership) -> None:
+    if membership.tenant_id:
+        ctx.bind_tenant(membership.tenant_id)
     else:
         name = f"{user.first_name} {user.last_name}"[:100]
         await tenants.create(ctx, name=name, plan=Plan(ctx.settings.default_plan))
     await ctx.db.insert(user)
     ctx.emit(UserCreated(user_id=user.id, email=user.email, role=user.role))
-    if place.invitation_id:
-        await _accept(ctx, place.invitation_id, user)
-    await email_verification.send_link(ctx, user)
+    if membership.is_pending:
+        ctx.emit(UserApprovalRequested(user_id=user.id, email=user.email, role=user.role))
+    if membership.invitation_id:
+        await _accept_invitation(ctx, membership.invitation_id, user)
+    if user.email_verified:
+        ctx.emit(EmailVerified(user_id=user.id))
+    else:
+        await email_verification.send_link(ctx, user)
 
 
-async def _accept(ctx: Context, invitation_id: str, user: User) -> None:
-    """Use the invitation up; of many who try at once, one succeeds."""
+async def _accept_invitation(ctx: Context, invitation_id: str, user: User) -> None:
+    """Mark the invitation as accepted; of concurrent callers one succeeds."""
     if not await ctx.db.execute(_ACCEPT, invitation_id=invitation_id, now=ctx.now):
         raise InvalidInvitation
     ctx.emit(InvitationAccepted(invitation_id=invitation_id, user_id=user.id))

@@ -1,7 +1,6 @@
-"""Signing in: count the attempt, check the password, and only then open the one transaction that matters."""
+"""Signing in: count the attempt, check the password, then open the transaction."""
 
-from enum import StrEnum
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 import sqlalchemy as sa
@@ -9,84 +8,68 @@ import sqlalchemy as sa
 from retinue.auth import passwords, sessions
 from retinue.auth.errors import AccountInactive, EmailNotVerified, InvalidCredentials
 from retinue.auth.events import LoginFailed
-from retinue.auth.models import MfaChallenge
+from retinue.auth.job_kinds import RECORD_FAILED_LOGIN, FailedLogin
+from retinue.auth.models import MfaChallenge, PasswordPurpose
 from retinue.auth.schemas.sign_in import Credentials, MfaRequired, SignedIn, SignedInUser
-from retinue.kit.attempts import Guard
+from retinue.kit.attempts import AttemptGuard
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Forbidden
 from retinue.kit.http.request import limit_address
-from retinue.kit.jobs.declare import job
 from retinue.users.models import User, UserStatus
 from retinue.users.queries import find_by_email
 
-MFA_TOKEN_S = 5 * 60
+MFA_TOKEN_SECONDS = 5 * 60
 
-_WINDOW_S = 15 * 60
+_WINDOW_SECONDS = 15 * 60
 _TOO_MANY = "Too many failed sign-ins."
-# One account from one address is held back early, one address over many accounts late. No account is ever
+# A low limit per account and network address, a high one per address over many accounts. No account is ever
 # locked: the right password from elsewhere still works.
-_BY_BOTH = Guard("password", limit=5, window_s=_WINDOW_S, message=_TOO_MANY)
-_BY_ADDRESS = Guard("password-address", limit=100, window_s=_WINDOW_S, message=_TOO_MANY)
+_BY_ACCOUNT_AND_ADDRESS = AttemptGuard("password", limit=5, window_s=_WINDOW_SECONDS, message=_TOO_MANY)
+_BY_ADDRESS = AttemptGuard("password-address", limit=100, window_s=_WINDOW_SECONDS, message=_TOO_MANY)
 
 _users = User.__table__
-_REHASH: Statement[Any] = Statement(
+_REHASH = Statement(
     sa.update(_users)
     .where(_users.c.id == sa.bindparam("user_id"), _users.c.password_hash == sa.bindparam("old_hash"))
     .values(password_hash=sa.bindparam("new_hash"))
 )
 
 
-class PasswordFor(StrEnum):
-    """What a password is shown for."""
-
-    login = "login"
-    change_password = "change_password"  # noqa: S105  a purpose, not a password
-    step_up = "step_up"
-
-
-class FailedLogin(msgspec.Struct):
-    email: str
-    purpose: PasswordFor
-    ip_address: str
-    user_agent: str
-
-
 async def check_password(
-    ctx: Context, email: str, user: User | None, password: str, purpose: PasswordFor
+    ctx: Context, email: str, user: User | None, password: str, purpose: PasswordPurpose
 ) -> None:
-    """The one gate for every path that takes a password; the caller's transaction is not open yet."""
+    """Check a password; every path that accepts one uses this. The caller's transaction must not be open."""
     address = limit_address(ctx.caller.ip_address)
-    async with _BY_BOTH.turn(email, address):
-        await _BY_BOTH.count(ctx, email, address)
+    async with _BY_ACCOUNT_AND_ADDRESS.turn(email, address):
+        await _BY_ACCOUNT_AND_ADDRESS.count(ctx, email, address)
         await _BY_ADDRESS.count(ctx, address)
         stored = user.password_hash if user is not None else None
-        if not await passwords.matches(stored, password, ctx.settings.password_cost):
+        if not await passwords.verify_password(stored, password, ctx.settings.password_cost):
             await _refuse(ctx, email, purpose)
         async with ctx.unit() as unit:
-            await forgive_attempts(unit, email)
-            await _BY_ADDRESS.take_back(unit, address)
+            await reset_attempts(unit, email)
+            await _BY_ADDRESS.uncount(unit, address)
 
 
-async def _refuse(ctx: Context, email: str, purpose: PasswordFor) -> NoReturn:
-    """Recorded by a job, because looking for the account here would tell by its time whether there is one."""
+async def _refuse(ctx: Context, email: str, purpose: PasswordPurpose) -> NoReturn:
+    """Have a job record the failure: looking up the account here would reveal by timing whether it exists."""
     failed = FailedLogin(email, purpose, ctx.caller.ip_address, ctx.caller.user_agent)
     async with ctx.unit() as unit:
-        unit.defer(record_failed_login, failed)
+        unit.defer(RECORD_FAILED_LOGIN, failed)
     raise InvalidCredentials
 
 
-async def forgive_attempts(ctx: Context, email: str) -> None:
-    """Whoever showed to be the owner of the account may mistype again, at this address."""
-    await _BY_BOTH.forgive(ctx, email, limit_address(ctx.caller.ip_address))
+async def reset_attempts(ctx: Context, email: str) -> None:
+    """Reset the counter of this account at this network address, after its owner proved the password."""
+    await _BY_ACCOUNT_AND_ADDRESS.reset_attempts(ctx, email, limit_address(ctx.caller.ip_address))
 
 
-@job()
 async def record_failed_login(ctx: Context, payload: FailedLogin) -> None:
     user = await find_by_email(ctx, payload.email)
     if user is None:
         return
-    ctx.act_in(user.tenant_id)
+    ctx.bind_tenant(user.tenant_id)
     ctx.caller = msgspec.structs.replace(
         ctx.caller, ip_address=payload.ip_address, user_agent=payload.user_agent
     )
@@ -96,20 +79,20 @@ async def record_failed_login(ctx: Context, payload: FailedLogin) -> None:
 
 async def login(ctx: Context, body: Credentials) -> SignedIn | MfaRequired:
     async with ctx.unit() as unit:
-        found = await find_by_email(unit, body.email)
-    await check_password(ctx, body.email, found, body.password, PasswordFor.login)
-    assert found is not None
-    ctx.act_in(found.tenant_id)
-    await _refuse_unready(ctx, found)
-    await _strengthen(ctx, found, body.password)
-    user = await fetch_unchanged(ctx, found)
+        account = await find_by_email(unit, body.email)
+    await check_password(ctx, body.email, account, body.password, PasswordPurpose.login)
+    assert account is not None
+    ctx.bind_tenant(account.tenant_id)
+    await _require_usable_account(ctx, account)
+    await _rehash_if_needed(ctx, account, body.password)
+    user = await lock_unchanged(ctx, account)
     if user.mfa_enabled:
-        return await _ask_second_factor(ctx, user)
-    tokens = await sessions.begin(ctx, user)
+        return await _create_challenge(ctx, user)
+    tokens = await sessions.start_session(ctx, user)
     return SignedIn.of(tokens, user=SignedInUser.of(user))
 
 
-async def _refuse_unready(ctx: Context, user: User) -> None:
+async def _require_usable_account(ctx: Context, user: User) -> None:
     refusal: Forbidden
     if user.status is not UserStatus.active:
         refusal = AccountInactive(user.role)
@@ -118,18 +101,18 @@ async def _refuse_unready(ctx: Context, user: User) -> None:
     else:
         return
     assert refusal.details is not None
-    failed = LoginFailed(user_id=user.id, reason=refusal.details["reason"], purpose=PasswordFor.login)
+    failed = LoginFailed(user_id=user.id, reason=refusal.details["reason"], purpose=PasswordPurpose.login)
     async with ctx.unit() as unit:
         unit.emit(failed, success=False)
     raise refusal
 
 
-async def _strengthen(ctx: Context, user: User, password: str) -> None:
-    """Hash the password anew when the cost setting was changed since."""
+async def _rehash_if_needed(ctx: Context, user: User, password: str) -> None:
+    """Rehash the password if the cost setting has changed."""
     cost = ctx.settings.password_cost
     if not passwords.needs_rehash(user.password_hash, cost):
         return
-    new_hash = await passwords.hashed(password, cost)
+    new_hash = await passwords.hash_password(password, cost)
     async with ctx.unit() as unit:
         changed = await unit.db.execute(
             _REHASH, user_id=user.id, old_hash=user.password_hash, new_hash=new_hash
@@ -138,15 +121,17 @@ async def _strengthen(ctx: Context, user: User, password: str) -> None:
         user.password_hash = new_hash
 
 
-async def fetch_unchanged(ctx: Context, seen: User) -> User:
-    """The account, held until the end of the transaction; a password replaced meanwhile is a wrong one."""
+async def lock_unchanged(ctx: Context, seen: User) -> User:
+    """Return the locked account; a password or status changed since then raises `InvalidCredentials`."""
     user = await ctx.db.lock(User, seen.id)
     if user is None or user.password_hash != seen.password_hash or user.status is not seen.status:
         raise InvalidCredentials
     return user
 
 
-async def _ask_second_factor(ctx: Context, user: User) -> MfaRequired:
-    challenge = await ctx.db.insert(MfaChallenge(user_id=user.id, expires_at=ctx.clock.ahead(MFA_TOKEN_S)))
-    token = ctx.instance.tokens.issue("mfa", user.id, user.tenant_id, challenge.id, MFA_TOKEN_S)
+async def _create_challenge(ctx: Context, user: User) -> MfaRequired:
+    challenge = await ctx.db.insert(
+        MfaChallenge(user_id=user.id, expires_at=ctx.clock.ahead(MFA_TOKEN_SECONDS))
+    )
+    token = ctx.instance.tokens.issue("mfa", user.id, user.tenant_id, challenge.id, MFA_TOKEN_SECONDS)
     return MfaRequired(mfa_token=token)

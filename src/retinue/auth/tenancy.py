@@ -1,4 +1,4 @@
-"""Tenants as the super administrator sees them; here, because a tenant is born with its first account."""
+"""Tenant creation by super administrators. It is part of auth because a tenant needs a first account."""
 
 from retinue.access.models import Role
 from retinue.auth import passwords
@@ -8,25 +8,25 @@ from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.limits import limits_for
 from retinue.tenants import service as tenants
 from retinue.tenants.models import Plan, Tenant
-from retinue.users.addresses import check_address
+from retinue.users.email_addresses import validate_email
 from retinue.users.errors import EmailTaken
 from retinue.users.events import UserCreated
 from retinue.users.models import User
 
 
 async def create(ctx: Context, body: TenantCreate) -> tuple[Tenant, User]:
-    """The tenant and its first administrator, in one transaction."""
-    passwords.check_rule(body.admin.password, "admin.password")
-    check_address(body.admin.email, "admin.email")
+    """Create the tenant and its first administrator in one transaction."""
+    passwords.validate_password(body.admin.password, "admin.password")
+    validate_email(body.admin.email, "admin.email")
     plan = body.plan or Plan(ctx.settings.default_plan)
     limits_for(plan, body.limits)
-    hash = await passwords.hashed(body.admin.password, ctx.settings.password_cost)
+    hash = await passwords.hash_password(body.admin.password, ctx.settings.password_cost)
     tenant = await tenants.create(ctx, name=body.name, plan=plan, limits=body.limits)
     return tenant, await _first_admin(ctx, body.admin, hash)
 
 
 async def _first_admin(ctx: Context, body: FirstAdmin, hash: str) -> User:
-    """Whoever runs the instance vouches for the address, so it counts as verified."""
+    """Create the administrator. The address counts as verified: the super administrator vouches for it."""
     admin = User(
         email=body.email,
         password_hash=hash,
@@ -34,6 +34,7 @@ async def _first_admin(ctx: Context, body: FirstAdmin, hash: str) -> User:
         last_name=body.last_name,
         role=Role.tenant_admin,
         email_verified=True,
+        is_vouched_for=True,
     )
     try:
         await ctx.db.insert(admin)

@@ -1,17 +1,17 @@
-"""Conversations after the fact: renamed, closed, rated, exported, deleted."""
+"""Operations on existing conversations: rename, close, rate, export and delete."""
 
 from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
-from retinue.chat import pausing
-from retinue.chat.completing import tell_completed
+from retinue.chat.completion_event import emit_chat_completed
 from retinue.chat.errors import ConversationNotFound, MessageNotFound
-from retinue.chat.forgetting import forget_events_later
+from retinue.chat.event_erasure import enqueue_event_erasure
 from retinue.chat.models import ChatLog, Conversation, ConversationStatus, Message, PausedTurn, Speaker
-from retinue.chat.queries import ALL_MESSAGES, find_visible
+from retinue.chat.queries import ALL_MESSAGES, find_visible_conversation
 from retinue.chat.schemas import ConversationOut, Feedback, MessageOut
+from retinue.chat.turn import suspension
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.http.replies import Download
@@ -19,7 +19,7 @@ from retinue.kit.http.replies import Download
 _RATINGS = {"positive": 1, "negative": -1, "none": 0}
 
 _logs = ChatLog.__table__
-_FORGET_TEXTS: Statement[Any] = Statement(
+_ERASE_TEXTS = Statement(
     sa.update(_logs)
     .where(_logs.c.conversation_id == sa.bindparam("conversation_id"))
     .values(
@@ -35,34 +35,35 @@ async def rename(ctx: Context, conversation: Conversation, title: str) -> Conver
 
 
 async def close(ctx: Context, conversation: Conversation) -> Conversation:
-    """Closing twice is no fault; the next message opens it again."""
-    held = await ctx.db.lock(Conversation, conversation.id)
-    if held is None:
+    """Close the conversation; does nothing if it is closed. The next message opens it again."""
+    locked = await ctx.db.lock(Conversation, conversation.id)
+    if locked is None:
         raise ConversationNotFound
-    if held.status is ConversationStatus.active:
-        await ctx.db.update(held, status=ConversationStatus.closed)
-        await tell_completed(ctx, held.id, held.agent_id, "closed")
-    return held
+    if locked.status is ConversationStatus.active:
+        await ctx.db.update(locked, status=ConversationStatus.closed)
+        await emit_chat_completed(ctx, locked.id, locked.agent_id, "closed")
+    return locked
 
 
 async def delete(ctx: Context, conversation: Conversation) -> None:
-    """The messages go, and their texts in the logs; that there was a turn stays on record.
+    """Delete the conversation and its messages, and erase their texts from the logs.
 
-    The conversation is held first: a turn that is just ending has stored its log by then, or finds nothing.
+    The log entries remain. The conversation is locked first, so a turn that is ending has either stored its
+    log by then or finds no conversation.
     """
     for paused in await ctx.db.all(PausedTurn, conversation_id=conversation.id):
-        await pausing.withdraw(ctx, paused)
+        await suspension.cancel_approvals(ctx, paused)
     await ctx.db.lock(Conversation, conversation.id)
-    await ctx.db.execute(_FORGET_TEXTS, conversation_id=conversation.id, no_calls=[])
+    await ctx.db.execute(_ERASE_TEXTS, conversation_id=conversation.id, no_calls=[])
     await ctx.db.delete(conversation)
-    forget_events_later(ctx, conversation)
+    enqueue_event_erasure(ctx, conversation)
 
 
 async def rate(ctx: Context, agent_id: str, message_id: str, body: Feedback) -> Message:
     message = await ctx.db.get(Message, message_id)
     if message is None or message.role is not Speaker.assistant:
         raise MessageNotFound
-    conversation = await find_visible(ctx, message.conversation_id)
+    conversation = await find_visible_conversation(ctx, message.conversation_id)
     if conversation is None or conversation.agent_id != agent_id:
         raise MessageNotFound
     return await ctx.db.update(message, rating=_RATINGS[body.rating], comment=body.comment)
@@ -75,11 +76,11 @@ async def export(ctx: Context, conversation: Conversation, format: str) -> Downl
     else:
         content, mime_type = _as_json(conversation, messages), "application/json"
 
-    async def whole() -> Any:
+    async def chunks() -> Any:
         yield content
 
     return Download(
-        chunks=whole, size=len(content), mime_type=mime_type, filename=f"{conversation.id}.{format}"
+        chunks=chunks, size=len(content), mime_type=mime_type, filename=f"{conversation.id}.{format}"
     )
 
 

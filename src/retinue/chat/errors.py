@@ -20,34 +20,34 @@ class JobNotFound(NotFound):
 
 
 class AgentArchived(Conflict):
-    """This agent is archived; restore it first."""
+    """The agent is archived. Restore it first."""
 
     code = "agent_archived"
 
 
 class StreamExpired(RetinueError):
-    """This stream can no longer be resumed; read the conversation instead."""
+    """This stream can no longer be resumed. Read the conversation instead."""
 
     status, code = 410, "stream_expired"
 
 
 class TurnTimedOut(RetinueError):
-    """The agent did not finish in time."""
+    """The agent did not finish in time. Try again, or split the task into smaller ones."""
 
     status, code = 504, "model_timeout"
 
 
 class TooManyTurns(RateLimited):
-    """Too many conversations are being answered at this moment."""
+    """Too many messages are being answered at the moment. Try again in a few seconds."""
 
 
 class SttNotConfigured(RetinueError):
-    """No model that transcribes speech is configured."""
+    """No speech-to-text model is configured. Add a key of a provider that offers one."""
 
     status, code = 422, "stt_not_configured"
 
 
 class TtsNotConfigured(RetinueError):
-    """No model that speaks is configured."""
+    """No text-to-speech model is configured. Add a key of a provider that offers one."""
 
     status, code = 422, "tts_not_configured"

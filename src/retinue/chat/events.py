@@ -1,6 +1,5 @@
-from typing import Any
-
 from retinue.kit.events.declare import Event, event
+from retinue.kit.json_types import JsonObject
 
 _IDS = {"conversation_id": "conv_…", "agent_id": "agt_…"}
 _USAGE = {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150}
@@ -17,7 +16,7 @@ class ChatEvent(Event, kw_only=True):
     example={**_IDS, "channel": "console", "user_id": "usr_…", "session_id": None},
 )
 class ChatStarted(ChatEvent, kw_only=True):
-    """A conversation began."""
+    """A conversation started."""
 
     channel: str
     user_id: str | None = None
@@ -27,6 +26,7 @@ class ChatStarted(ChatEvent, kw_only=True):
 @event(
     "agent.chat.message",
     subject="conversation_id",
+    content=("content",),
     example={
         **_IDS,
         "message_id": "msg_…",
@@ -38,14 +38,14 @@ class ChatStarted(ChatEvent, kw_only=True):
     },
 )
 class ChatMessage(ChatEvent, kw_only=True):
-    """A message was said; `content` and `usage` are null when the agent's log does not keep them."""
+    """A message was stored; `content` and `usage` are null if the agent's log does not keep them."""
 
     message_id: str
     role: str
     content: str | None
     job_id: str | None = None
     tool_call_count: int = 0
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
 
 
 @event(
@@ -61,13 +61,13 @@ class ChatMessage(ChatEvent, kw_only=True):
     },
 )
 class ChatCompleted(ChatEvent, kw_only=True):
-    """A conversation ended, or a job in it: `job_completed`, `job_failed`, `closed`, `idle_timeout`.
+    """A conversation or a job in it ended: `job_completed`, `job_failed`, `closed`, `idle_timeout`.
 
-    The numbers are of the whole conversation, from its first message to its last.
+    The totals cover the whole conversation, from its first message to its last.
     """
 
     job_id: str | None = None
     reason: str
     message_count: int = 0
-    usage: dict[str, Any] | None = None
+    usage: JsonObject | None = None
     duration_ms: int = 0

@@ -1,4 +1,4 @@
-"""What happens by itself: silent conversations end, old logs become totals, old jobs go."""
+"""Periodic jobs: close idle conversations, roll old logs up into totals, delete old jobs and leases."""
 
 from typing import Any
 
@@ -6,31 +6,37 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from retinue.agents.models import Agent
-from retinue.chat.completing import tell_completed
+from retinue.chat.completion_event import emit_chat_completed
+from retinue.chat.engine import MAX_TURN_SECONDS
+from retinue.chat.event_erasure import erase_agent_events, erase_conversation_events
+from retinue.chat.job_kinds import ANSWER_TURN, ERASE_AGENT_EVENTS, ERASE_CONVERSATION_EVENTS, RESUME_TURN
 from retinue.chat.models import ChatJob, ChatLog, ChatTotals, Conversation, ConversationStatus, TurnStatus
-from retinue.chat.statistics import ACTIVE_S
+from retinue.chat.replies.after_approval import fail_lost_resumptions, resume_turn
+from retinue.chat.replies.background import answer_turn, fail_lost_turns
+from retinue.chat.replies.followers import purge_stream_followers
+from retinue.chat.statistics import ACTIVE_SECONDS
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.ids import new_id
-from retinue.kit.jobs.declare import NoPayload, job
+from retinue.kit.jobs.declare import implement, periodic
 
-_DAY_S = 86_400
-_JOBS_KEPT_DAYS = 7
-_BATCH = 500
+_DAY_SECONDS = 86_400
+_JOB_RETENTION_DAYS = 7
+_BATCH_SIZE = 500
 
 _conversations, _logs, _jobs = Conversation.__table__, ChatLog.__table__, ChatJob.__table__
-_agents, _totals = Agent.__table__, ChatTotals.__table__
+_totals = ChatTotals.__table__
 
-_SILENT: Statement[Any] = Statement(
+_IDLE_CONVERSATIONS = Statement(
     sa.select(_conversations.c.tenant_id, _conversations.c.id)
     .where(
         _conversations.c.status == ConversationStatus.active.value,
         _conversations.c.last_message_at < sa.bindparam("before"),
     )
     .order_by(_conversations.c.tenant_id)
-    .limit(_BATCH)
+    .limit(_BATCH_SIZE)
 )
-_CLOSE: Statement[Any] = Statement(
+_CLOSE = Statement(
     sa.update(_conversations)
     .where(
         _conversations.c.id == sa.bindparam("conversation_id"),
@@ -39,9 +45,6 @@ _CLOSE: Statement[Any] = Statement(
     )
     .values(status=ConversationStatus.closed.value)
     .returning(_conversations.c.agent_id)
-)
-_LOGGING_AGENTS: Statement[Any] = Statement(
-    sa.select(_agents.c.tenant_id, _agents.c.id, _agents.c.log_settings).order_by(_agents.c.id)
 )
 _OLD = sa.and_(_logs.c.agent_id == sa.bindparam("agent_id"), _logs.c.created_at < sa.bindparam("before"))
 _day = sa.func.substr(_logs.c.created_at, 1, len("2026-11-15")).label("day")
@@ -59,77 +62,113 @@ _old_logs = (
     .subquery()
 )
 _SUMS = ("failed", "message_count", "tokens", "tool_call_count", "response_time_ms", "cost_usd")
-_ADD_UP: Statement[Any] = Statement(
+_SUM_OLD_LOGS = Statement(
     sa.select(_old_logs.c.day, sa.func.count(), *(sa.func.sum(_old_logs.c[name]) for name in _SUMS)).group_by(
         _old_logs.c.day
     ),
     heavy=True,
 )
-_PURGE: Statement[Any] = Statement(sa.delete(_logs).where(_OLD))
-_KEPT = ("turns", "failed", "messages", "tokens", "tool_calls", "time_ms", "cost_usd")
+_PURGE = Statement(sa.delete(_logs).where(_OLD))
+_TOTAL_COLUMNS = ("turns", "failed", "messages", "tokens", "tool_calls", "time_ms", "cost_usd")
 
 
-def _keep() -> Statement[Any]:
+def _totals_statement() -> Statement[Any]:
     given = {
         name: sa.bindparam(name, type_=_totals.c[name].type)
         for name in ChatTotals.__struct_fields__
         if name != "tenant_id"
     }
     insert = postgresql.insert(_totals).values(given)
-    added = {name: _totals.c[name] + insert.excluded[name] for name in _KEPT}
+    added = {name: _totals.c[name] + insert.excluded[name] for name in _TOTAL_COLUMNS}
     return Statement(
         insert.on_conflict_do_update(index_elements=["tenant_id", "agent_id", "day"], set_=added)
     )
 
 
-_KEEP = _keep()
-_FORGET_JOBS: Statement[Any] = Statement(
-    sa.delete(_jobs).where(_jobs.c.completed_at < sa.bindparam("before"))
-)
+_ADD_TO_TOTALS = _totals_statement()
+_PURGE_JOBS = Statement(sa.delete(_jobs).where(_jobs.c.completed_at < sa.bindparam("before")))
 
 
-@job(every_s=60, transactional=False)
-async def end_silent_conversations(ctx: Context, _payload: NoPayload) -> None:
-    before = ctx.clock.ahead(-ACTIVE_S)
-    for tenant_id, id in await ctx.system("conversations of every tenant").rows(_SILENT, before=before):
+async def close_idle_conversations(ctx: Context) -> None:
+    before = ctx.clock.ahead(-ACTIVE_SECONDS)
+    for tenant_id, id in await ctx.system("conversations of every tenant").rows(
+        _IDLE_CONVERSATIONS, before=before
+    ):
         async with ctx.unit() as unit:
-            unit.act_in(tenant_id)
+            unit.bind_tenant(tenant_id)
             for (agent_id,) in await unit.db.execute(_CLOSE, conversation_id=id, before=before):
-                await tell_completed(unit, id, agent_id, "idle_timeout")
+                await emit_chat_completed(unit, id, agent_id, "idle_timeout")
 
 
-@job(every_s=_DAY_S, timeout_s=3600, transactional=False)
-async def purge_chat_logs(ctx: Context, _payload: NoPayload) -> None:
-    """Each agent keeps its log for as many days as its settings say; 0 is for ever."""
+async def purge_chat_logs(ctx: Context) -> None:
+    """Delete log entries older than the agent's `retention_days` (0 keeps them), and old jobs."""
     agents = await ctx.system("agents of every tenant").all(Agent)
     for agent in agents:
         days = agent.log_settings.retention_days
         if days:
             async with ctx.unit() as unit:
-                unit.act_in(agent.tenant_id)
-                await _purge(unit, agent.id, unit.clock.ahead(-days * _DAY_S))
+                unit.bind_tenant(agent.tenant_id)
+                await _purge(unit, agent.id, unit.clock.ahead(-days * _DAY_SECONDS))
     async with ctx.unit() as unit:
         await unit.system("jobs of every tenant").execute(
-            _FORGET_JOBS, before=unit.clock.ahead(-_JOBS_KEPT_DAYS * _DAY_S)
+            _PURGE_JOBS, before=unit.clock.ahead(-_JOB_RETENTION_DAYS * _DAY_SECONDS)
         )
 
 
 async def _purge(unit: Context, agent_id: str, before: str) -> None:
     await unit.unit_of_work.begin()
-    for day, *sums in await unit.db.rows(_ADD_UP, agent_id=agent_id, before=before):
+    for day, *sums in await unit.db.rows(_SUM_OLD_LOGS, agent_id=agent_id, before=before):
         now = unit.now
         await unit.db.execute(
-            _KEEP,
+            _ADD_TO_TOTALS,
             id=new_id(ChatTotals.__prefix__),
             created_at=now,
             updated_at=now,
             agent_id=agent_id,
             day=day,
-            **dict(zip(_KEPT, map(_number, sums), strict=True)),
+            **dict(zip(_TOTAL_COLUMNS, map(_to_number, sums), strict=True)),
         )
     await unit.db.execute(_PURGE, agent_id=agent_id, before=before)
 
 
-def _number(value: Any) -> Any:
-    """PostgreSQL adds whole numbers up to a decimal."""
+def _to_number(value: Any) -> Any:
+    """Convert a sum to a number: PostgreSQL returns sums of integers as decimals."""
     return value if isinstance(value, float) else int(value)
+
+
+JOBS = (
+    implement(ERASE_CONVERSATION_EVENTS, erase_conversation_events, timeout_s=1800, transactional=False),
+    implement(ERASE_AGENT_EVENTS, erase_agent_events, timeout_s=1800, transactional=False),
+    periodic(
+        "chat.close_idle_conversations",
+        close_idle_conversations,
+        every_s=60,
+        transactional=False,
+        aliases=("end_silent_conversations",),
+    ),
+    periodic(
+        "chat.purge_logs",
+        purge_chat_logs,
+        every_s=_DAY_SECONDS,
+        timeout_s=3600,
+        transactional=False,
+        aliases=("purge_chat_logs",),
+    ),
+    periodic("chat.purge_stream_followers", purge_stream_followers, every_s=3600),
+    implement(ANSWER_TURN, answer_turn, timeout_s=MAX_TURN_SECONDS + 30, transactional=False),
+    periodic(
+        "chat.fail_lost_turns",
+        fail_lost_turns,
+        every_s=300,
+        transactional=False,
+        aliases=("fail_lost_turns",),
+    ),
+    implement(RESUME_TURN, resume_turn, timeout_s=MAX_TURN_SECONDS + 30, transactional=False),
+    periodic(
+        "chat.fail_lost_resumptions",
+        fail_lost_resumptions,
+        every_s=300,
+        transactional=False,
+        aliases=("fail_lost_continuations",),
+    ),
+)

@@ -1,16 +1,18 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from retinue.agents.models import Agent
-from retinue.chat.engine.pausing import Decided, Paused
-from retinue.chat.words import ReplyDetails
+from retinue.chat.engine.parts import CallRound, ReplyDetails
+from retinue.chat.engine.suspended import CallDecision, SuspendedTurn
+from retinue.chat.trail import TrailStep
 from retinue.kit.clock import Instant
-from retinue.kit.continuations import Waiting
+from retinue.kit.context.continuations import ContinuationRef
 from retinue.kit.db.models import Ref, TenantRecord, index_where, table
+from retinue.kit.json_types import JsonObject
 
 
-class Channel(StrEnum):
-    """The way a message came in."""
+class ChatChannel(StrEnum):
+    """The channel a message came in on."""
 
     console = "console"
     background = "async"
@@ -31,7 +33,7 @@ class ConversationStatus(StrEnum):
 @table(
     "conversations",
     prefix="conv",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "agent_id", "session_key")],
     indexes=[
         ("tenant_id", "agent_id", "last_message_at"),
@@ -42,14 +44,14 @@ class ConversationStatus(StrEnum):
 class Conversation(TenantRecord, kw_only=True):
     """Messages between one person and one agent.
 
-    `session_id` is the caller's own name for it on the public endpoint, where `embed_key_id` and `visitor_id`
-    say whose it is; `session_key` is the three of them, so that a session has one conversation.
+    On the public endpoint `session_id` is the caller's own name for the conversation, and `embed_key_id` and
+    `visitor_id` identify its owner; `session_key` combines the three, so that a session has one conversation.
     `message_count` is also the position of the last message.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
     title: str
-    channel: Channel
+    channel: ChatChannel
     user_id: str | None = None
     session_id: str | None = None
     embed_key_id: str | None = None
@@ -66,7 +68,7 @@ class Speaker(StrEnum):
 
 
 class MessageStatus(StrEnum):
-    """`incomplete` is a reply that was cut off; what had been said of it is there."""
+    """`incomplete` is a reply that was cut off; its text up to that point is kept."""
 
     completed = "completed"
     incomplete = "incomplete"
@@ -75,17 +77,18 @@ class MessageStatus(StrEnum):
 @table(
     "messages",
     prefix="msg",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "conversation_id", "position")],
     indexes=[("tenant_id", "reply_id")],
     extra=index_where("is_stopped", "created_at"),
 )
 class Message(TenantRecord, kw_only=True):
-    """What was said; of a reply also how it came about.
+    """A message of the user or a reply of the agent, with the details of how the reply was made.
 
-    A message of a user names the reply to come (`reply_id`), so that a turn begun again after a crash gives
-    no second one. `trail` is the order of what was streamed, for resumed streams (see `streaming`).
-    `is_stopped` asks whichever process is answering to stop.
+    A user message names the reply to come (`reply_id`), so that a turn restarted after a crash stores no
+    second reply. `trail` is the order of the streamed events, for resumed streams. `rounds` says which calls
+    the model asked for at which point of the text, so that later turns send it the same conversation again.
+    `is_stopped` asks the process that is answering to stop.
     """
 
     conversation_id: Annotated[str, Ref(Conversation, cascade=True)]
@@ -96,9 +99,18 @@ class Message(TenantRecord, kw_only=True):
     reply_id: str | None = None
     is_stopped: bool = False
     details: ReplyDetails | None = None
-    trail: list[int | str] | None = None
+    trail: list[TrailStep] | None = None
+    rounds: list[CallRound] | None = None
     rating: int = 0
     comment: str | None = None
+
+
+@table("stream_followers", prefix="sfl", indexes=[("tenant_id", "message_id"), ("expires_at",)])
+class StreamFollower(TenantRecord, kw_only=True):
+    """The lease of a client that waits for the reply `message_id`, which another process streams."""
+
+    message_id: str
+    expires_at: Instant
 
 
 class TurnStatus(StrEnum):
@@ -110,28 +122,28 @@ class TurnStatus(StrEnum):
 @table(
     "chat_logs",
     prefix="log",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[
         ("tenant_id", "agent_id", "created_at"),
         ("tenant_id", "conversation_id"),
     ],
 )
 class ChatLog(TenantRecord, kw_only=True):
-    """One turn for the operator: what was asked and answered, what it took, how it ended.
+    """One turn for the operator: question, answer, cost and outcome.
 
-    It outlives the conversation, whose deletion only takes the texts.
+    A log entry outlives its conversation: deleting the conversation only erases the texts.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
     conversation_id: str
     message_id: str
-    channel: Channel
+    channel: ChatChannel
     user_id: str | None = None
     session_id: str | None = None
     embed_key_id: str | None = None
     user_message: str | None = None
     assistant_message: str | None = None
-    tool_calls: list[dict[str, Any]]
+    tool_calls: list[JsonObject]
     tool_call_count: int = 0
     message_count: int = 1
     has_usage: bool = True
@@ -141,13 +153,13 @@ class ChatLog(TenantRecord, kw_only=True):
     model: str
     response_time_ms: int
     status: TurnStatus
-    error: dict[str, Any] | None = None
+    error: JsonObject | None = None
     correlation_id: str
 
 
 @table("chat_totals", prefix="ctot", unique=[("tenant_id", "agent_id", "day")])
 class ChatTotals(TenantRecord, kw_only=True):
-    """What the purged logs of one agent and day added up to, so that statistics outlive them."""
+    """Totals of the purged logs of one agent and day, so that statistics outlive the logs."""
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
     day: str
@@ -169,7 +181,7 @@ class JobStatus(StrEnum):
     cancelled = "cancelled"
 
 
-ENDED = (JobStatus.completed, JobStatus.failed, JobStatus.cancelled)
+FINISHED_JOB_STATUSES = (JobStatus.completed, JobStatus.failed, JobStatus.cancelled)
 
 
 @table(
@@ -178,20 +190,20 @@ ENDED = (JobStatus.completed, JobStatus.failed, JobStatus.cancelled)
     indexes=[("tenant_id", "agent_id", "created_at"), ("completed_at",)],
 )
 class ChatJob(TenantRecord, kw_only=True):
-    """A turn that nobody waits for; its reply is the message `message_id`."""
+    """A turn answered in the background; its reply is the message `message_id`."""
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
     conversation_id: str
     user_message_id: str
     message_id: str
     user_id: str | None = None
-    context: dict[str, Any] | None = None
+    context: JsonObject | None = None
     callback_url: str | None = None
-    waiting: Waiting | None = None
-    """Who goes on when it has ended."""
+    waiting: ContinuationRef | None = None
+    """The continuation to resume when the job has ended."""
     status: JobStatus = JobStatus.pending
-    progress: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
+    progress: JsonObject | None = None
+    error: JsonObject | None = None
     attempt: int = 0
     started_at: Instant | None = None
     completed_at: Instant | None = None
@@ -205,10 +217,10 @@ class ChatJob(TenantRecord, kw_only=True):
     extra=index_where("is_decided", "tenant_id", "id"),
 )
 class PausedTurn(TenantRecord, kw_only=True):
-    """A turn that waits for approvals, or goes on after them: all it needs for that, until it has ended.
+    """The state of a turn that waits for approvals, or resumes after them, until it has ended.
 
-    `message_id` is the reply as far as it came. `decisions` are the answers by the ids of the approvals; with
-    the last of them it `is_decided`, and a worker goes on with it.
+    `message_id` is the reply so far. `decisions` maps approval ids to their outcomes; once all are there,
+    `is_decided` is set and a worker resumes the turn.
     """
 
     agent_id: str
@@ -218,11 +230,11 @@ class PausedTurn(TenantRecord, kw_only=True):
     job_id: str | None = None
     asker_kind: str
     asker_id: str
-    channel: Channel
-    context: dict[str, Any] | None = None
+    channel: ChatChannel
+    context: JsonObject | None = None
     max_tokens: int | None = None
     temperature: float | None = None
     stop: list[str]
-    state: Paused
-    decisions: dict[str, Decided]
+    state: SuspendedTurn
+    decisions: dict[str, CallDecision]
     is_decided: bool = False

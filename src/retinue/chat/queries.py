@@ -1,11 +1,17 @@
-from typing import Any
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
 from retinue.chat.models import ChatJob, ChatLog, Conversation, Message
+from retinue.chat.schemas import LogList
 from retinue.kit.context import Context
-from retinue.kit.db.statements import Statement, reading
-from retinue.kit.lists import Listing
+from retinue.kit.db.in_list import in_list, list_parameter
+from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.json_types import JsonObject
+from retinue.kit.lists import Listing, Slice
+from retinue.kit.principal import Principal
+from retinue.kit.schema.validation import read_instant
+from retinue.kit.timelines import Timeline
 
 CONVERSATIONS = Listing(
     Conversation,
@@ -24,17 +30,28 @@ LOGS = Listing(
     until={"to": "created_at"},
     heavy=True,
 )
+_logs = ChatLog.__table__
+_LOG_FILTERS = ("conversation_id", "channel", "status")
+_BY_TIME = Timeline(
+    ChatLog,
+    "created_at",
+    ("id",),
+    {
+        name: _logs.c[name] == sa.bindparam(name, type_=_logs.c[name].type)
+        for name in ("agent_id", "user_id", *_LOG_FILTERS)
+    },
+)
 JOBS = Listing(ChatJob, filters=("status",))
 
 _conversations, _messages = Conversation.__table__, Message.__table__
-ALL_MESSAGES = reading(
+ALL_MESSAGES = record_statement(
     Message,
     sa.select(_messages)
     .where(_messages.c.conversation_id == sa.bindparam("conversation_id"))
     .order_by(_messages.c.position),
     heavy=True,
 )
-_ACTIVE: Statement[Any] = Statement(
+_ACTIVE = Statement(
     sa.select(sa.func.count())
     .select_from(_conversations)
     .where(
@@ -44,24 +61,66 @@ _ACTIVE: Statement[Any] = Statement(
 )
 
 
-def sees_all(ctx: Context) -> bool:
-    """Whether the caller reads everyone's conversations; others read their own."""
-    return ctx.principal.may("agents:write")
+_OWN_CONVERSATION_IDS = Statement(
+    sa.select(_conversations.c.id).where(
+        in_list(_conversations.c.id, "ids"), _conversations.c.user_id == sa.bindparam("of_user")
+    )
+)
 
 
-def own_only(ctx: Context) -> dict[str, Any]:
-    """What narrows a list to what the caller may see."""
-    return {} if sees_all(ctx) else {"user_id": ctx.principal.id}
+async def page_of_logs(ctx: Context, agent_id: str, query: LogList) -> Slice[ChatLog]:
+    """Return one page of the log: by milestones in order of time, by a scan if searched (ADR 23)."""
+    if query.search or query.sort not in {None, "-created_at"}:
+        return await LOGS.page(ctx.db, query, agent_id=agent_id, **own_rows_filter(ctx))
+    filters = {name: getattr(query, name) for name in _LOG_FILTERS if getattr(query, name) is not None}
+    bounds = {
+        name: None if written is None else read_instant(shown, written.replace(" ", "+"))
+        for name, shown, written in (("since", "from", query.from_), ("until", "to", query.to))
+    }
+    return await _BY_TIME.listed(
+        ctx, query, {"agent_id": agent_id, **own_rows_filter(ctx), **filters}, **bounds
+    )
 
 
-async def find_visible(ctx: Context, conversation_id: str) -> Conversation | None:
-    found = await ctx.db.get(Conversation, conversation_id)
-    return found if found is not None and (sees_all(ctx) or found.user_id == ctx.principal.id) else None
+def can_read_all_conversations(principal: Principal) -> bool:
+    """Return whether the principal may read everyone's conversations, not only their own."""
+    return principal.may("conversations:read") and principal.may("agents:write")
+
+
+def sees_all_conversations(ctx: Context) -> bool:
+    return can_read_all_conversations(ctx.principal)
+
+
+async def find_own_conversation_ids(ctx: Context, ids: Sequence[str]) -> set[str]:
+    """Return the ids that belong to the caller's own conversations."""
+    if not ctx.principal.may("conversations:read"):
+        return set()
+    return {
+        row[0]
+        for row in await ctx.db.rows(_OWN_CONVERSATION_IDS, ids=list_parameter(ids), of_user=ctx.principal.id)
+    }
+
+
+def own_rows_filter(ctx: Context) -> JsonObject:
+    """Return the filter that limits a list to the rows the caller may see."""
+    return {} if sees_all_conversations(ctx) else {"user_id": ctx.principal.id}
+
+
+async def find_visible_conversation(ctx: Context, conversation_id: str) -> Conversation | None:
+    conversation = await ctx.db.get(Conversation, conversation_id)
+    return (
+        conversation
+        if conversation is not None
+        and (sees_all_conversations(ctx) or conversation.user_id == ctx.principal.id)
+        else None
+    )
 
 
 async def find_visible_job(ctx: Context, job_id: str) -> ChatJob | None:
-    found = await ctx.db.get(ChatJob, job_id)
-    return found if found is not None and (sees_all(ctx) or found.user_id == ctx.principal.id) else None
+    job = await ctx.db.get(ChatJob, job_id)
+    return (
+        job if job is not None and (sees_all_conversations(ctx) or job.user_id == ctx.principal.id) else None
+    )
 
 
 async def count_active(ctx: Context, agent_id: str, since: str) -> int:

@@ -4,8 +4,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.adapters.llm import Transcription
+from retinue.chat.engine.parts import CalledTool, FinishReason, ReplyDetails, Source, TokenUsage
 from retinue.chat.models import (
-    Channel,
+    ChatChannel,
     ChatJob,
     ChatLog,
     ConversationStatus,
@@ -15,28 +16,28 @@ from retinue.chat.models import (
     Speaker,
     TurnStatus,
 )
-from retinue.chat.words import CalledTool, FinishReason, ReplyDetails, Source, TokenUsage
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 
-MAX_MESSAGE = 32_000
-Text = Annotated[str, Meta(min_length=1, max_length=MAX_MESSAGE)]
+MAX_MESSAGE_LENGTH = 32_000
+MessageText = Annotated[str, Meta(min_length=1, max_length=MAX_MESSAGE_LENGTH)]
 
 
 class ChatAsk(Schema, kw_only=True):
-    message: Text
+    message: MessageText
     conversation_id: Annotated[str, Meta(max_length=64)] | None = None
-    context: dict[str, Any] | None = None
+    context: JsonObject | None = None
 
 
 class BackgroundAsk(ChatAsk, kw_only=True):
-    """When the job has ended, what its status says is posted to `callback_url`, signed like a webhook."""
+    """When the job ends, its status is posted to `callback_url`, signed like a webhook."""
 
     callback_url: Annotated[str, Meta(min_length=1, max_length=2_000)] | None = None
 
 
 class StreamQuery(msgspec.Struct, kw_only=True):
-    """`include=sub_agents` also streams what sub-agents do."""
+    """`include=sub_agents` also streams the tool calls of sub-agents."""
 
     include: Literal["sub_agents"] | None = None
 
@@ -79,7 +80,7 @@ class ChatReply(Schema, kw_only=True):
 
 
 class TranscriptionOut(Schema, kw_only=True):
-    """`text` is empty where nobody speaks."""
+    """`text` is empty if no speech was recognised."""
 
     text: str
     language: str | None
@@ -90,12 +91,12 @@ class AudioReply(ChatReply, kw_only=True):
     transcription: TranscriptionOut
 
     @classmethod
-    def heard(cls, message: Message, heard: Transcription) -> "AudioReply":
-        return cls.of(ChatReply.shown(message), transcription=TranscriptionOut.of(heard))
+    def heard(cls, message: Message, transcription: Transcription) -> "AudioReply":
+        return cls.of(ChatReply.shown(message), transcription=TranscriptionOut.of(transcription))
 
 
 class SpeechAsk(Schema, kw_only=True):
-    """Without `voice` the model's usual one."""
+    """Without `voice`, the model's default voice is used."""
 
     text: Annotated[str, Meta(min_length=1, max_length=4_096)]
     voice: Annotated[str, Meta(max_length=64)] | None = None
@@ -123,9 +124,9 @@ class JobOut(Schema, kw_only=True):
     type: Literal["chat"] = "chat"
     status: JobStatus
     conversation_id: str
-    progress: dict[str, Any] | None
+    progress: JsonObject | None
     result: ChatReply | None
-    error: dict[str, Any] | None
+    error: JsonObject | None
     attempt: int
     created_at: str
     started_at: str | None
@@ -141,7 +142,7 @@ class JobList(PageQuery, kw_only=True):
 
 
 class JobQuery(msgspec.Struct, kw_only=True):
-    """`wait` holds the answer back for so many seconds while the job has not ended."""
+    """`wait` is the maximum time in seconds to wait for the job to end before responding."""
 
     wait: Annotated[int, Meta(ge=0, le=60)] = 0
 
@@ -154,7 +155,7 @@ class ConversationOut(Schema, kw_only=True):
     id: str
     agent_id: str
     title: str
-    channel: Channel
+    channel: ChatChannel
     user_id: str | None
     session_id: str | None
     message_count: int
@@ -166,7 +167,7 @@ class ConversationOut(Schema, kw_only=True):
 class ConversationList(ListQuery, kw_only=True):
     agent_id: str | None = None
     user_id: str | None = None
-    channel: Channel | None = None
+    channel: ChatChannel | None = None
     status: ConversationStatus | None = None
 
 
@@ -180,7 +181,7 @@ class Feedback(Schema, kw_only=True):
 
 
 class MessageOut(Schema, kw_only=True):
-    """Of a user's message only the text is told; `status` is `incomplete` for a reply that was cut off."""
+    """`details` is null for user messages; `status` is `incomplete` for a reply that was cut off."""
 
     id: str
     role: Speaker
@@ -203,13 +204,13 @@ class FeedbackGiven(Schema, kw_only=True):
     comment: str | None
 
 
-class ExportQuery(msgspec.Struct, kw_only=True):
+class ConversationExportQuery(msgspec.Struct, kw_only=True):
     format: Literal["json", "md"] = "json"
 
 
 class LogList(ListQuery, kw_only=True):
     conversation_id: str | None = None
-    channel: Channel | None = None
+    channel: ChatChannel | None = None
     status: TurnStatus | None = None
     from_: str | None = msgspec.field(name="from", default=None)
     to: str | None = None
@@ -220,17 +221,17 @@ class LogOut(Schema, kw_only=True):
     agent_id: str
     conversation_id: str
     message_id: str
-    channel: Channel
+    channel: ChatChannel
     user_id: str | None
     session_id: str | None
     user_message: str | None
     assistant_message: str | None
-    tool_calls: list[dict[str, Any]]
+    tool_calls: list[JsonObject]
     usage: TokenUsage | None
     model: str
     response_time_ms: int
     status: TurnStatus
-    error: dict[str, Any] | None
+    error: JsonObject | None
     correlation_id: str
     created_at: str
 
@@ -257,7 +258,7 @@ class LogSettingsUpdate(Schema, kw_only=True):
 Period = Literal["24h", "7d", "30d", "90d", "all_time"]
 
 
-class StatsQuery(msgspec.Struct, kw_only=True):
+class AgentStatsQuery(msgspec.Struct, kw_only=True):
     period: Period = "all_time"
 
 

@@ -1,4 +1,4 @@
-"""What an agent's turns add up to: the logs of the period, and what was kept of those that were purged."""
+"""Statistics of an agent's turns: the logs of the period plus the totals of purged logs."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from retinue.chat.queries import count_active
 from retinue.chat.schemas import AgentStats, Period, StatusOut, TrainingOut
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
-from retinue.knowledge.service import training
-from retinue.providers.resolving import is_configured
+from retinue.knowledge.service import load_training
+from retinue.providers.model_resolution import is_configured
 
-ACTIVE_S = 30 * 60
+ACTIVE_SECONDS = 30 * 60
 _HOURS: dict[Period, int] = {"24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24}
 
 _logs, _totals = ChatLog.__table__, ChatTotals.__table__
@@ -22,8 +22,8 @@ _failed = sa.case((_logs.c.status == TurnStatus.failed.value, 1), else_=0)
 _AGENT: Any = sa.bindparam("agent_id")
 _SINCE: Any = sa.bindparam("since")
 
-# Every statement gives the same columns: turns, failed, messages, tokens, tool calls, time, cost.
-_LOGGED: Statement[Any] = Statement(
+# Both statements return the same columns: turns, failed, messages, tokens, tool calls, time, cost.
+_LOGGED = Statement(
     sa.select(
         sa.func.count(),
         sa.func.coalesce(sa.func.sum(_failed), 0),
@@ -35,7 +35,7 @@ _LOGGED: Statement[Any] = Statement(
     ).where(_logs.c.agent_id == _AGENT, _logs.c.created_at >= _SINCE),
     heavy=True,
 )
-_PURGED: Statement[Any] = Statement(
+_PURGED = Statement(
     sa.select(
         *(
             sa.func.coalesce(sa.func.sum(_totals.c[name]), 0)
@@ -43,13 +43,13 @@ _PURGED: Statement[Any] = Statement(
         )
     ).where(_totals.c.agent_id == _AGENT, _totals.c.day >= _SINCE)
 )
-_CONVERSATIONS: Statement[Any] = Statement(
+_CONVERSATIONS = Statement(
     sa.select(sa.func.count())
     .select_from(_conversations)
     .where(_conversations.c.agent_id == _AGENT, _conversations.c.created_at >= _SINCE),
     heavy=True,
 )
-_FEEDBACK: Statement[Any] = Statement(
+_FEEDBACK = Statement(
     sa.select(_messages.c.rating, sa.func.count())
     .where(
         _messages.c.rating != 0,
@@ -70,7 +70,7 @@ async def collect(ctx: Context, agent: Agent, period: Period) -> AgentStats:
     assert logged is not None
     assert purged is not None
     turns, failed, messages, tokens, tool_calls, time_ms, cost = (
-        one + other for one, other in zip(logged, purged, strict=True)
+        logged_sum + purged_sum for logged_sum, purged_sum in zip(logged, purged, strict=True)
     )
     ratings = {row[0]: int(row[1]) for row in await ctx.db.rows(_FEEDBACK, agent_id=agent.id, since=since)}
     return AgentStats(
@@ -97,13 +97,13 @@ async def _can_answer(ctx: Context, agent: Agent) -> bool:
 
 
 async def status(ctx: Context, agent: Agent) -> StatusOut:
-    progress = await training(ctx, agent.knowledge_base_id)
+    progress = await load_training(ctx, agent.knowledge_base_id)
     is_training = progress.status == "training"
     is_online = agent.status is AgentStatus.published and await _can_answer(ctx, agent)
     return StatusOut(
         agent_id=agent.id,
         status="training" if is_training else agent.status,
         is_online=is_online,
-        active_conversations=await count_active(ctx, agent.id, ctx.clock.ahead(-ACTIVE_S)),
+        active_conversations=await count_active(ctx, agent.id, ctx.clock.ahead(-ACTIVE_SECONDS)),
         training=TrainingOut.of(progress),
     )

@@ -1,56 +1,75 @@
-"""An agent as a tool: `config.kind = "agent"`; the input is a message to it, and its reply the output."""
+"""An agent as a tool (`config.kind = "agent"`): the input is a message, the output its reply."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from retinue.agents.errors import AgentNotFound
 from retinue.agents.models import Agent
-from retinue.chat import answering, turns
-from retinue.chat.asking import Ask
-from retinue.chat.conducting import conduct
-from retinue.chat.models import Channel
+from retinue.chat.models import ChatChannel
+from retinue.chat.replies import blocking
+from retinue.chat.turn import storage
+from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.runner import run_turn
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid, RetinueError
-from retinue.kit.tool_kinds import ToolRun
+from retinue.kit.context.tool_kinds import ToolConfig, ToolKind, ToolRun, parse_tool_config
+from retinue.kit.errors import InternalError, Invalid
+from retinue.kit.json_types import JsonObject
 
-_LONGEST_MESSAGE = 32_000
+_MAX_MESSAGE_LENGTH = 32_000
 
 
-class ToolNotConfigured(RetinueError):
-    """config.agent_id must name an agent."""
+class AgentToolNotConfigured(InternalError):
+    """The tool has no agent. Set config.agent_id to the id of an agent."""
 
-    status, code = 422, "not_configured"
+    code = "not_configured"
+    shown_in = "tool executions"
+
+
+class AgentToolConfig(ToolConfig, kw_only=True):
+    """Configuration of a `custom` tool that asks an agent."""
+
+    kind: Literal["agent"]
+    agent_id: str
 
 
 class _Input(msgspec.Struct):
     message: str
-    context: dict[str, Any] | None = None
+    context: JsonObject | None = None
 
 
 async def run(ctx: Context, call: ToolRun) -> Any:
-    """What the agent says; whoever called it waits, so nobody below uses a tool that needs an approval."""
-    agent_id = call.config.get("agent_id")
-    if not isinstance(agent_id, str) or not agent_id:
-        raise ToolNotConfigured
-    given = _read(call.input)
-    agent = await ctx.db.get(Agent, agent_id)
+    """Return the agent's reply; the caller waits, so tools that need an approval are refused."""
+    config = parse_tool_config(call, AgentToolConfig, AgentToolNotConfigured)
+    if not config.agent_id:
+        raise AgentToolNotConfigured
+    tool_input = _parse_input(call.input)
+    agent = await ctx.db.get(Agent, config.agent_id)
     if agent is None:
         raise AgentNotFound
-    ask = Ask(agent=agent, message=given.message, channel=Channel.tool, context=given.context, depth=1)
+    request = TurnRequest(
+        agent=agent, message=tool_input.message, channel=ChatChannel.tool, context=tool_input.context, depth=1
+    )
     if call.agent_id is None:
-        reply = await answering.reply(ctx, ask)
+        reply = await blocking.reply(ctx, request)
     else:
-        # The agent that calls it holds a place already, and would wait for another one of its own.
-        reply = await conduct(ctx, await turns.begin(ctx, ask))
+        # The calling agent already holds a slot, and this turn runs within it.
+        async with BudgetReservation(ctx) as reservation:
+            reply = await run_turn(
+                ctx, await storage.start_turn(ctx, request, reservation=reservation), reservation=reservation
+            )
     return {"reply": reply.content, "conversation_id": reply.conversation_id, "message_id": reply.id}
 
 
-def _read(given: dict[str, Any]) -> _Input:
+def _parse_input(raw: JsonObject) -> _Input:
     try:
-        read = msgspec.convert(given, _Input)
+        parsed = msgspec.convert(raw, _Input)
     except msgspec.ValidationError:
-        raise Invalid({"input": "must have a message, and may have a context object"}) from None
-    if not read.message.strip() or len(read.message) > _LONGEST_MESSAGE:
-        raise Invalid({"message": f"must have 1 to {_LONGEST_MESSAGE} characters"})
-    return read
+        raise Invalid({"input": "must be an object with `message` and optionally `context`"}) from None
+    if not parsed.message.strip() or len(parsed.message) > _MAX_MESSAGE_LENGTH:
+        raise Invalid({"message": f"must have 1 to {_MAX_MESSAGE_LENGTH} characters"})
+    return parsed
+
+
+TOOL_KIND = ToolKind(name="agent", run=run, config=AgentToolConfig)

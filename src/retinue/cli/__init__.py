@@ -9,11 +9,10 @@ import typer
 
 from retinue import __version__
 from retinue.kit.errors import CannotStart, RetinueError
-from retinue.kit.settings import BadSetting, Settings, load
+from retinue.kit.settings import BadSetting, Settings, load_settings
 
 app = typer.Typer(
     name="retinue",
-    help="Build and run AI agents on your own machines.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -28,12 +27,28 @@ app.add_typer(vault, name="vault")
 app.add_typer(models, name="models")
 
 
-def read_settings() -> Settings:
-    """The settings of this process; a bad one ends it here, before anything is opened."""
-    settings, warnings = load(os.environ, Path(".env"))
+def read_settings(**changed: str) -> Settings:
+    """Return the settings of this process; an invalid one ends it before anything is opened."""
+    settings, warnings = load_settings({**os.environ, **changed}, Path(".env"))
     for warning in warnings:
         typer.echo(f"retinue: {warning}", err=True)
     return settings
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    """Build and run AI agents on your own machines."""
 
 
 @app.command()
@@ -45,17 +60,17 @@ def version() -> None:
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to bind; 0 takes a free one.", min=0, max=65535)] = 8080,
+    port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.", min=0, max=65535)] = 8080,
 ) -> None:
     """Start the API and, unless RETINUE_WORKER=off, a worker inside it."""
-    from retinue.cli.serving import run_server
+    from retinue.cli.serve_command import run_server
 
     run_server(read_settings(), host, port)
 
 
 @app.command()
 def worker() -> None:
-    """Run background jobs in a process of their own."""
+    """Run background jobs in a separate process."""
     from retinue.worker import run_worker
 
     run_worker(read_settings())
@@ -63,7 +78,7 @@ def worker() -> None:
 
 @app.command()
 def migrate() -> None:
-    """Bring the database to the current schema."""
+    """Migrate the database to the current schema."""
     from retinue.cli.maintenance import run_migrations
 
     run_migrations(read_settings())
@@ -77,16 +92,16 @@ def openapi() -> None:
     sys.stdout.buffer.write(openapi_document())
 
 
-_Tenant = Annotated[str, typer.Option(help="Id or name of the tenant; needed where there are several.")]
+_Tenant = Annotated[str, typer.Option(help="Id or name of the tenant; required if there are several.")]
 
 
 @app.command("export")
 def export_tenant(
     tenant: _Tenant = "",
-    output: Annotated[Path | None, typer.Option(help="The file to write; else it is printed.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The file to write; printed if left out.")] = None,
     format: Annotated[str, typer.Option(help="yaml or json.")] = "yaml",
 ) -> None:
-    """Write agents, tools, data tables and workflows as one file, without secrets."""
+    """Write agents, tools, data tables, workflows and forms to one file, without secrets."""
     from retinue.cli.tenant_file.commands import run_export
 
     run_export(read_settings(), tenant, output, format)
@@ -94,11 +109,15 @@ def export_tenant(
 
 @app.command("apply")
 def apply_tenant(
-    file: Annotated[Path, typer.Argument(help="What `retinue export` wrote.", exists=True, dir_okay=False)],
+    file: Annotated[
+        Path, typer.Argument(help="A file written by `retinue export`.", exists=True, dir_okay=False)
+    ],
     tenant: _Tenant = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; else it is only shown.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Apply the changes instead of only showing them.")
+    ] = False,
 ) -> None:
-    """Make the tenant what the file says, in one transaction."""
+    """Change the tenant to match the file, in one transaction."""
     from retinue.cli.tenant_file.commands import run_apply
 
     run_apply(read_settings(), tenant, file, is_agreed=yes)
@@ -109,7 +128,9 @@ def create_admin(
     email: Annotated[str, typer.Argument(help="Address of the new super administrator.")],
     password: Annotated[
         str,
-        typer.Option(prompt=True, hide_input=True, confirmation_prompt=True, help="Asked for when left out."),
+        typer.Option(
+            prompt=True, hide_input=True, confirmation_prompt=True, help="Prompted for if left out."
+        ),
     ],
 ) -> None:
     """Create a super administrator in the default tenant."""
@@ -118,9 +139,22 @@ def create_admin(
     run_create_admin(read_settings(), email, password)
 
 
+@admin.command("reset-password")
+def reset_password(
+    email: Annotated[str, typer.Argument(help="Address of the account.")],
+    base_url: Annotated[
+        str, typer.Option(help="The server's public address; defaults to RETINUE_BASE_URL.")
+    ] = "",
+) -> None:
+    """Print a single-use link, valid for one hour, for choosing a new password."""
+    from retinue.cli.maintenance import run_reset_password
+
+    run_reset_password(read_settings(**({"RETINUE_BASE_URL": base_url} if base_url else {})), email)
+
+
 @audit.command("verify")
 def verify_audit() -> None:
-    """Check every tenant's audit chain; names the first bad row."""
+    """Verify every tenant's audit chain and name the first invalid row."""
     from retinue.cli.maintenance import run_audit_verification
 
     run_audit_verification(read_settings())
@@ -128,8 +162,8 @@ def verify_audit() -> None:
 
 @vault.command("rotate-key")
 def rotate_key() -> None:
-    """Make a new key the active one and re-wrap every secret under it, while the server runs."""
-    from retinue.cli.vaulting import run_rotate_key
+    """Activate a new key and re-wrap every secret with it, while the server runs."""
+    from retinue.cli.vault_commands import run_rotate_key
 
     run_rotate_key(read_settings())
 
@@ -137,57 +171,57 @@ def rotate_key() -> None:
 @vault.command("rotate-root")
 def rotate_root(
     new_key: Annotated[
-        str, typer.Option(help="The new master key, 32 bytes base64; a fresh one is made when left out.")
+        str, typer.Option(help="The new master key, 32 bytes in base64; generated if left out.")
     ] = "",
 ) -> None:
     """Wrap the key ring with another master key."""
-    from retinue.cli.vaulting import run_rotate_root
+    from retinue.cli.vault_commands import run_rotate_root
 
     run_rotate_root(read_settings(), new_key)
 
 
 @vault.command("rotate-signing-key")
 def rotate_signing_key() -> None:
-    """Sign new access tokens with a new key; tokens of the old one stay good until they expire."""
-    from retinue.cli.vaulting import run_rotate_signing_key
+    """Sign new access tokens with a new key; existing tokens stay valid until they expire."""
+    from retinue.cli.vault_commands import run_rotate_signing_key
 
     run_rotate_signing_key(read_settings())
 
 
 @vault.command("status")
 def vault_status() -> None:
-    """Show the key versions and how many secrets each one holds."""
-    from retinue.cli.vaulting import run_status
+    """Show the key versions and the number of secrets each one protects."""
+    from retinue.cli.vault_commands import run_status
 
     run_status(read_settings())
 
 
 @models.command("pull")
 def pull_models() -> None:
-    """Fetch the weights of the embedded models that are not here yet."""
-    from retinue.cli.modelling import run_pull
+    """Download the missing weights of the embedded models."""
+    from retinue.cli.model_commands import run_pull
 
     run_pull(read_settings())
 
 
 @models.command("list")
 def list_models() -> None:
-    """Show the embedded models, their licences, and whether their weights are here."""
-    from retinue.cli.modelling import run_list
+    """Show the embedded models, their licences, and whether their weights are installed."""
+    from retinue.cli.model_commands import run_list
 
     run_list(read_settings())
 
 
 def main() -> None:
-    """Run the command; what stops it for a known reason is told in one line, not in a traceback."""
+    """Run the command; known failures are printed as one line without a traceback."""
     try:
         app()
     except BadSetting as error:
-        _give_up(error, 2)
+        _exit_with_error(error, 2)
     except (CannotStart, RetinueError) as error:
-        _give_up(error, 1)
+        _exit_with_error(error, 1)
 
 
-def _give_up(error: Exception, code: int) -> None:
+def _exit_with_error(error: Exception, code: int) -> None:
     typer.echo(f"retinue: {error}", err=True)
     sys.exit(code)

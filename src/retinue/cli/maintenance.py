@@ -1,4 +1,4 @@
-"""Commands that open the instance, do one thing and leave."""
+"""Commands that open the instance, do one thing and exit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,38 +6,60 @@ from collections.abc import Awaitable, Callable
 import typer
 
 from retinue.auth.bootstrap import create_admin
+from retinue.auth.password_change import PrintedLink, issue_reset_link
 from retinue.kit.context import Caller, Context
-from retinue.kit.db.engine import database_for
-from retinue.kit.events.verify import verify_chain
-from retinue.kit.instance import Instance
-from retinue.kit.logging import configure
+from retinue.kit.context.instance import Instance
+from retinue.kit.db.databases import database_for, sqlite_path
+from retinue.kit.durable_files import private_umask
+from retinue.kit.events.audit_verification import verify_chain
+from retinue.kit.logging import configure_logging
 from retinue.kit.principal import SYSTEM
 from retinue.kit.settings import Settings
+from retinue.kit.vault import root_keys
 from retinue.migrations.upgrade import head, upgrade
 from retinue.tenants.models import Tenant
-from retinue.wiring import close_instance, open_instance, with_base_url
+from retinue.wiring import DEFAULT_BASE_URL, close_instance, command_settings, open_instance
+
+_COMMAND_LINE = Caller(correlation_id="cor_command_line")
 
 
 def with_instance(
     settings: Settings, action: Callable[[Instance], Awaitable[bool]], *, may_migrate: bool = False
 ) -> None:
-    """Run `action` on the opened instance; the process fails when it says no."""
-    configure(settings)
+    """Run `action` on the opened instance; the process fails if it returns False."""
+    configure_logging(settings)
+    if not may_migrate:
+        # Report an unusable key before anything else.
+        root_keys(settings, may_create=False)
+        require_instance(settings)
 
     async def run() -> bool:
-        instance = await open_instance(with_base_url(settings, "127.0.0.1", 8080), may_migrate=may_migrate)
+        instance = await open_instance(command_settings(settings), may_migrate=may_migrate)
         try:
             return await action(instance)
         finally:
             await close_instance(instance)
 
-    if not asyncio.run(run()):
+    with private_umask():
+        is_done = asyncio.run(run())
+    if not is_done:
+        raise typer.Exit(1)
+
+
+def require_instance(settings: Settings) -> None:
+    """End the command if there is no instance, instead of creating an empty one and reporting on that."""
+    if not settings.database_url and not sqlite_path(settings).exists():
+        typer.echo(
+            f"retinue: there is no instance in {settings.data_dir.absolute()}. Run the command in the folder "
+            "of the server, or set RETINUE_DATA_DIR.",
+            err=True,
+        )
         raise typer.Exit(1)
 
 
 def command_context(instance: Instance) -> Context:
-    """Reads freely: a look at everything must not hold up the writers of a running server."""
-    return Context(instance, SYSTEM, Caller(correlation_id="cor_command_line"), reads_freely=True)
+    """Return a context that reads outside transactions, so as not to block a running server's writers."""
+    return Context(instance, SYSTEM, _COMMAND_LINE, reads_outside_transaction=True)
 
 
 def run_migrations(settings: Settings) -> None:
@@ -49,7 +71,8 @@ def run_migrations(settings: Settings) -> None:
         finally:
             await database.close()
 
-    changed = asyncio.run(run())
+    with private_umask():
+        changed = asyncio.run(run())
     typer.echo(f"{'migrated to' if changed else 'already at'} revision {head()}")
 
 
@@ -60,6 +83,32 @@ def run_create_admin(settings: Settings, email: str, password: str) -> None:
         return True
 
     with_instance(settings, action, may_migrate=True)
+
+
+def run_reset_password(settings: Settings, email: str) -> None:
+    """Print only the link to stdout, so that it can be piped; notes go to stderr."""
+
+    async def action(instance: Instance) -> bool:
+        async with Context(instance, SYSTEM, _COMMAND_LINE) as ctx:
+            link = await issue_reset_link(ctx, email)
+        typer.echo(link.url)
+        typer.echo(_link_notes(link, has_address=bool(settings.base_url)), err=True)
+        return True
+
+    with_instance(settings, action)
+
+
+def _link_notes(link: PrintedLink, *, has_address: bool) -> str:
+    notes = [f"Open the link within one hour to choose a new password for {link.email}."]
+    notes.append("It works once and ends every session of the account; earlier links are void.")
+    if link.has_second_factor:
+        notes.append("The second factor stays and is asked for at the next sign-in.")
+    if not has_address:
+        notes.append(
+            f"RETINUE_BASE_URL is not set, so the link assumes {DEFAULT_BASE_URL}. If the server listens "
+            "elsewhere, pass its address: --base-url http://127.0.0.1:9000"
+        )
+    return "\n".join(notes)
 
 
 def run_audit_verification(settings: Settings) -> None:

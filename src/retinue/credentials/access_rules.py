@@ -1,70 +1,70 @@
-"""Who may do what with a credential.
+"""Access rules of credentials.
 
-Without a rule, everything of the tenant may use a credential; from the first rule on, only those whom a rule
-names. `manage` contains `reveal`, and `reveal` contains `use`. Rules that let a person or a role reveal or
-manage give these more rights and shut nobody out. Whoever holds `credentials:reveal` needs no rule to reveal.
-To let others reveal takes that permission or a `manage` rule; any other change takes `credentials:write`.
-A rule that has expired allows nothing, and still keeps the others out.
+Without a rule, everything in the tenant may use a credential; from the first rule on, only those that a rule
+names. `manage` includes `reveal`, and `reveal` includes `use`. Rules that let a user or a role reveal or
+manage only add rights and exclude nobody. Holders of `credentials:reveal` need no rule to reveal.
+Letting others reveal requires that permission or a `manage` rule; other changes require `credentials:write`.
+An expired rule allows nothing, but still excludes everybody it does not name.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from retinue.access.models import Role
 from retinue.credentials.errors import AccessRuleNotFound
 from retinue.credentials.events import CredentialAccessGranted, CredentialAccessRevoked
 from retinue.credentials.expiry import read_expiry
 from retinue.credentials.models import AccessPermission, AccessRule, Credential, IntegrationType
-from retinue.credentials.queries import hold
+from retinue.credentials.queries import lock_credential
 from retinue.credentials.schemas import AccessGrant
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, Invalid
+from retinue.kit.json_types import JsonObject
 from retinue.users.models import User
 
 Integration = tuple[str, str]
 """The type of an integration and its id."""
 
-REVEAL = "credentials:reveal"
+REVEAL_PERMISSION = "credentials:reveal"
 
-_PERSONS = {IntegrationType.user, IntegrationType.role}
+_PERSON_TYPES = {IntegrationType.user, IntegrationType.role}
 _LEVELS = (AccessPermission.use, AccessPermission.reveal, AccessPermission.manage)
 
 
-def persons(ctx: Context) -> set[Integration]:
-    """The caller as rules name it: the user, and everyone of the user's role."""
+def integrations_of_caller(ctx: Context) -> set[Integration]:
+    """Return the caller as rules name it: by user and by role."""
     return {
         (IntegrationType.user.value, ctx.principal.id),
         (IntegrationType.role.value, ctx.principal.role),
     }
 
 
-def admits(rules: Iterable[AccessRule], integrations: set[Integration], now: Instant) -> bool:
-    """Whether one of these may use the credential that has these rules."""
-    found = list(rules)
-    return all(_is_for_a_person(rule) for rule in found) or any(
-        _allows(rule, integrations, AccessPermission.use, now) for rule in found
+def allows_use(rules: Iterable[AccessRule], integrations: set[Integration], now: Instant) -> bool:
+    """Return whether the rules let one of the integrations use the credential."""
+    all_rules = list(rules)
+    return all(_is_for_a_person(rule) for rule in all_rules) or any(
+        _allows(rule, integrations, AccessPermission.use, now) for rule in all_rules
     )
 
 
 async def may_reveal(ctx: Context, credential: Credential) -> bool:
-    return ctx.principal.may(REVEAL) or await _has_rule(ctx, credential, AccessPermission.reveal)
+    return ctx.principal.may(REVEAL_PERMISSION) or await _has_rule(ctx, credential, AccessPermission.reveal)
 
 
-async def knows(ctx: Context, credential: Credential) -> bool:
-    """Whether the caller knows the secrets anyway: entered all of them, or may reveal them."""
+async def knows_secrets(ctx: Context, credential: Credential) -> bool:
+    """Return whether the caller entered all the secrets or may reveal them."""
     entered = bool(credential.entered_by) and credential.entered_by == ctx.principal.id
     return entered or await may_reveal(ctx, credential)
 
 
 async def grant(ctx: Context, credential: Credential, body: AccessGrant) -> tuple[AccessRule, bool]:
-    """The rule, and whether it is new; the same grant again only changes until when it holds."""
-    if body.permission is not AccessPermission.use and body.integration_type in _PERSONS:
-        await _require_to_manage(ctx, credential)
+    """Return the rule and whether it is new; repeating a grant only changes its expiry."""
+    if body.permission is not AccessPermission.use and body.integration_type in _PERSON_TYPES:
+        await _require_manage(ctx, credential)
     expires_at = read_expiry(ctx, body.expires_at)
     await _check_person(ctx, body)
-    await hold(ctx, credential.id)
-    same: dict[str, Any] = {
+    await lock_credential(ctx, credential.id)
+    same: JsonObject = {
         "credential_id": credential.id,
         "integration_type": body.integration_type,
         "integration_id": body.integration_id,
@@ -83,22 +83,22 @@ async def grant(ctx: Context, credential: Credential, body: AccessGrant) -> tupl
 
 
 async def revoke(ctx: Context, credential: Credential, rule: AccessRule) -> None:
-    await hold(ctx, credential.id)
-    held = await ctx.db.find(AccessRule, id=rule.id, credential_id=credential.id)
-    if held is None:
+    await lock_credential(ctx, credential.id)
+    locked = await ctx.db.find(AccessRule, id=rule.id, credential_id=credential.id)
+    if locked is None:
         raise AccessRuleNotFound
-    await ctx.db.delete(held)
+    await ctx.db.delete(locked)
     ctx.emit(CredentialAccessRevoked.about(credential, rule_id=rule.id, integration=_shown(rule)))
 
 
 def _is_for_a_person(rule: AccessRule) -> bool:
-    """Whether the rule only adds to what a person or a role may do."""
-    return rule.integration_type in _PERSONS and rule.permission is not AccessPermission.use
+    """Return whether the rule only adds rights of a user or a role."""
+    return rule.integration_type in _PERSON_TYPES and rule.permission is not AccessPermission.use
 
 
-def _allows(rule: AccessRule, who: set[Integration], permission: AccessPermission, now: Instant) -> bool:
+def _allows(rule: AccessRule, holders: set[Integration], permission: AccessPermission, now: Instant) -> bool:
     return (
-        (rule.integration_type.value, rule.integration_id) in who
+        (rule.integration_type.value, rule.integration_id) in holders
         and _LEVELS.index(rule.permission) >= _LEVELS.index(permission)
         and (rule.expires_at is None or rule.expires_at > now)
     )
@@ -106,17 +106,19 @@ def _allows(rule: AccessRule, who: set[Integration], permission: AccessPermissio
 
 async def _has_rule(ctx: Context, credential: Credential, permission: AccessPermission) -> bool:
     rules = await ctx.db.all(AccessRule, credential_id=credential.id)
-    return any(_allows(rule, persons(ctx), permission, ctx.now) for rule in rules)
+    return any(_allows(rule, integrations_of_caller(ctx), permission, ctx.now) for rule in rules)
 
 
-async def _require_to_manage(ctx: Context, credential: Credential) -> None:
-    """Else whoever may write rules could let themselves read every secret."""
-    if not ctx.principal.may(REVEAL) and not await _has_rule(ctx, credential, AccessPermission.manage):
-        raise Forbidden(REVEAL, ctx.principal.role)
+async def _require_manage(ctx: Context, credential: Credential) -> None:
+    """Require more than the permission to write rules, which would let its holders reveal every secret."""
+    if not ctx.principal.may(REVEAL_PERMISSION) and not await _has_rule(
+        ctx, credential, AccessPermission.manage
+    ):
+        raise Forbidden(REVEAL_PERMISSION, ctx.principal.role)
 
 
 async def _check_person(ctx: Context, body: AccessGrant) -> None:
-    """People and roles are known here; what else a rule names may be made later."""
+    """Validate users and roles; other integrations may be created later."""
     if body.integration_type is IntegrationType.role and body.integration_id not in set(Role):
         raise Invalid({"integration_id": f"must be one of {', '.join(Role)}"})
     if body.integration_type is IntegrationType.user and not await ctx.db.get(User, body.integration_id):

@@ -1,4 +1,4 @@
-"""The audit trail of credentials: their rows of the tenant's chain, in the shape the contract promises."""
+"""The audit trail of credentials: their entries of the tenant's audit log, in the specified form."""
 
 from typing import Any
 
@@ -9,13 +9,14 @@ from retinue.credentials.schemas import AuditActor, AuditQuery, AuditRecord
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.events.models import AuditEntry
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, Page
 from retinue.users.models import User
 
 _entries = AuditEntry.__table__
 _users = User.__table__
 
-# Both databases read a field of a JSON column with the same operator.
+# `->>` reads a field of a JSON column in both databases.
 _actor_id = _entries.c.actor.op("->>", return_type=sa.Text())(sa.literal("id"))
 _LISTING = Listing(
     AuditEntry,
@@ -27,12 +28,12 @@ _LISTING = Listing(
     only=(_entries.c.action.startswith(PREFIX, autoescape=True),),
     default_sort="-sequence",
 )
-_NO_WAY: dict[str, Any] = {"tool_id": None, "agent_id": None, "execution_id": None}
+_EMPTY_VIA: JsonObject = {"tool_id": None, "agent_id": None, "execution_id": None}
 
 
 async def page(ctx: Context, query: AuditQuery, credential_id: str | None = None) -> Page[AuditRecord]:
-    """The newest first; of one credential or of all, those that are gone included."""
-    narrowed: dict[str, Any] = {}
+    """Return entries of one credential or of all, including deleted ones, newest first."""
+    narrowed: JsonObject = {}
     if credential_id is not None:
         narrowed["subject_id"] = credential_id
     if query.action is not None:
@@ -43,7 +44,7 @@ async def page(ctx: Context, query: AuditQuery, credential_id: str | None = None
 
 
 async def _names(ctx: Context, ids: set[str]) -> dict[str, str]:
-    """What the users among these are called now."""
+    """Return the current names of the users among these ids."""
     if not ids:
         return {}
     wanted = sa.select(_users.c.id, _users.c.first_name, _users.c.last_name).where(
@@ -64,7 +65,7 @@ def _record(entry: AuditEntry, names: dict[str, str]) -> AuditRecord:
         credential_name=name,
         action=entry.action.removeprefix(PREFIX),
         actor=AuditActor(type=entry.actor["type"], id=actor_id, name=names.get(actor_id)),
-        via={**_NO_WAY, **via} if via else None,
+        via={**_EMPTY_VIA, **via} if via else None,
         metadata=metadata,
         prev_hash=entry.previous_hash,
     )

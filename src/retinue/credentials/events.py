@@ -1,15 +1,16 @@
 from typing import Any, Self
 
 from retinue.kit.events.declare import Event, event
+from retinue.kit.json_types import JsonObject
 
-# Every event of this domain is a row of the audit trail under `system.credential.<action>`.
+# Every event of this domain is audited as `system.credential.<action>`.
 PREFIX = "system.credential."
 
 _EXAMPLE = {"credential_id": "cred_…", "credential_name": "CRM key"}
 
 
 class CredentialEvent(Event, kw_only=True):
-    """The name is stored with the event: it is shown after the credential is gone."""
+    """Includes the name, so that it is known after the credential is deleted."""
 
     credential_id: str
     credential_name: str
@@ -21,14 +22,14 @@ class CredentialEvent(Event, kw_only=True):
 
 @event(PREFIX + "created", subject="credential_id", audited=True, example={**_EXAMPLE, "type": "api_key"})
 class CredentialCreated(CredentialEvent, kw_only=True):
-    """A credential was put into the vault."""
+    """A credential was created."""
 
     type: str
 
 
 @event(PREFIX + "updated", subject="credential_id", audited=True, example={**_EXAMPLE, "changed": ["name"]})
 class CredentialUpdated(CredentialEvent, kw_only=True):
-    """A credential's name, description, metadata or expiry changed."""
+    """The name, description, metadata or expiry of a credential was changed."""
 
     changed: list[str]
 
@@ -68,19 +69,19 @@ class CredentialRevealed(CredentialEvent, kw_only=True):
 class CredentialUsed(CredentialEvent, kw_only=True):
     """A tool, channel or provider key used a credential."""
 
-    via: dict[str, Any]
+    via: JsonObject
 
 
 @event(PREFIX + "access_denied", subject="credential_id", audited=True, example={**_EXAMPLE, "via": {}})
 class CredentialAccessRefused(CredentialEvent, kw_only=True):
-    """Someone or something wanted a credential that it may not have, or have sent to where it wanted."""
+    """The use of a credential, or its use at a destination, was denied."""
 
-    via: dict[str, Any]
+    via: JsonObject
 
 
 @event(PREFIX + "tested", subject="credential_id", audited=True, listed=False, example=_EXAMPLE)
 class CredentialTested(CredentialEvent, kw_only=True):
-    """A credential was tried at its counterpart."""
+    """A credential was tested."""
 
 
 @event(PREFIX + "refreshed", subject="credential_id", audited=True, listed=False, example=_EXAMPLE)
@@ -100,7 +101,7 @@ class CredentialRefreshFailed(CredentialEvent, kw_only=True):
     example={**_EXAMPLE, "rule_id": "cra_…", "integration": {"type": "tool", "id": "tool_…"}},
 )
 class CredentialAccessGranted(CredentialEvent, kw_only=True):
-    """An integration may use a credential from now on."""
+    """An access rule was added to a credential, or its expiry was changed."""
 
     rule_id: str
     integration: dict[str, str]
@@ -113,7 +114,7 @@ class CredentialAccessGranted(CredentialEvent, kw_only=True):
     example={**_EXAMPLE, "rule_id": "cra_…", "integration": {"type": "tool", "id": "tool_…"}},
 )
 class CredentialAccessRevoked(CredentialEvent, kw_only=True):
-    """An integration may no longer use a credential."""
+    """An access rule was removed from a credential."""
 
     rule_id: str
     integration: dict[str, str]
@@ -126,7 +127,7 @@ class CredentialAccessRevoked(CredentialEvent, kw_only=True):
     example={**_EXAMPLE, "destination": "https://api.example.com"},
 )
 class CredentialDestinationAdded(CredentialEvent, kw_only=True):
-    """A credential may be sent to another destination from now on."""
+    """A destination was added to those a credential may be sent to."""
 
     destination: str
 
@@ -150,6 +151,6 @@ class CredentialExpiring(CredentialEvent, kw_only=True):
     example={**_EXAMPLE, "expires_at": "2026-12-01T00:00:00.000000Z"},
 )
 class CredentialExpired(CredentialEvent, kw_only=True):
-    """A credential has expired and is no longer used."""
+    """A credential has expired and can no longer be used."""
 
     expires_at: str

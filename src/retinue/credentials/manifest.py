@@ -15,16 +15,16 @@ from retinue.credentials.events import (
     CredentialUpdated,
     CredentialUsed,
 )
-from retinue.credentials.jobs import announce_expiries, renew_token, renew_tokens
+from retinue.credentials.jobs import JOBS
 from retinue.credentials.models import AccessRule, Credential
 from retinue.credentials.routes import routes
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
 
 manifest = Manifest(
     name="credentials",
     records=(Credential, AccessRule),
     routes=(routes,),
-    jobs=(renew_tokens, renew_token, announce_expiries),
+    jobs=JOBS,
     events=(
         CredentialCreated,
         CredentialUpdated,

@@ -1,10 +1,8 @@
-"""What stands beside a credential's secrets: anything, in the clear; four keys of it mean something to us.
+"""The metadata of a credential: any JSON, stored in clear. Four keys have a meaning.
 
-`test_url` is asked when the credential is tested, and `header_name` says in which header a key is sent there;
-`db_type` says what kind of database it is for; `allowed_hosts` are further places its secrets may be sent to.
+`test_url` is called to test the credential, and `header_name` is the header that an API key is sent in there;
+`db_type` is the type of its database; `allowed_hosts` are further destinations of its secrets.
 """
-
-from typing import Any
 
 import msgspec
 
@@ -13,65 +11,64 @@ from retinue.credentials.kinds import depth
 from retinue.kit.context import Context
 from retinue.kit.egress import Egress, EgressRefused, check_custom_headers
 from retinue.kit.errors import Invalid
-from retinue.kit.redaction import Redactor
-from retinue.kit.validation import field_errors
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.configs import parse_config
+from retinue.kit.text.redaction import Redactor
 
 DATABASE_PORTS = {"postgresql": 5432, "mysql": 3306}
 
-_MOST_BYTES = 16 * 1024
-_DEEPEST = 8
-# Shorter values are no secrets that anyone could recognize, and would be found in ordinary words.
-_SHORTEST_SECRET = 8
+_MAX_METADATA_BYTES = 16 * 1024
+_MAX_DEPTH = 8
+# Shorter values would also be found in ordinary words.
+_MIN_SECRET_LENGTH = 8
 
 
-class Known(msgspec.Struct, kw_only=True):
+class KnownMetadata(msgspec.Struct, kw_only=True):
     test_url: str | None = None
     header_name: str | None = None
     db_type: str | None = None
     allowed_hosts: list[str] | None = None
 
 
-def known(metadata: dict[str, Any]) -> Known:
-    return msgspec.convert(metadata, Known)
+def known(metadata: JsonObject) -> KnownMetadata:
+    return parse_config(metadata, KnownMetadata, "metadata")
 
 
-def check(ctx: Context, metadata: dict[str, Any]) -> None:
-    """Refuse metadata that is too much, or whose known keys could not be used."""
-    if len(msgspec.json.encode(metadata)) > _MOST_BYTES or depth(metadata) > _DEEPEST:
-        raise Invalid({"metadata": f"must be at most {_MOST_BYTES // 1024} KiB and {_DEEPEST} levels deep"})
-    try:
-        found = known(metadata)
-    except msgspec.ValidationError as error:
-        problems = field_errors(error, metadata, Known)
-        raise Invalid({f"metadata.{path}": message for path, message in problems.items()}) from None
-    if found.db_type is not None and find_db_type(found.db_type) not in DATABASE_PORTS:
+def validate_metadata(ctx: Context, metadata: JsonObject) -> None:
+    """Raise `Invalid` for metadata beyond the limits or with invalid known keys."""
+    if len(msgspec.json.encode(metadata)) > _MAX_METADATA_BYTES or depth(metadata) > _MAX_DEPTH:
+        raise Invalid(
+            {"metadata": f"must be at most {_MAX_METADATA_BYTES // 1024} KiB and {_MAX_DEPTH} levels deep"}
+        )
+    parsed = known(metadata)
+    if parsed.db_type is not None and find_db_type(parsed.db_type) not in DATABASE_PORTS:
         raise Invalid({"metadata.db_type": f"must be {' or '.join(DATABASE_PORTS)}"})
-    _check_addresses(ctx.adapter(Egress), found)
+    _check_addresses(ctx.adapter(Egress), parsed)
 
 
-def _check_addresses(egress: Egress, found: Known) -> None:
+def _check_addresses(egress: Egress, parsed: KnownMetadata) -> None:
     field = "test_url"
     try:
-        if found.test_url is not None:
-            egress.check(found.test_url, require_https=True)
+        if parsed.test_url is not None:
+            egress.check(parsed.test_url, require_https=True)
         field = "header_name"
-        if found.header_name is not None:
-            check_custom_headers({found.header_name: ""})
-        for index, host in enumerate(found.allowed_hosts or ()):
+        if parsed.header_name is not None:
+            check_custom_headers({parsed.header_name: ""})
+        for index, host in enumerate(parsed.allowed_hosts or ()):
             field = f"allowed_hosts.{index}"
-            egress.check(as_url(host))
+            egress.check(host_to_url(host))
     except EgressRefused as refusal:
         raise Invalid({f"metadata.{field}": refusal.message}) from None
 
 
-def as_url(host: str) -> str:
-    """An allowed host is a URL, or a host with or without a port that is reached by https."""
+def host_to_url(host: str) -> str:
+    """Return the URL of an allowed host, which is a URL already or a host to reach by https."""
     return host if "://" in host else f"https://{host}"
 
 
-def refuse_secrets(hidden: list[str], shown: dict[str, Any]) -> None:
-    """Refuse what everybody may read when it repeats a secret, by the name of the field."""
-    redactor = Redactor(value for value in hidden if len(value) >= _SHORTEST_SECRET)
-    found = [name for name, value in shown.items() if redactor.value(value) != value]
-    if found:
-        raise Invalid(dict.fromkeys(found, "repeats a secret of this credential, which would show it"))
+def refuse_secrets(hidden: list[str], shown: JsonObject) -> None:
+    """Raise `Invalid` for public fields that contain a secret."""
+    redactor = Redactor(value for value in hidden if len(value) >= _MIN_SECRET_LENGTH)
+    leaking = [name for name, value in shown.items() if redactor.value(value) != value]
+    if leaking:
+        raise Invalid(dict.fromkeys(leaking, "must not contain a secret of this credential"))

@@ -1,9 +1,10 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import Ref, TenantRecord, table
+from retinue.kit.json_types import JsonObject
 
 
 class CredentialType(StrEnum):
@@ -38,13 +39,30 @@ class AccessPermission(StrEnum):
     indexes=[("tenant_id", "created_at"), ("tenant_id", "type"), ("expires_at",), ("token_expires_at",)],
 )
 class Credential(TenantRecord, kw_only=True):
-    """Secrets of one kind under a name; what may be shown of them is stored beside the sealed values.
+    """Named secrets of one type, encrypted; their masked values are stored separately.
 
-    `destinations` are the origins the secrets may be sent to: those known when the secrets were entered,
-    and those that someone who knows them added. `entered_by` is who knows them: the one person who entered
-    all of them, or nobody. `refresh_lease_until` is set while someone renews the access token, and
-    `refresh_failed_at` since that did not work.
+    `destinations` are the origins that the secrets may be sent to (ADR 8): those named when the secrets were
+    entered, and those added by somebody who knows them. `entered_by` is the one user who entered all of
+    them, or empty. `refresh_lease_until` is set while the access token is being renewed, and
+    `refresh_failed_at` after a renewal failed.
     """
+
+    # Secrets have a `version` of their own, and the automatic renewal of a token is not an edit.
+    __untagged__ = frozenset(
+        {
+            "updated_at",
+            "secrets",
+            "masked",
+            "is_valid",
+            "expiry_announced",
+            "token_expires_at",
+            "token_renewed_at",
+            "refresh_lease_until",
+            "refresh_failed_at",
+            "last_tested_at",
+            "last_used_at",
+        }
+    )
 
     name: str
     type: CredentialType
@@ -52,7 +70,7 @@ class Credential(TenantRecord, kw_only=True):
     secrets: Sealed
     secret_keys: list[str]
     masked: dict[str, str]
-    metadata: dict[str, Any]
+    metadata: JsonObject
     destinations: list[str]
     is_valid: bool = True
     version: int = 1
@@ -78,7 +96,7 @@ class Credential(TenantRecord, kw_only=True):
     unique=[("tenant_id", "credential_id", "integration_type", "integration_id", "permission")],
 )
 class AccessRule(TenantRecord, kw_only=True):
-    """What an integration or a person may do with a credential, as `access_rules` explains it."""
+    """What an integration or a user may do with a credential; see `access_rules`."""
 
     credential_id: Annotated[str, Ref(Credential, cascade=True)]
     integration_type: IntegrationType

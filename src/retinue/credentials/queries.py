@@ -16,9 +16,9 @@ async def page_of_credentials(ctx: Context, query: CredentialList) -> Slice[Cred
     return await _CREDENTIALS.page(ctx.db, query)
 
 
-async def hold(ctx: Context, credential_id: str) -> Credential:
-    """The credential as it is now, held against other writers until the commit."""
-    held = await ctx.db.lock(Credential, credential_id)
-    if held is None:
+async def lock_credential(ctx: Context, credential_id: str) -> Credential:
+    """Return the current credential, locked until the commit."""
+    locked = await ctx.db.lock(Credential, credential_id)
+    if locked is None:
         raise CredentialNotFound
-    return held
+    return locked

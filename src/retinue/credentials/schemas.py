@@ -4,14 +4,15 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.credentials.kinds import Kind
+from retinue.credentials.kinds import CredentialKind
 from retinue.credentials.models import AccessPermission, Credential, CredentialType, IntegrationType
 from retinue.kit.clock import Instant
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
 
 Description = Annotated[str, Meta(max_length=1000)]
-When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
+InstantText = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
@@ -19,26 +20,26 @@ class CredentialCreate(Schema, kw_only=True):
     name: Name
     type: CredentialType
     description: Description | None = None
-    secrets: dict[str, Any]
-    metadata: dict[str, Any] | None = None
-    expires_at: When | None = None
+    secrets: JsonObject
+    metadata: JsonObject | None = None
+    expires_at: InstantText | None = None
 
 
 class CredentialUpdate(Schema, kw_only=True):
-    """`type` is taken where it is what it was; `secrets` go over the stored ones, null removes."""
+    """`type` cannot change; `secrets` are merged into the stored ones, where null removes a key."""
 
     name: Name | UnsetType = UNSET
     type: CredentialType | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
-    secrets: dict[str, Any] | UnsetType = UNSET
-    metadata: dict[str, Any] | UnsetType | None = UNSET
-    expires_at: When | UnsetType | None = UNSET
+    secrets: JsonObject | UnsetType = UNSET
+    metadata: JsonObject | UnsetType | None = UNSET
+    expires_at: InstantText | UnsetType | None = UNSET
 
 
 class SecretsUpdate(Schema, kw_only=True):
-    """With `merge` the secrets go over the stored ones and null removes; without, they replace them."""
+    """With `merge`, secrets are merged and null removes a key; without, they replace the stored ones."""
 
-    secrets: dict[str, Any]
+    secrets: JsonObject
     merge: bool = True
 
 
@@ -47,7 +48,7 @@ class CredentialList(ListQuery, kw_only=True):
 
 
 class CredentialSummary(Schema, kw_only=True):
-    """One that has expired is not valid, whatever its last test said."""
+    """`is_valid` is false for an expired credential, regardless of its last test."""
 
     id: str
     name: str
@@ -65,9 +66,9 @@ class CredentialSummary(Schema, kw_only=True):
 
 
 class CredentialOut(CredentialSummary, kw_only=True):
-    """`masked` has at most the last four characters of a secret; `destinations` is where they may be sent."""
+    """`masked` has at most the last four characters; secrets may be sent only to `destinations`."""
 
-    metadata: dict[str, Any]
+    metadata: JsonObject
     secret_keys: list[str]
     masked: dict[str, str]
     destinations: list[str]
@@ -77,14 +78,14 @@ class CredentialOut(CredentialSummary, kw_only=True):
     created_by: str
 
 
-class DeleteQuery(Schema, kw_only=True):
+class CredentialDeleteQuery(Schema, kw_only=True):
     force: bool = False
 
 
 class Revealed(Schema, kw_only=True):
     id: str
     type: CredentialType
-    secrets: dict[str, Any]
+    secrets: JsonObject
     version: int
     revealed_at: Instant
 
@@ -121,7 +122,7 @@ class CredentialTypeOut(Schema, kw_only=True):
     secret_schema: dict[str, SecretKeyOut]
 
     @classmethod
-    def shown(cls, kind: Kind) -> Self:
+    def shown(cls, kind: CredentialKind) -> Self:
         keys = {name: SecretKeyOut.of(key, choices=list(key.choices)) for name, key in kind.keys.items()}
         return cls.of(kind, testable=kind.is_testable, secret_schema=keys)
 
@@ -130,7 +131,7 @@ class AccessGrant(Schema, kw_only=True):
     integration_type: IntegrationType
     integration_id: Id
     permission: AccessPermission = AccessPermission.use
-    expires_at: When | None = None
+    expires_at: InstantText | None = None
 
 
 class AccessRuleOut(Schema, kw_only=True):
@@ -166,8 +167,8 @@ class AuditQuery(PageQuery, kw_only=True):
     action: AuditAction | None = None
     actor_id: Id | None = None
     success: bool | None = None
-    from_: When | None = msgspec.field(name="from", default=None)
-    to: When | None = None
+    from_: InstantText | None = msgspec.field(name="from", default=None)
+    to: InstantText | None = None
 
 
 class GlobalAuditQuery(AuditQuery, kw_only=True):
@@ -188,13 +189,13 @@ class AuditRecord(Schema, kw_only=True):
     credential_name: str
     action: str
     actor: AuditActor
-    via: dict[str, Any] | None
+    via: JsonObject | None
     success: bool
     reason: str | None
     ip_address: str
     user_agent: str
     correlation_id: str
-    metadata: dict[str, Any]
+    metadata: JsonObject
     created_at: Instant
     hash: str
     prev_hash: str

@@ -1,22 +1,22 @@
-"""An agent as a model behind OpenAI's chat completions.
+"""Agents behind OpenAI's chat completions API.
 
 The caller keeps the conversation: its messages are the history, and the last one is the question. The agent
-stays what it is, with its own prompt and tools; a system message of the caller is told to it as information.
+keeps its own prompt and tools; system messages of the caller are passed to it as information.
 """
 
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any
 
-from retinue.adapters.llm import Message as Spoken
+from retinue.adapters.llm import ModelMessage as Spoken
 from retinue.agents.models import Agent
-from retinue.chat import answering, streaming
-from retinue.chat.asking import Ask
-from retinue.chat.live import TEXT
-from retinue.chat.models import Channel
-from retinue.chat.schemas import MAX_MESSAGE
-from retinue.chat.words import FinishReason
-from retinue.embed.failures import hushed, hushed_events
+from retinue.chat.engine.parts import FinishReason
+from retinue.chat.models import ChatChannel
+from retinue.chat.replies import blocking, streaming
+from retinue.chat.replies.live import TEXT_ONLY
+from retinue.chat.schemas import MAX_MESSAGE_LENGTH
+from retinue.chat.turn.request import TurnRequest
+from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
 from retinue.embed.openai_schemas import (
     Choice,
     ChunkChoice,
@@ -26,16 +26,16 @@ from retinue.embed.openai_schemas import (
     CompletionMessage,
     CompletionReply,
     Delta,
-    FinishWord,
+    OpenAiFinishReason,
 )
-from retinue.embed.usage import Spending, spending
+from retinue.embed.token_budget import TurnAllowance, turn_allowance
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import EventStream
-from retinue.kit.http.sse import Event
+from retinue.kit.http.sse import ServerSentEvent
 from retinue.kit.http.stream_watch import StreamError
 
-_FINISH: dict[str, FinishWord] = {
+_FINISH: dict[str, OpenAiFinishReason] = {
     FinishReason.length: "length",
     FinishReason.tool_limit: "length",
     FinishReason.content_filter: "content_filter",
@@ -43,10 +43,10 @@ _FINISH: dict[str, FinishWord] = {
 
 
 async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completion:
-    async with spending(ctx, agent) as allowed:
-        ask = _ask(ctx, agent, body, allowed)
-        with hushed() if _is_stranger(ctx) else nullcontext():
-            message = await answering.reply_once(ctx, ask)
+    async with turn_allowance(ctx, agent) as allowance:
+        request = _turn_request(ctx, agent, body, allowance)
+        with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():
+            message = await blocking.reply_idempotently(ctx, request)
     assert message.details is not None
     choice = Choice(
         message=CompletionReply(content=message.content),
@@ -62,131 +62,141 @@ async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completio
 
 
 async def stream(ctx: Context, agent: Agent, body: CompletionAsk) -> EventStream:
-    async with spending(ctx, agent) as allowed:
-        source = await streaming.stream(ctx, _ask(ctx, agent, body, allowed), level=TEXT)
+    async with turn_allowance(ctx, agent) as allowance:
+        source = await streaming.stream(ctx, _turn_request(ctx, agent, body, allowance), level=TEXT_ONLY)
     options = body.stream_options
-    chunks = _Chunks(body.model, int(ctx.clock.time()), tells_usage=bool(options and options.include_usage))
-    events = hushed_events(source.events) if _is_stranger(ctx) else source.events
+    chunks = _ChunkStream(
+        body.model, int(ctx.clock.time()), includes_usage=bool(options and options.include_usage)
+    )
+    events = hide_provider_errors_in(source.events) if _is_embed_key(ctx) else source.events
     return EventStream(lambda: chunks.of(events()), show_error=_shown_error)
 
 
-def _is_stranger(ctx: Context) -> bool:
+def _is_embed_key(ctx: Context) -> bool:
     return ctx.principal.kind == "embed_key"
 
 
-def _shown_error(error: StreamError) -> Event:
-    return Event(None, {"error": {"code": error.code, "message": error.message}})
+def _shown_error(error: StreamError) -> ServerSentEvent:
+    return ServerSentEvent(None, {"error": {"code": error.code, "message": error.message}})
 
 
-def _finish(reason: str) -> FinishWord:
+def _finish(reason: str) -> OpenAiFinishReason:
     return _FINISH.get(reason, "stop")
 
 
-class _Chunks:
-    """The events of a reply as OpenAI's chunks."""
+class _ChunkStream:
+    """Converts the events of a reply to OpenAI's chunks."""
 
-    def __init__(self, model: str, created: int, *, tells_usage: bool) -> None:
+    def __init__(self, model: str, created: int, *, includes_usage: bool) -> None:
         self._model = model
         self._created = created
-        self._tells_usage = tells_usage
+        self._includes_usage = includes_usage
         self._id = ""
 
-    async def of(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    async def of(self, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
         try:
             async for event in events:
                 data: Any = event.data
                 if event.event == "message_start":
                     self._id = data["message_id"]
-                    yield self._chunk(Delta(role="assistant", content=""))
+                    yield self._chunk_event(Delta(role="assistant", content=""))
                 elif event.event == "content_delta":
-                    yield self._chunk(Delta(content=data["delta"]))
+                    yield self._chunk_event(Delta(content=data["delta"]))
                 elif event.event == "message_stop":
-                    yield self._chunk(Delta(), _finish(data["finish_reason"]))
-                    if self._tells_usage:
-                        yield Event(None, self._made(choices=[], usage=data["usage"]))
-                    yield Event(None, b"[DONE]")
+                    yield self._chunk_event(Delta(), _finish(data["finish_reason"]))
+                    if self._includes_usage:
+                        yield ServerSentEvent(None, self._build_chunk(choices=[], usage=data["usage"]))
+                    yield ServerSentEvent(None, b"[DONE]")
         finally:
-            # Whoever stops listening to us must be heard by the turn itself.
+            # Close the source explicitly, so that the turn notices when the client disconnects.
             close = getattr(events, "aclose", None)
             if close is not None:
                 await close()
 
-    def _chunk(self, delta: Delta, finish_reason: FinishWord | None = None) -> Event:
+    def _chunk_event(self, delta: Delta, finish_reason: OpenAiFinishReason | None = None) -> ServerSentEvent:
         choice = ChunkChoice(delta=delta, finish_reason=finish_reason)
-        if self._tells_usage:
-            return Event(None, self._made(choices=[choice], usage=None))
-        return Event(None, self._made(choices=[choice]))
+        if self._includes_usage:
+            return ServerSentEvent(None, self._build_chunk(choices=[choice], usage=None))
+        return ServerSentEvent(None, self._build_chunk(choices=[choice]))
 
-    def _made(self, **more: Any) -> CompletionChunk:
+    def _build_chunk(self, **more: Any) -> CompletionChunk:
         return CompletionChunk(id=self._id, created=self._created, model=self._model, **more)
 
 
-def _ask(ctx: Context, agent: Agent, body: CompletionAsk, allowed: Spending) -> Ask:
+def _turn_request(ctx: Context, agent: Agent, body: CompletionAsk, allowance: TurnAllowance) -> TurnRequest:
     _refuse_unsupported(body)
-    told, spoken = _read(body.messages)
-    if not spoken or spoken[-1].role != "user":
+    system_texts, history_messages = _split_messages(body.messages)
+    if not history_messages or history_messages[-1].role != "user":
         raise Invalid({"messages": "must end with a message of the user"})
-    message = spoken[-1].text()
-    if not 0 < len(message) <= MAX_MESSAGE:
-        raise Invalid({"messages": f"must end with a message of 1 to {MAX_MESSAGE} characters"})
-    if sum(map(len, told)) > MAX_MESSAGE:
-        raise Invalid({"messages": f"must have at most {MAX_MESSAGE} characters of system messages"})
-    return Ask(
+    message = history_messages[-1].text()
+    if not 0 < len(message) <= MAX_MESSAGE_LENGTH:
+        raise Invalid({"messages": f"must end with a message of 1 to {MAX_MESSAGE_LENGTH} characters"})
+    if sum(map(len, system_texts)) > MAX_MESSAGE_LENGTH:
+        raise Invalid(
+            {"messages": f"must have system messages of at most {MAX_MESSAGE_LENGTH} characters in total"}
+        )
+    return TurnRequest(
         agent=agent,
         message=message,
-        channel=Channel.openai,
-        embed_key_id=ctx.principal.id if _is_stranger(ctx) else None,
-        context={"instructions": "\n\n".join(told)} if told else None,
-        history=tuple(spoken[:-1]),
-        token_budget=allowed.tokens,
-        at_end=allowed.at_end,
+        channel=ChatChannel.openai,
+        embed_key_id=ctx.principal.id if _is_embed_key(ctx) else None,
+        context={"instructions": "\n\n".join(system_texts)} if system_texts else None,
+        history=tuple(history_messages[:-1]),
+        token_budget=allowance.tokens,
+        on_turn_end=allowance.on_turn_end,
         max_tokens=body.max_completion_tokens or body.max_tokens,
         temperature=body.temperature,
-        stop=_stops(body.stop),
+        stop=_stop_sequences(body.stop),
     )
 
 
 def _refuse_unsupported(body: CompletionAsk) -> None:
-    wrong = {
-        name: "is not supported: the agent has tools of its own"
+    problems = {
+        name: "is not supported, because the agent uses its own tools"
         for name in ("tools", "functions")
         if getattr(body, name)
     }
     if body.response_format is not None and body.response_format.type != "text":
-        wrong["response_format"] = "must be text"
-    if wrong:
-        raise Invalid(wrong)
+        problems["response_format"] = "must be text"
+    if problems:
+        raise Invalid(problems)
 
 
-def _stops(stop: str | list[str] | None) -> tuple[str, ...]:
+def _stop_sequences(stop: str | list[str] | None) -> tuple[str, ...]:
     if stop is None:
         return ()
     return (stop,) if isinstance(stop, str) else tuple(stop)
 
 
-def _read(messages: list[CompletionMessage]) -> tuple[list[str], list[Spoken]]:
-    """What the application told, and what was said; what one side said in a row is one message."""
-    told: list[str] = []
-    spoken: list[Spoken] = []
+def _split_messages(messages: list[CompletionMessage]) -> tuple[list[str], list[Spoken]]:
+    """Return the system texts and the conversation; consecutive messages of one role are joined."""
+    system_texts: list[str] = []
+    history_messages: list[Spoken] = []
     for position, message in enumerate(messages):
         text = _text(message, f"messages.{position}")
         if message.role in {"system", "developer"}:
-            told.append(text)
+            system_texts.append(text)
         elif message.role in {"tool", "function"}:
-            raise Invalid({f"messages.{position}.role": "is not supported: the agent has tools of its own"})
-        elif spoken and spoken[-1].role == message.role:
-            spoken[-1] = Spoken(role=spoken[-1].role, content=f"{spoken[-1].text()}\n\n{text}")
+            raise Invalid(
+                {f"messages.{position}.role": "is not supported, because the agent uses its own tools"}
+            )
+        elif history_messages and history_messages[-1].role == message.role:
+            history_messages[-1] = Spoken(
+                role=history_messages[-1].role, content=f"{history_messages[-1].text()}\n\n{text}"
+            )
         else:
-            spoken.append(Spoken(role="user" if message.role == "user" else "assistant", content=text))
-    return told, spoken
+            history_messages.append(
+                Spoken(role="user" if message.role == "user" else "assistant", content=text)
+            )
+    return system_texts, history_messages
 
 
-def _text(message: CompletionMessage, where: str) -> str:
+def _text(message: CompletionMessage, path: str) -> str:
     if message.content is None or isinstance(message.content, str):
         return message.content or ""
     texts = []
     for position, part in enumerate(message.content):
         if part.type != "text":
-            raise Invalid({f"{where}.content.{position}.type": "must be text"})
+            raise Invalid({f"{path}.content.{position}.type": "must be text"})
         texts.append(part.text or "")
     return "\n".join(texts)

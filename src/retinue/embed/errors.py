@@ -1,6 +1,6 @@
 from retinue.kit.errors import Conflict, Forbidden, NotFound, RateLimited
 
-YOUR_ROLE = "embed_key"
+EMBED_KEY_ROLE = "embed_key"
 
 
 class EmbedKeyNotFound(NotFound):
@@ -9,23 +9,23 @@ class EmbedKeyNotFound(NotFound):
     code = "api_key_not_found"
 
 
-class EmbedKeyRevoked(Conflict):
-    """This embed key is revoked; create another one."""
+class EmbedKeyAlreadyRevoked(Conflict):
+    """This embed key is revoked. Create another one."""
 
 
 class OriginNotAllowed(Forbidden):
-    """Pages of this origin may not use the key."""
+    """Pages of this origin may not use the embed key. Add the origin to its allowed domains."""
 
     def __init__(self) -> None:
-        super().__init__("allowed_origin", YOUR_ROLE, reason="origin_not_allowed")
+        super().__init__("allowed_origin", EMBED_KEY_ROLE, reason="origin_not_allowed")
 
 
 class KeyAgentMismatch(Forbidden):
-    """This key is for another agent."""
+    """This embed key belongs to another agent."""
 
     def __init__(self) -> None:
-        super().__init__("key_of_this_agent", YOUR_ROLE, reason="key_agent_mismatch")
+        super().__init__("key_of_this_agent", EMBED_KEY_ROLE, reason="key_agent_mismatch")
 
 
 class TokenBudgetSpent(RateLimited):
-    """The key has used up its tokens for this month."""
+    """The embed key has used up its tokens for this month."""

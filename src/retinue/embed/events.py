@@ -4,7 +4,7 @@ _EXAMPLE = {"embed_key_id": "ek_…", "agent_id": "agt_…", "name": "Website"}
 
 
 class EmbedKeyEvent(Event, kw_only=True):
-    """The name is stored with the event: it is shown after the key is gone."""
+    """The name is stored with the event, so that it can be shown after the key is deleted."""
 
     embed_key_id: str
     agent_id: str
@@ -18,14 +18,14 @@ class EmbedKeyEvent(Event, kw_only=True):
     example={**_EXAMPLE, "allowed_domains": ["example.com"]},
 )
 class EmbedKeyCreated(EmbedKeyEvent, kw_only=True):
-    """A key for talking to an agent was made."""
+    """An embed key of an agent was created."""
 
     allowed_domains: list[str]
 
 
 @event("system.embed_key.revoked", subject="embed_key_id", audited=True, example=_EXAMPLE)
 class EmbedKeyRevoked(EmbedKeyEvent, kw_only=True):
-    """A key for talking to an agent is no longer good."""
+    """An embed key of an agent was revoked."""
 
 
 @event(
@@ -35,6 +35,6 @@ class EmbedKeyRevoked(EmbedKeyEvent, kw_only=True):
     example={**_EXAMPLE, "previous_until": "2026-11-15T08:30:00.000000Z"},
 )
 class EmbedKeyRotated(EmbedKeyEvent, kw_only=True):
-    """A key for talking to an agent was replaced by another; the one before stays good until then."""
+    """An embed key was replaced by a new one; the previous one works until `previous_until`."""
 
     previous_until: str

@@ -1,4 +1,4 @@
-"""How a turn can fail, and what strangers are told of it: that it failed, not what a provider said of us."""
+"""Errors of a turn, without provider details for anonymous callers."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ from retinue.chat.errors import AgentArchived, TooManyTurns, TurnTimedOut
 from retinue.embed.errors import TokenBudgetSpent
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.providers.errors import ModelNotConfigured
-from retinue.providers.failover import UNUSABLE
+from retinue.providers.failover import KEY_UNUSABLE_ERRORS
 
-FAILURES: tuple[type[RetinueError], ...] = (
+TURN_ERRORS: tuple[type[RetinueError], ...] = (
     AgentArchived,
     ModelError,
     ModelTimeout,
@@ -26,10 +26,10 @@ FAILURES: tuple[type[RetinueError], ...] = (
 
 
 @contextmanager
-def hushed() -> Iterator[None]:
-    """A failure of the model without the words of the provider or the vault.
+def hide_provider_errors() -> Iterator[None]:
+    """Replace model errors by generic ones, without messages of the provider or the vault.
 
-    They name models, accounts, addresses and credentials.
+    Those messages name models, accounts, addresses and credentials.
     """
     try:
         yield
@@ -37,23 +37,23 @@ def hushed() -> Iterator[None]:
         raise ModelTimeout from error
     except ModelError as error:
         raise ModelError(error.kind) from error
-    except (ModelNotConfigured, *UNUSABLE) as error:
+    except (ModelNotConfigured, *KEY_UNUSABLE_ERRORS) as error:
         raise ModelNotConfigured from error
 
 
-def hushed_events(events: Callable[[], AsyncIterator[Any]]) -> Callable[[], AsyncIterator[Any]]:
-    """The same events, and the same end without the provider's words."""
+def hide_provider_errors_in(events: Callable[[], AsyncIterator[Any]]) -> Callable[[], AsyncIterator[Any]]:
+    """Relay the events; an error at the end is replaced by a generic one."""
 
-    async def listened() -> AsyncIterator[Any]:
+    async def relayed() -> AsyncIterator[Any]:
         source = events()
         try:
-            with hushed():
+            with hide_provider_errors():
                 async for event in source:
                     yield event
         finally:
-            # Whoever stops listening to us must be heard by the turn itself.
+            # Close the source explicitly, so that the turn notices when the client disconnects.
             close = getattr(source, "aclose", None)
             if close is not None:
                 await close()
 
-    return listened
+    return relayed

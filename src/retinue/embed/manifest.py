@@ -1,13 +1,13 @@
-from retinue.chat.pausing import TOKENS_OF_KEY
+from retinue.chat.turn.suspension import EMBED_KEY_TOKENS_CONTINUATION
 from retinue.embed.events import EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated
 from retinue.embed.models import EmbedKey
 from retinue.embed.principals import authenticate
 from retinue.embed.queries import delete_keys_of_agent, find_keys_of_agent
 from retinue.embed.routes import ROUTES
-from retinue.embed.usage import count_rest
-from retinue.kit.continuations import Continuation
-from retinue.kit.manifest import Authenticator, Manifest
-from retinue.kit.references import Reference
+from retinue.embed.token_budget import count_remaining_tokens
+from retinue.kit.context.continuations import Continuation
+from retinue.kit.context.manifest import Authenticator, Manifest
+from retinue.kit.context.references import Reference
 
 manifest = Manifest(
     name="embed",
@@ -18,5 +18,5 @@ manifest = Manifest(
     references=(
         Reference(to="agent", kind="embed_keys", find=find_keys_of_agent, detach=delete_keys_of_agent),
     ),
-    continuations=(Continuation(TOKENS_OF_KEY, count_rest),),
+    continuations=(Continuation(EMBED_KEY_TOKENS_CONTINUATION, count_remaining_tokens),),
 )

@@ -19,11 +19,11 @@ class EmbedKeyStatus(StrEnum):
     indexes=[("tenant_id", "agent_id", "created_at"), ("previous_hash",)],
 )
 class EmbedKey(TenantRecord, kw_only=True):
-    """What a page or a program shows to talk to one agent.
+    """A key with which pages and programs chat with one agent.
 
-    Only the hash of the key is kept: it has 256 random bits, so nobody finds another text with the same one.
-    `previous_hash` is the key before the last rotation, good until `previous_until`. The pages that hold the
-    key sign the ids of their users with `identity_secret`. `tokens_used` were used in `tokens_month`.
+    Only its hash is stored; a key has 256 random bits, so the hash cannot be reversed. `previous_hash` is the
+    key before the last rotation, valid until `previous_until`. Pages sign the ids of their users with
+    `identity_secret`. `tokens_used` counts the tokens of `tokens_month`.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]

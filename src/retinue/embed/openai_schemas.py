@@ -1,11 +1,11 @@
-"""The words of OpenAI's chat completions, as far as an agent has a use for them."""
+"""Schemas of OpenAI's chat completions, as far as agents support them."""
 
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.chat.words import TokenUsage
-from retinue.kit.schemas import Schema
+from retinue.chat.engine.parts import TokenUsage
+from retinue.kit.schema.base import Schema
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
 Stop = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -13,14 +13,14 @@ Stops = Annotated[list[Stop], Meta(max_length=4)]
 
 
 class ContentPart(Schema, kw_only=True):
-    """Agents read text; parts of any other type are refused."""
+    """Agents accept only text; parts of any other type are refused."""
 
     type: str
     text: str | None = None
 
 
 class CompletionMessage(Schema, kw_only=True):
-    """What `system` and `developer` say is told to the agent as information, below its own prompt."""
+    """Messages of `system` and `developer` are passed to the agent as information, below its own prompt."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = None
@@ -35,7 +35,7 @@ class ResponseFormat(Schema, kw_only=True):
 
 
 class CompletionAsk(Schema, kw_only=True):
-    """`model` is the id of an agent, or its name where only one agent has it."""
+    """`model` is the id of an agent, or its name if it is unique."""
 
     model: Annotated[str, Meta(min_length=1, max_length=200)]
     messages: Annotated[list[CompletionMessage], Meta(min_length=1, max_length=1_000)]
@@ -51,7 +51,7 @@ class CompletionAsk(Schema, kw_only=True):
     response_format: ResponseFormat | None = None
 
 
-FinishWord = Literal["stop", "length", "content_filter"]
+OpenAiFinishReason = Literal["stop", "length", "content_filter"]
 
 
 class CompletionReply(Schema, kw_only=True):
@@ -63,7 +63,7 @@ class CompletionReply(Schema, kw_only=True):
 class Choice(Schema, kw_only=True):
     index: int = 0
     message: CompletionReply
-    finish_reason: FinishWord
+    finish_reason: OpenAiFinishReason
     logprobs: None = None
 
 
@@ -84,12 +84,12 @@ class Delta(Schema, kw_only=True, omit_defaults=True):
 class ChunkChoice(Schema, kw_only=True):
     index: int = 0
     delta: Delta
-    finish_reason: FinishWord | None = None
+    finish_reason: OpenAiFinishReason | None = None
     logprobs: None = None
 
 
 class CompletionChunk(Schema, kw_only=True):
-    """One piece of a streamed answer; with `include_usage` the last one has no choices but the usage."""
+    """One piece of a streamed reply; with `include_usage` the last one has no choices but the usage."""
 
     id: str
     object: Literal["chat.completion.chunk"] = "chat.completion.chunk"
@@ -100,7 +100,7 @@ class CompletionChunk(Schema, kw_only=True):
 
 
 class Model(Schema, kw_only=True):
-    """An agent as a model; `name` will do as well as `id` where only one agent has it."""
+    """An agent as a model; its `name` works like its `id` if it is unique."""
 
     id: str
     object: Literal["model"] = "model"

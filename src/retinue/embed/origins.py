@@ -1,15 +1,17 @@
-"""Which pages may use a key: the entries of `allowed_domains`, compared whole and never by their ends.
+"""Origin check of embed keys: entries of `allowed_domains`, compared as a whole, never by suffix.
 
 example.com                any scheme and port of this host
 example.com:8443           any scheme of this host and port
 https://example.com:8443   this origin
 *.example.com              every host below it, but not the host itself
-*                          every origin, and callers that have none
+*                          every origin, and callers without one
 """
 
 import ipaddress
 import re
 from collections.abc import Collection
+
+from retinue.kit.network_addresses import canonical_text
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = rf"{_LABEL}(?:\.{_LABEL})*"
@@ -18,64 +20,64 @@ _ENTRY = re.compile(
     rf"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?P<below>\*\.)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?/?",
     re.ASCII,
 )
-# As a browser writes it: in small letters, and nothing behind the port.
+# As browsers send it: lower case, and nothing after the port.
 _ORIGIN = re.compile(
     rf"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?", re.ASCII
 )
-_USUAL_PORTS = {"http": "80", "https": "443"}
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
 
-ANY = "*"
-
-
-class BadEntry(ValueError):
-    """An entry that is not of the grammar; the message says what it must be."""
+ANY_ORIGIN = "*"
 
 
-def read_entry(written: str) -> str:
-    """An entry of the list in the one form in which it is stored and compared."""
-    entry = written.strip().lower()
-    if entry == ANY:
-        return ANY
+class InvalidOriginEntry(ValueError):
+    """An invalid entry; the message says what it must look like."""
+
+
+def parse_entry(text: str) -> str:
+    """Return an entry in the normalised form in which it is stored and compared."""
+    entry = text.strip().lower()
+    if entry == ANY_ORIGIN:
+        return ANY_ORIGIN
     if not entry.isascii():
-        raise BadEntry("must be written in ASCII: a name in another script in its xn-- form")
-    found = _ENTRY.fullmatch(entry)
-    if found is None or (found["below"] and (found["scheme"] or found["port"] or "[" in found["host"])):
-        raise BadEntry("must be like example.com, https://example.com:8443, *.example.com or *")
-    host, port = _canonical(found["host"]), found["port"]
+        raise InvalidOriginEntry("must be ASCII; use the xn-- form for international names")
+    match = _ENTRY.fullmatch(entry)
+    if match is None or (match["below"] and (match["scheme"] or match["port"] or "[" in match["host"])):
+        raise InvalidOriginEntry("must be like example.com, https://example.com:8443, *.example.com or *")
+    host, port = _canonical(match["host"]), match["port"]
     if port is not None:
         port = str(int(port))
         if not 0 < int(port) < 65536:
-            raise BadEntry("must have a port from 1 to 65535")
-    if found["scheme"] is None:
-        return f"{found['below'] or ''}{host}" + (f":{port}" if port else "")
-    if port == _USUAL_PORTS.get(found["scheme"]):
+            raise InvalidOriginEntry("must have a port from 1 to 65535")
+    if match["scheme"] is None:
+        return f"{match['below'] or ''}{host}" + (f":{port}" if port else "")
+    if port == _DEFAULT_PORTS.get(match["scheme"]):
         port = None
-    return f"{found['scheme']}://{host}" + (f":{port}" if port else "")
+    return f"{match['scheme']}://{host}" + (f":{port}" if port else "")
 
 
 def _canonical(host: str) -> str:
     if len(host) > 253:
-        raise BadEntry("must have at most 253 characters in its host")
+        raise InvalidOriginEntry("must have a host of at most 253 characters")
     if not host.startswith("["):
         return host
     try:
-        return f"[{ipaddress.IPv6Address(host[1:-1])}]"
+        return f"[{canonical_text(ipaddress.IPv6Address(host[1:-1]))}]"
     except ValueError:
-        raise BadEntry("must have an IPv6 address in its brackets") from None
+        raise InvalidOriginEntry("must have a valid IPv6 address in brackets") from None
 
 
 def is_allowed(origin: str | None, entries: Collection[str]) -> bool:
-    """Whether a page of this origin may use a key with this list; no list is any origin."""
-    if not entries or ANY in entries:
+    """Return whether pages of this origin may use the key; an empty list allows every origin."""
+    if not entries or ANY_ORIGIN in entries:
         return True
-    found = _ORIGIN.fullmatch(origin) if origin is not None else None
-    return found is not None and not _matching(found).isdisjoint(entries)
+    match = _ORIGIN.fullmatch(origin) if origin is not None else None
+    return match is not None and not _matching(match).isdisjoint(entries)
 
 
 def _matching(origin: re.Match[str]) -> set[str]:
-    """Every entry that this origin would match."""
+    """Return every entry that would match this origin."""
     host = origin["host"]
-    port = origin["port"] or _USUAL_PORTS.get(origin["scheme"], "")
+    port = origin["port"] or _DEFAULT_PORTS.get(origin["scheme"], "")
     labels = host.split(".") if not host.startswith("[") else []
     above = (".".join(labels[start:]) for start in range(1, len(labels)))
     return {origin[0], host, f"{host}:{port}", *(f"*.{name}" for name in above)}

@@ -1,73 +1,101 @@
-"""Public chat: what a page or a program with an embed key says to its agent, and what it gets to see.
+"""Public chat with an embed key.
 
-Tools, their inputs and outputs, the prompt and the ids of other objects stay inside.
+Tool calls, the prompt and the ids of other objects are not disclosed.
 """
 
+import contextlib
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import msgspec
 
 from retinue.agents.models import Agent
-from retinue.chat import answering, streaming
-from retinue.chat.asking import Ask
-from retinue.chat.live import TEXT
-from retinue.chat.models import Channel, Message
+from retinue.chat.models import ChatChannel, Message
+from retinue.chat.replies import blocking, streaming
+from retinue.chat.replies.live import TEXT_ONLY
+from retinue.chat.turn.request import TurnRequest
 from retinue.embed import visitors
-from retinue.embed.failures import hushed, hushed_events
+from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
 from retinue.embed.schemas import AgentName, AssistantReply, PublicAsk, PublicReply, PublicSource
-from retinue.embed.usage import Spending, spending
+from retinue.embed.token_budget import TurnAllowance, turn_allowance
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import EventStream
+from retinue.kit.json_types import JsonObject
 
+MIN_SESSION_ID_LENGTH = 16
+SESSION_ID_TOO_SHORT = "session_id_too_short"
 _MAX_CONTEXT_BYTES = 16 * 1024
 
 
-async def reply(ctx: Context, agent: Agent, body: PublicAsk) -> PublicReply:
-    async with spending(ctx, agent) as allowed:
-        ask = await _ask(ctx, agent, body, allowed)
-        with hushed():
-            message = await answering.reply_once(ctx, ask)
-    return _shown(body.session_id, agent, message)
+async def reply(ctx: Context, agent: Agent, body: PublicAsk, *, is_browser: bool) -> PublicReply:
+    async with turn_allowance(ctx, agent) as allowance:
+        request = await _turn_request(ctx, agent, body, allowance, is_browser=is_browser)
+        with hide_provider_errors():
+            message = await blocking.reply_idempotently(ctx, request)
+    return _shown(request, message)
 
 
-async def stream(ctx: Context, agent: Agent, body: PublicAsk) -> EventStream:
-    async with spending(ctx, agent) as allowed:
-        source = await streaming.stream(ctx, await _ask(ctx, agent, body, allowed), level=TEXT)
-    return EventStream(hushed_events(source.events))
+async def stream(ctx: Context, agent: Agent, body: PublicAsk, *, is_browser: bool) -> EventStream:
+    async with turn_allowance(ctx, agent) as allowance:
+        request = await _turn_request(ctx, agent, body, allowance, is_browser=is_browser)
+        source = await streaming.stream(ctx, request, level=TEXT_ONLY)
+    events = hide_provider_errors_in(source.events)
+    return EventStream(_with_session_warning(events) if request.forces_new_conversation else events)
 
 
-async def _ask(ctx: Context, agent: Agent, body: PublicAsk, allowed: Spending) -> Ask:
-    visitor_id = await visitors.proven_id(ctx, body.user)
-    return Ask(
+def _with_session_warning(events: Callable[[], AsyncIterator[Any]]) -> Callable[[], AsyncIterator[Any]]:
+    """Relay the events; the last one also warns that the session cannot be continued."""
+
+    async def relayed() -> AsyncIterator[Any]:
+        async with contextlib.aclosing(events()) as source:  # type: ignore[type-var]
+            async for event in source:
+                if event.event == "message_stop":
+                    warnings = [*event.data["warnings"], SESSION_ID_TOO_SHORT]
+                    yield msgspec.structs.replace(event, data={**event.data, "warnings": warnings})
+                else:
+                    yield event
+
+    return relayed
+
+
+async def _turn_request(
+    ctx: Context, agent: Agent, body: PublicAsk, allowance: TurnAllowance, *, is_browser: bool
+) -> TurnRequest:
+    visitor_id = await visitors.verify_visitor_id(ctx, body.user)
+    return TurnRequest(
+        # In a browser the key is public, so a guessable session id would expose another conversation.
+        forces_new_conversation=is_browser and len(body.session_id) < MIN_SESSION_ID_LENGTH,
         agent=agent,
         message=body.message,
-        channel=Channel.public,
+        channel=ChatChannel.public,
         session_id=body.session_id,
         embed_key_id=ctx.principal.id,
         visitor_id=visitor_id,
-        context=_context(body, is_proven=visitor_id is not None),
-        token_budget=allowed.tokens,
-        at_end=allowed.at_end,
+        context=_context(body, is_verified=visitor_id is not None),
+        token_budget=allowance.tokens,
+        on_turn_end=allowance.on_turn_end,
     )
 
 
-def _context(body: PublicAsk, *, is_proven: bool) -> dict[str, Any] | None:
-    given = body.context or {}
-    if len(msgspec.json.encode(given)) > _MAX_CONTEXT_BYTES:
-        raise Invalid({"context": f"must have at most {_MAX_CONTEXT_BYTES} bytes"})
-    visitor = visitors.described(body.user, is_proven=is_proven)
-    return {**given, "visitor": visitor} if visitor else given or None
+def _context(body: PublicAsk, *, is_verified: bool) -> JsonObject | None:
+    context = body.context or {}
+    if len(msgspec.json.encode(context)) > _MAX_CONTEXT_BYTES:
+        raise Invalid({"context": f"must be at most {_MAX_CONTEXT_BYTES} bytes"})
+    visitor = visitors.describe_visitor(body.user, is_verified=is_verified)
+    return {**context, "visitor": visitor} if visitor else context or None
 
 
-def _shown(session_id: str, agent: Agent, message: Message) -> PublicReply:
+def _shown(request: TurnRequest, message: Message) -> PublicReply:
     details = message.details
     assert details is not None
+    assert request.session_id is not None
     return PublicReply(
-        session_id=session_id,
+        session_id=request.session_id,
         conversation_id=message.conversation_id,
         assistant_reply=AssistantReply.of(message, role="assistant"),
         sources=[PublicSource.of(source) for source in details.sources],
         usage=details.usage,
-        agent=AgentName.of(agent),
+        agent=AgentName.of(request.agent),
+        warnings=[*details.warnings, *([SESSION_ID_TOO_SHORT] if request.forces_new_conversation else [])],
     )

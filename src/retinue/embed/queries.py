@@ -6,14 +6,12 @@ from retinue.agents.models import Agent
 from retinue.embed.models import EmbedKey
 from retinue.embed.schemas import EmbedKeyList
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.db.statements import Statement
 from retinue.kit.lists import Listing, Slice
-from retinue.kit.references import Referrer
 
 _agents, _keys = Agent.__table__, EmbedKey.__table__
-_DELETE_OF_AGENT: Statement[Any] = Statement(
-    sa.delete(_keys).where(_keys.c.agent_id == sa.bindparam("agent_id"))
-)
+_DELETE_OF_AGENT = Statement(sa.delete(_keys).where(_keys.c.agent_id == sa.bindparam("agent_id")))
 
 _KEYS = Listing(
     EmbedKey,
@@ -30,12 +28,12 @@ async def page_of_keys(ctx: Context, query: EmbedKeyList) -> Slice[EmbedKey]:
 async def names_of_agents(ctx: Context, ids: set[str]) -> dict[str, str]:
     if not ids:
         return {}
-    wanted: Statement[Any] = Statement(
+    statement: Statement[Any] = Statement(
         sa.select(_agents.c.id, _agents.c.name).where(
             _agents.c.id.in_([sa.literal(id) for id in sorted(ids)])
         )
     )
-    return {row[0]: row[1] for row in await ctx.db.rows(wanted)}
+    return {row[0]: row[1] for row in await ctx.db.rows(statement)}
 
 
 async def find_keys_of_agent(ctx: Context, agent_id: str) -> list[Referrer]:
@@ -43,5 +41,5 @@ async def find_keys_of_agent(ctx: Context, agent_id: str) -> list[Referrer]:
 
 
 async def delete_keys_of_agent(ctx: Context, agent_id: str) -> None:
-    """Before anyone holds the agent: a turn that is just ending holds its key, and then the agent."""
+    """Delete the agent's keys before the agent is locked: a turn that ends locks its key first."""
     await ctx.db.execute(_DELETE_OF_AGENT, agent_id=agent_id)

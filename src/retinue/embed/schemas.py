@@ -1,12 +1,13 @@
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from retinue.chat.schemas import Text
-from retinue.chat.words import TokenUsage
+from retinue.chat.engine.parts import TokenUsage
+from retinue.chat.schemas import MessageText
 from retinue.embed.models import EmbedKeyStatus
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
 
 _WEEK_S = 7 * 24 * 3600
 
@@ -19,7 +20,7 @@ SessionId = Annotated[str, Meta(min_length=1, max_length=128)]
 
 
 class EmbedKeyCreate(Schema, kw_only=True):
-    """Without `allowed_domains`, or with none in it, pages of every origin may use the key."""
+    """If `allowed_domains` is omitted or empty, pages of every origin may use the key."""
 
     agent_id: Id
     name: Name
@@ -30,7 +31,7 @@ class EmbedKeyCreate(Schema, kw_only=True):
 
 
 class EmbedKeyOut(Schema, kw_only=True):
-    """`tokens_used` are those of this month."""
+    """`tokens_used` counts the current month."""
 
     id: str
     agent_id: str
@@ -49,21 +50,21 @@ class EmbedKeyOut(Schema, kw_only=True):
     revoked_at: str | None
 
 
-class EmbedKeyCreated(EmbedKeyOut, kw_only=True):
-    """`api_key` and `identity_secret` are shown this once."""
+class NewEmbedKeyOut(EmbedKeyOut, kw_only=True):
+    """`api_key` and `identity_secret` are shown only in this response."""
 
     api_key: str
     identity_secret: str
 
 
 class EmbedKeyRotate(Schema, kw_only=True):
-    """For so many seconds the key before stays good as well."""
+    """The previous key stays valid for `grace_seconds`."""
 
     grace_seconds: Annotated[int, Meta(ge=0, le=_WEEK_S)] = 0
 
 
-class EmbedKeyRotated(EmbedKeyOut, kw_only=True):
-    """`api_key` is shown this once; the key before ends at `previous_until`."""
+class RotatedEmbedKeyOut(EmbedKeyOut, kw_only=True):
+    """`api_key` is shown only in this response; the previous key works until `previous_until`."""
 
     api_key: str
     previous_until: str
@@ -80,7 +81,7 @@ class WhichKey(Schema, kw_only=True):
 
 
 class WhichKeyBody(WhichKey, kw_only=True):
-    """`api_key` is the key itself, as it was shown when it was made."""
+    """`api_key` is the key itself, as shown when it was created."""
 
     api_key: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
@@ -91,7 +92,7 @@ class Revoked(Schema, kw_only=True):
 
 
 class Snippet(Schema, kw_only=True):
-    """What goes into a page; `YOUR_EMBED_KEY` stands for the key."""
+    """HTML for a page; replace `YOUR_EMBED_KEY` by the key."""
 
     embed_code: str
     agent_id: str
@@ -101,7 +102,7 @@ class Snippet(Schema, kw_only=True):
 
 
 class Visitor(Schema, kw_only=True):
-    """Who the page says is writing; `hash` proves the id: hex HMAC-SHA256 of it with `identity_secret`."""
+    """The visitor as the page names them; `hash` is the hex HMAC-SHA256 of `id` with `identity_secret`."""
 
     id: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     name: Annotated[str, Meta(max_length=200)] | None = None
@@ -110,17 +111,17 @@ class Visitor(Schema, kw_only=True):
 
 
 class PublicAsk(Schema, kw_only=True):
-    """The same `session_id` goes on with the same conversation."""
+    """The same `session_id` continues the same conversation."""
 
     session_id: SessionId
-    message: Text
-    context: dict[str, Any] | None = None
+    message: MessageText
+    context: JsonObject | None = None
     user: Visitor | None = None
     stream: bool | None = False
 
 
 class PublicSource(Schema, kw_only=True):
-    """A source without the ids of the objects behind it."""
+    """A source without internal ids."""
 
     document_name: str
     chunk_preview: str
@@ -142,6 +143,33 @@ class AgentName(Schema, kw_only=True):
     name: str
 
 
+class TranscriptRead(Schema, kw_only=True):
+    """The conversation to read, by its `session_id` and the `user` it was held with."""
+
+    session_id: Annotated[str, Meta(min_length=16, max_length=128)]
+    user: Visitor | None = None
+
+
+class TranscriptMessage(Schema, kw_only=True):
+    """A message as its visitor saw it; a reply with `is_waiting` continues once an approval is decided."""
+
+    id: str
+    role: Literal["user", "assistant"]
+    content: str
+    created_at: str
+    is_waiting: bool
+    sources: list[PublicSource]
+
+
+class Transcript(Schema, kw_only=True):
+    """The last messages of a session, oldest first; empty if the session does not exist."""
+
+    session_id: str
+    conversation_id: str | None
+    messages: list[TranscriptMessage]
+    agent: AgentName
+
+
 class PublicReply(Schema, kw_only=True):
     session_id: str
     conversation_id: str
@@ -149,3 +177,4 @@ class PublicReply(Schema, kw_only=True):
     sources: list[PublicSource]
     usage: TokenUsage
     agent: AgentName
+    warnings: list[str]

@@ -1,4 +1,4 @@
-"""What goes into a page so that an agent answers there."""
+"""HTML snippets that add an agent to a page."""
 
 from html import escape
 from urllib.parse import quote
@@ -11,7 +11,7 @@ _KEY = "YOUR_EMBED_KEY"
 
 
 def snippet(ctx: Context, agent: Agent) -> Snippet:
-    """The agent's name is no part of any tag: a page never runs what someone called an agent."""
+    """Return the snippets; the agent's name is left out of the tags, so that it cannot inject code."""
     base = ctx.settings.base_url
     widget_url = f"{base}/embed/widget.js"
     page_url = f"{base}/embed/{quote(agent.id, safe='')}?api_key={_KEY}"

@@ -1,4 +1,4 @@
-"""Who writes on the page of a key: whoever the page proves it is, or nobody in particular."""
+"""Identity of visitors: verified by the page's signature, or anonymous."""
 
 import hashlib
 import hmac
@@ -9,8 +9,8 @@ from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 
 
-async def proven_id(ctx: Context, visitor: Visitor | None) -> str | None:
-    """The visitor's id where the page has signed it; a wrong signature is refused, not overlooked."""
+async def verify_visitor_id(ctx: Context, visitor: Visitor | None) -> str | None:
+    """Return the visitor's id if the page signed it; raise Invalid for a wrong signature."""
     if visitor is None or visitor.hash is None:
         return None
     if visitor.id is None:
@@ -25,10 +25,10 @@ async def proven_id(ctx: Context, visitor: Visitor | None) -> str | None:
     return visitor.id
 
 
-def described(visitor: Visitor | None, *, is_proven: bool) -> dict[str, object]:
-    """What the agent is told of its visitor; only the id can be proven."""
+def describe_visitor(visitor: Visitor | None, *, is_verified: bool) -> dict[str, object]:
+    """Return what the agent is told about its visitor; only the id can be verified."""
     if visitor is None:
         return {}
-    told = {"id": visitor.id, "name": visitor.name, "email": visitor.email}
-    known: dict[str, object] = {name: value for name, value in told.items() if value}
-    return {**known, "is_id_proven": is_proven} if known else {}
+    visitor_fields = {"id": visitor.id, "name": visitor.name, "email": visitor.email}
+    present: dict[str, object] = {name: value for name, value in visitor_fields.items() if value}
+    return {**present, "is_id_proven": is_verified} if present else {}

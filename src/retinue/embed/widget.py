@@ -1,12 +1,12 @@
-"""The chat widget as it is served: the files of `assets`, one after another, in a scope of their own."""
+"""The chat widget: the files of `assets` joined into one script with its own scope."""
 
 from functools import cache
 from html import escape
 from importlib import resources
 
 from retinue.agents.models import Agent
-from retinue.embed.origins import ANY
-from retinue.kit.http.scripts import Script, join_script
+from retinue.embed.origins import ANY_ORIGIN
+from retinue.kit.http.page_scripts import PageScript, join_script
 
 _PARTS = ("event_stream.js", "markdown.js", "talking.js", "element.js", "start.js")
 _PAGE = """<!doctype html>
@@ -21,19 +21,19 @@ _PAGE = """<!doctype html>
 
 
 @cache
-def script() -> Script:
+def script() -> PageScript:
     style = resources.files("retinue.embed").joinpath("assets", "style.css").read_text("utf-8")
     return join_script("retinue.embed", "assets", _PARTS, style)
 
 
 def page(agent: Agent, key: str) -> bytes:
-    """The widget alone, for a frame in another page."""
+    """Return a page with only the widget, for an iframe."""
     filled = _PAGE.format(agent_id=escape(agent.id), key=escape(key), title=escape(agent.name))
     return filled.encode()
 
 
 def page_policy(allowed_domains: list[str]) -> str:
-    """Nothing but the widget and its calls, framed by the pages of the key's own list."""
+    """Return a policy that allows only the widget and its calls, framed by the key's allowed pages."""
     return (
         "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         f"frame-ancestors {' '.join(_ancestors(allowed_domains))}"
@@ -41,8 +41,8 @@ def page_policy(allowed_domains: list[str]) -> str:
 
 
 def _ancestors(allowed_domains: list[str]) -> list[str]:
-    if not allowed_domains or ANY in allowed_domains:
-        return [ANY]
-    # A policy has no words for an IPv6 address.
+    if not allowed_domains or ANY_ORIGIN in allowed_domains:
+        return [ANY_ORIGIN]
+    # A content security policy cannot express IPv6 addresses.
     named = [entry for entry in allowed_domains if "[" not in entry]
     return [entry if "://" in entry or ":" in entry else f"{entry}:*" for entry in named] or ["'none'"]

@@ -1,18 +1,18 @@
-"""The event types there are: what the manifests declare, with a schema and an example of each."""
+"""The event catalogue: the types that the manifests declare, each with a schema and an example."""
 
 import functools
-from typing import Any
 
 import msgspec
 
 from retinue.events.errors import EventTypeNotFound
 from retinue.events.schemas import EventTypeOut
+from retinue.kit.context.instance import Instance
 from retinue.kit.events.declare import CATEGORIES, Event, EventType
-from retinue.kit.instance import Instance
-from retinue.kit.json_schemas import JsonSchema, compile_schema
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.json_schema import JsonSchema, compile_schema
 
 _VERSION = 1
-_ADDED: dict[str, Any] = {
+_COMMON_PROPERTIES: JsonObject = {
     "tenant_id": {"type": "string"},
     "actor": {
         "type": "object",
@@ -20,13 +20,13 @@ _ADDED: dict[str, Any] = {
         "required": ["type", "id"],
     },
 }
-_EXAMPLE: dict[str, Any] = {"tenant_id": "ten_…", "actor": {"type": "user", "id": "usr_…"}}
+_EXAMPLE: JsonObject = {"tenant_id": "ten_…", "actor": {"type": "user", "id": "usr_…"}}
 
 
 def event_types(instance: Instance) -> list[EventTypeOut]:
-    """By category, and within it in the order in which the domains declare them."""
-    found = _declared(instance.manifests)
-    return [shown(kind) for category in CATEGORIES for kind in found.values() if kind.category == category]
+    """Return the types by category, within it in the order of declaration."""
+    declared = _declared(instance.registry.events)
+    return [shown(kind) for category in CATEGORIES for kind in declared.values() if kind.category == category]
 
 
 def fetch(instance: Instance, name: str) -> EventTypeOut:
@@ -37,7 +37,7 @@ def fetch(instance: Instance, name: str) -> EventTypeOut:
 
 
 def find(instance: Instance, name: str) -> EventType | None:
-    return _declared(instance.manifests).get(name)
+    return _declared(instance.registry.events).get(name)
 
 
 def shown(kind: EventType) -> EventTypeOut:
@@ -56,17 +56,17 @@ def validator(kind: EventType) -> JsonSchema:
 
 
 @functools.cache
-def _declared(manifests: tuple[Any, ...]) -> dict[str, EventType]:
-    declared = (event.__event__ for manifest in manifests for event in manifest.events)
+def _declared(events: tuple[type[Event], ...]) -> dict[str, EventType]:
+    declared = (event.__event__ for event in events)
     return {kind.name: kind for kind in declared if kind.is_listed}
 
 
 @functools.cache
-def schema_of(payload: type[Event]) -> dict[str, Any]:
-    """JSON Schema of the `data` that others are told, which says more than what the event itself declares."""
-    written = msgspec.json.schema(payload)
-    others = written.pop("$defs")
-    schema: dict[str, Any] = others.pop(written["$ref"].rpartition("/")[2])
-    schema["properties"] = {**_ADDED, **schema["properties"]}
-    schema["required"] = list(dict.fromkeys([*_ADDED, *schema.get("required", ())]))
+def schema_of(payload: type[Event]) -> JsonObject:
+    """Return the JSON Schema of the public `data`, which adds common fields to those of the event."""
+    generated = msgspec.json.schema(payload)
+    others = generated.pop("$defs")
+    schema: JsonObject = others.pop(generated["$ref"].rpartition("/")[2])
+    schema["properties"] = {**_COMMON_PROPERTIES, **schema["properties"]}
+    schema["required"] = list(dict.fromkeys([*_COMMON_PROPERTIES, *schema.get("required", ())]))
     return {**schema, "$defs": others} if others else schema

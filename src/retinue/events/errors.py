@@ -1,4 +1,4 @@
-from retinue.kit.errors import Conflict, NotFound, RetinueError
+from retinue.kit.errors import Conflict, InternalError, NotFound
 
 
 class EventTypeNotFound(NotFound):
@@ -20,22 +20,20 @@ class SubscriptionNotFound(NotFound):
 
 
 class TooManySubscriptions(Conflict):
-    """There are as many subscriptions as one tenant may have."""
+    """The tenant has reached the maximum number of subscriptions. Delete one first."""
 
 
-class WorkflowNotFound(NotFound):
+class SubscribedWorkflowNotFound(InternalError):
     """There is no such workflow."""
 
-    code = "workflow_not_found"
+    status = 404
 
 
-class ActionUnknown(RetinueError):
-    """Nothing here performs this action."""
+class ActionUnknown(InternalError):
+    """This instance does not support the action."""
 
-    status, code = 422, "action_unknown"
+    status = 422
 
 
-class MessageRefused(RetinueError):
+class MessageRefused(InternalError):
     """The receiver did not accept the message."""
-
-    status, code = 502, "message_refused"

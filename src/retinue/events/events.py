@@ -5,7 +5,7 @@ _EXAMPLE = {"subscription_id": "sub_…", "event_type": "form.submission.created
 
 @event("system.test", subject="", example={"message": "Hello"})
 class Tested(Event, kw_only=True):
-    """Someone tries whether events arrive."""
+    """A test event, sent to check whether events arrive."""
 
     message: str | None = None
 
@@ -18,7 +18,7 @@ class SubscriptionEvent(Event, kw_only=True):
 
 @event("system.subscription.created", subject="subscription_id", audited=True, example=_EXAMPLE)
 class SubscriptionCreated(SubscriptionEvent, kw_only=True):
-    """From now on something is done when events of a type happen."""
+    """A subscription was created."""
 
 
 @event(
@@ -40,7 +40,7 @@ class SubscriptionDeleted(SubscriptionEvent, kw_only=True):
 
 @event("system.signing_secret.revealed", subject="secret_id", audited=True, listed=False)
 class SigningSecretRevealed(Event, kw_only=True):
-    """Someone read the secret that the tenant's messages are signed with."""
+    """Someone read the tenant's signing secret."""
 
     secret_id: str
 
@@ -52,7 +52,7 @@ class SigningSecretRevealed(Event, kw_only=True):
     example={"secret_id": "sgn_…", "previous_until": "2026-11-16T08:30:00.000000Z"},
 )
 class SigningSecretRotated(Event, kw_only=True):
-    """The tenant's messages are signed with another secret; the one before is still used until then."""
+    """The tenant's signing secret was replaced; the previous one also signs until `previous_until`."""
 
     secret_id: str
     previous_until: str

@@ -1,31 +1,47 @@
-"""What happens by itself: old entries of the event log go."""
+"""Retention of the event log."""
 
 import sqlalchemy as sa
 
+from retinue.events.job_kinds import POST_MESSAGE, RUN_ACTION
+from retinue.events.signed_messages import TIMEOUT_SECONDS, post_message
+from retinue.events.subscription_router import run_action
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forgetting
 from retinue.kit.events.models import EventEntry
-from retinue.kit.jobs.declare import NoPayload, job
+from retinue.kit.jobs.declare import implement, periodic
+from retinue.kit.purge import PURGE_BATCH_ROWS, purge_statement
 from retinue.tenants.models import Tenant
 
-KEPT_DAYS = 90
-_MOST_BATCHES = 200
+RETENTION_DAYS = 90
+_MAX_BATCHES = 200
 
 _events = EventEntry.__table__
-_FORGET = forgetting(
+_DELETE_OLD = purge_statement(
     _events, _events.c.created_at < sa.bindparam("before"), _events.c.is_dispatched == sa.true()
 )
 
 
-@job(every_s=3600, timeout_s=1800, transactional=False)
-async def forget_old_events(ctx: Context, _payload: NoPayload) -> None:
-    """In short transactions, and not for ever: what is left is there in an hour as well."""
-    before = ctx.clock.ahead(-KEPT_DAYS * 86_400)
+async def purge_events(ctx: Context) -> None:
+    """Delete old events in short transactions, up to a limit; the next run continues."""
+    before = ctx.clock.ahead(-RETENTION_DAYS * 86_400)
     batches = 0
     for tenant in await ctx.system("events of every tenant").all(Tenant):
-        forgotten = AT_ONCE
-        while forgotten == AT_ONCE and batches < _MOST_BATCHES:
+        deleted_count = PURGE_BATCH_ROWS
+        while deleted_count == PURGE_BATCH_ROWS and batches < _MAX_BATCHES:
             async with ctx.unit() as unit:
-                unit.act_in(tenant.id)
-                forgotten = await unit.db.execute(_FORGET, before=before)
+                unit.bind_tenant(tenant.id)
+                deleted_count = await unit.db.execute(_DELETE_OLD, before=before)
             batches += 1
+
+
+JOBS = (
+    periodic(
+        "events.purge",
+        purge_events,
+        every_s=3600,
+        timeout_s=1800,
+        transactional=False,
+        aliases=("forget_old_events",),
+    ),
+    implement(POST_MESSAGE, post_message, timeout_s=TIMEOUT_SECONDS + 15, transactional=False, per_lane=4),
+    implement(RUN_ACTION, run_action, per_lane=4),
+)

@@ -1,4 +1,3 @@
-from retinue.events.acting import ROUTER, act_on_event
 from retinue.events.events import (
     SigningSecretRevealed,
     SigningSecretRotated,
@@ -7,12 +6,12 @@ from retinue.events.events import (
     SubscriptionUpdated,
     Tested,
 )
-from retinue.events.jobs import forget_old_events
+from retinue.events.jobs import JOBS
 from retinue.events.models import SignedMessage, SigningSecret, Subscription
-from retinue.events.posting import post_message
 from retinue.events.routes import ROUTES
+from retinue.events.subscription_router import ROUTER
 from retinue.events.workflow_action import WORKFLOW_ACTION
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
 
 manifest = Manifest(
     name="events",
@@ -26,7 +25,8 @@ manifest = Manifest(
         SigningSecretRevealed,
         SigningSecretRotated,
     ),
-    jobs=(act_on_event, post_message, forget_old_events),
+    jobs=JOBS,
     routers=(ROUTER,),
     actions=(WORKFLOW_ACTION,),
+    config_schemas=(WORKFLOW_ACTION.config_schema,),
 )

@@ -1,9 +1,9 @@
 from enum import StrEnum
-from typing import Any
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import TenantRecord, table
+from retinue.kit.json_types import JsonObject
 
 
 class ActionType(StrEnum):
@@ -22,18 +22,18 @@ class ActionType(StrEnum):
     ],
 )
 class Subscription(TenantRecord, kw_only=True):
-    """What is to be done when something happens.
+    """An action that is performed for matching events.
 
-    `is_pattern`: the type stands for several (`form.*`). `workflow_id` is what the action's config says, kept
-    apart to be found by. `header_values` are those of the headers in the config, where they stand masked.
+    `is_pattern` means that `event_type` is a pattern (`form.*`). `workflow_id` is a copy from `action_config`
+    for queries. `header_values` holds the values of the config's headers, which are masked in the config.
     """
 
     event_type: str
     is_pattern: bool = False
     action_type: ActionType
-    action_config: dict[str, Any]
+    action_config: JsonObject
     header_values: Sealed | None = None
-    filters: dict[str, Any]
+    filters: JsonObject
     active: bool = True
     workflow_id: str | None = None
     trigger_count: int = 0
@@ -45,7 +45,7 @@ class Subscription(TenantRecord, kw_only=True):
 
 @table("signing_secrets", prefix="sgn", unique=[("tenant_id",)])
 class SigningSecret(TenantRecord, kw_only=True):
-    """What a tenant's own messages are signed with: JSON of the secret and of the one before it."""
+    """The tenant's signing secret: JSON of the secret and the previous one."""
 
     secrets: Sealed
     previous_until: Instant | None = None
@@ -53,9 +53,9 @@ class SigningSecret(TenantRecord, kw_only=True):
 
 @table("signed_messages", prefix="smg")
 class SignedMessage(TenantRecord, kw_only=True):
-    """A message on its way to an address that someone gave; it goes when it has arrived or is given up.
+    """A message to a configured URL; it is deleted when it is delivered or given up.
 
-    `content` is its further headers and its body, byte for byte.
+    `content` is its custom headers and its exact body.
     """
 
     url: str

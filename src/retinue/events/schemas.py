@@ -1,16 +1,22 @@
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from retinue.events.models import ActionType
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
+from retinue.kit.schema.messages import PatternMessage
 
 _WEEK_S = 7 * 24 * 3600
 
 TypeName = Annotated[str, Meta(min_length=1, max_length=200)]
-# A custom name in the form of the catalogue's own.
-EventName = Annotated[str, Meta(max_length=200, pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$(?!\n)")]
+# Custom names follow the form of those in the catalogue.
+EventName = Annotated[
+    str,
+    Meta(max_length=200, pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$(?!\n)"),
+    PatternMessage("must be a name such as order.received: lower-case words with dots between them"),
+]
 Id = Annotated[str, Meta(max_length=64)]
 
 
@@ -20,8 +26,8 @@ class EventTypeOut(Schema, kw_only=True):
     name: str
     category: str
     description: str
-    schema: dict[str, Any]
-    example: dict[str, Any]
+    schema: JsonObject
+    example: JsonObject
     version: int
 
 
@@ -34,7 +40,7 @@ class Categories(Schema, kw_only=True):
 
 
 class EventLogQuery(PageQuery, kw_only=True):
-    """`from` and `to` are moments in ISO 8601."""
+    """`from` and `to` are instants in ISO 8601."""
 
     event_type: Annotated[str, Meta(max_length=200)] | None = None
     category: Literal["agent", "workflow", "form", "approval", "data_table", "system"] | None = None
@@ -44,43 +50,45 @@ class EventLogQuery(PageQuery, kw_only=True):
 
 
 class EventSource(Schema, kw_only=True):
-    """What it happened to."""
+    """The object that the event is about."""
 
     type: str
     id: str
 
 
 class EventActor(Schema, kw_only=True):
-    """Whose doing it was."""
+    """Who or what caused the event."""
 
     type: str
     id: str
 
 
 class EventOut(Schema, kw_only=True):
+    """`redacted` is true if `data` omits conversation content that the caller may not read."""
+
     id: str
     type: str
     category: str
     correlation_id: str
-    data: dict[str, Any]
+    data: JsonObject
     source: EventSource
     actor: EventActor
     test: bool
+    redacted: bool | UnsetType = UNSET
     created_at: str
 
 
 class EventPage(Schema, kw_only=True):
-    """`total` is counted up to 1,000; `total_is_exact` says whether there are more."""
-
     data: list[EventOut]
     total: int
-    total_is_exact: bool
+    total_is_exact: bool = True
+    """Always true: every entry is counted."""
     page: int
     per_page: int
 
 
 class Trace(Schema, kw_only=True):
-    """Oldest first; of a longer chain the first 1,000."""
+    """Events with one correlation id, oldest first, at most 1,000; `total` counts all of them."""
 
     correlation_id: str
     data: list[EventOut]
@@ -88,10 +96,10 @@ class Trace(Schema, kw_only=True):
 
 
 class EventTest(Schema, kw_only=True):
-    """With `strict`, `data` must have the form that the catalogue declares for this type."""
+    """With `strict`, `data` must match the schema of the type in the catalogue."""
 
     event_type: EventName
-    data: dict[str, Any] = {}
+    data: JsonObject = {}
     strict: bool = False
 
 
@@ -110,16 +118,16 @@ class SubscriptionCreate(Schema, kw_only=True):
 
     event_type: TypeName
     action_type: ActionType
-    action_config: dict[str, Any]
-    filters: dict[str, Any] | None = None
+    action_config: JsonObject
+    filters: JsonObject | None = None
     active: bool = True
 
 
 class SubscriptionUpdate(Schema, kw_only=True):
     event_type: TypeName | UnsetType = UNSET
     action_type: ActionType | UnsetType = UNSET
-    action_config: dict[str, Any] | UnsetType = UNSET
-    filters: dict[str, Any] | UnsetType | None = UNSET
+    action_config: JsonObject | UnsetType = UNSET
+    filters: JsonObject | UnsetType | None = UNSET
     active: bool | UnsetType = UNSET
 
 
@@ -135,8 +143,8 @@ class SubscriptionOut(Schema, kw_only=True):
     id: str
     event_type: str
     action_type: ActionType
-    action_config: dict[str, Any]
-    filters: dict[str, Any]
+    action_config: JsonObject
+    filters: JsonObject
     active: bool
     workflow_id: str | None
     trigger_count: int
@@ -149,7 +157,7 @@ class SubscriptionOut(Schema, kw_only=True):
 
 
 class Switched(Schema, kw_only=True):
-    """What became of the subscriptions that start one workflow."""
+    """The subscriptions that start one workflow, and how many of them changed."""
 
     workflow_id: str
     active: bool
@@ -159,7 +167,7 @@ class Switched(Schema, kw_only=True):
 
 
 class SigningSecretOut(Schema, kw_only=True):
-    """What the tenant's messages to addresses of its own are signed with."""
+    """The secret that signs the tenant's messages to a `url` or `callback_url`."""
 
     secret: str
     previous_secret_expires_at: str | None
@@ -168,11 +176,11 @@ class SigningSecretOut(Schema, kw_only=True):
 
 
 class SigningSecretRotate(Schema, kw_only=True):
-    """For so many seconds messages carry a signature with the secret before as well."""
+    """`grace_seconds` is how long messages are also signed with the previous secret."""
 
     grace_seconds: Annotated[int, Meta(ge=0, le=_WEEK_S)] = 86_400
 
 
-class SigningSecretRotated(Schema, kw_only=True):
+class SigningSecretRotation(Schema, kw_only=True):
     secret: str
     previous_secret_expires_at: str

@@ -1,10 +1,10 @@
-"""Subscriptions: what is to be done when something happens."""
+"""Subscriptions: actions that are performed for matching events."""
 
 from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.events import configs
+from retinue.events import action_config
 from retinue.events.errors import ActionUnknown, SubscriptionNotFound, TooManySubscriptions
 from retinue.events.events import (
     SubscriptionCreated,
@@ -14,19 +14,20 @@ from retinue.events.events import (
 )
 from retinue.events.models import Subscription
 from retinue.events.schemas import SubscriptionCreate, SubscriptionUpdate, Switched
-from retinue.kit.actions import Action
 from retinue.kit.context import Context
+from retinue.kit.context.instance import Instance
+from retinue.kit.context.subscription_actions import SubscriptionAction
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid
-from retinue.kit.events.matching import check_filters, check_pattern, is_event_name
-from retinue.kit.instance import Instance
-from retinue.kit.schemas import given
-from retinue.tenants.listening import start_listening
+from retinue.kit.events.filters import check_filters, check_pattern, is_event_name
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import sent_fields
+from retinue.tenants.event_listeners import mark_listened_to
 
-MOST_SUBSCRIPTIONS = 1000
+MAX_SUBSCRIPTIONS = 1000
 
 _subscriptions = Subscription.__table__
-_SWITCH: Statement[Any] = Statement(
+_SET_ACTIVE = Statement(
     sa.update(_subscriptions)
     .where(
         _subscriptions.c.workflow_id == sa.bindparam("of_workflow"),
@@ -35,26 +36,26 @@ _SWITCH: Statement[Any] = Statement(
     .values(active=sa.bindparam("to", type_=sa.Boolean()), updated_at=sa.bindparam("now"))
     .returning(_subscriptions.c.id, _subscriptions.c.event_type, _subscriptions.c.action_type)
 )
-_OF_WORKFLOW: Statement[Any] = Statement(
+_OF_WORKFLOW = Statement(
     sa.select(_subscriptions.c.id)
     .where(_subscriptions.c.workflow_id == sa.bindparam("of_workflow"))
     .order_by(_subscriptions.c.created_at, _subscriptions.c.id)
 )
 
 
-def action_of(instance: Instance, type: str) -> Action:
-    actions = (action for manifest in instance.manifests for action in manifest.actions)
-    found = next((action for action in actions if action.type == type), None)
-    if found is None:
+def require_action(instance: Instance, type: str) -> SubscriptionAction:
+    actions = instance.registry.all(SubscriptionAction)
+    action = next((action for action in actions if action.type == type), None)
+    if action is None:
         raise ActionUnknown
-    return found
+    return action
 
 
 async def create(ctx: Context, body: SubscriptionCreate) -> Subscription:
     filters = body.filters or {}
-    _check_choice(body.event_type, filters)
-    await _check_action(ctx, body.action_type, body.action_config)
-    if await ctx.db.count(Subscription) >= MOST_SUBSCRIPTIONS:
+    _validate_event_filter(body.event_type, filters)
+    await _validate_action(ctx, body.action_type, body.action_config)
+    if await ctx.db.count(Subscription) >= MAX_SUBSCRIPTIONS:
         raise TooManySubscriptions
     subscription = await ctx.db.insert(
         Subscription(
@@ -64,83 +65,83 @@ async def create(ctx: Context, body: SubscriptionCreate) -> Subscription:
             filters=filters,
             active=body.active,
             created_by=ctx.principal.id,
-            **configs.stored(body.action_config),
+            **action_config.stored_columns(body.action_config),
         )
     )
-    await start_listening(ctx)
-    _tell(ctx, SubscriptionCreated, subscription)
+    await mark_listened_to(ctx)
+    _emit(ctx, SubscriptionCreated, subscription)
     return subscription
 
 
 async def update(ctx: Context, subscription: Subscription, body: SubscriptionUpdate) -> Subscription:
-    held = await _hold(ctx, subscription.id)
-    wanted = given(body)
+    locked = await _lock(ctx, subscription.id)
+    wanted = sent_fields(body)
     if "filters" in wanted:
         wanted["filters"] = wanted["filters"] or {}
-    _check_choice(wanted.get("event_type", held.event_type), wanted.get("filters", held.filters))
+    _validate_event_filter(wanted.get("event_type", locked.event_type), wanted.get("filters", locked.filters))
     if "event_type" in wanted:
         wanted["is_pattern"] = not is_event_name(wanted["event_type"])
-    known = configs.whole(ctx, held)
-    config = configs.unmasked(wanted.pop("action_config", known), known)
-    type = wanted.get("action_type", held.action_type)
-    if type != held.action_type or config != known:
-        await _check_action(ctx, type, config)
-    changes = {name: value for name, value in wanted.items() if getattr(held, name) != value}
-    changed = sorted(changes.keys() - {"is_pattern"} | ({"action_config"} if config != known else set()))
-    if config != known:
-        changes |= configs.stored(config)
+    current = action_config.open_config(ctx, locked)
+    config = action_config.restore_masked(wanted.pop("action_config", current), current)
+    type = wanted.get("action_type", locked.action_type)
+    if type != locked.action_type or config != current:
+        await _validate_action(ctx, type, config)
+    changes = {name: value for name, value in wanted.items() if getattr(locked, name) != value}
+    changed = sorted(changes.keys() - {"is_pattern"} | ({"action_config"} if config != current else set()))
+    if config != current:
+        changes |= action_config.stored_columns(config)
     if changed:
-        await ctx.db.update(held, **changes)
-        _tell(ctx, SubscriptionUpdated, held, changed=changed)
-    return held
+        await ctx.db.update(locked, **changes)
+        _emit(ctx, SubscriptionUpdated, locked, changed=changed)
+    return locked
 
 
 async def delete(ctx: Context, subscription: Subscription) -> None:
     await ctx.db.delete(subscription)
-    _tell(ctx, SubscriptionDeleted, subscription)
+    _emit(ctx, SubscriptionDeleted, subscription)
 
 
-async def switch(ctx: Context, workflow_id: str, *, active: bool) -> Switched:
-    """All subscriptions that start one workflow, whether it exists or not."""
-    changed = await ctx.db.execute(_SWITCH, of_workflow=workflow_id, to=active, now=ctx.now)
+async def set_active_for_workflow(ctx: Context, workflow_id: str, *, active: bool) -> Switched:
+    """Switch all subscriptions that start one workflow, whether it exists or not."""
+    changed = await ctx.db.execute(_SET_ACTIVE, of_workflow=workflow_id, to=active, now=ctx.now)
     for id, event_type, action_type in sorted(changed):
-        told = SubscriptionUpdated(
+        event = SubscriptionUpdated(
             subscription_id=id, event_type=event_type, action_type=action_type, changed=["active"]
         )
-        ctx.emit(told)
+        ctx.emit(event)
     ids = [row[0] for row in await ctx.db.rows(_OF_WORKFLOW, of_workflow=workflow_id)]
-    done = "activated" if active else "deactivated"
+    verb = "activated" if active else "deactivated"
     plural = "subscription" if len(changed) == 1 else "subscriptions"
     return Switched(
         workflow_id=workflow_id,
         active=active,
         updated=len(changed),
         subscription_ids=ids,
-        message=f"{len(changed)} {plural} {done}.",
+        message=f"{len(changed)} {plural} {verb}.",
     )
 
 
-async def _hold(ctx: Context, id: str) -> Subscription:
-    held = await ctx.db.lock(Subscription, id)
-    if held is None:
+async def _lock(ctx: Context, id: str) -> Subscription:
+    locked = await ctx.db.lock(Subscription, id)
+    if locked is None:
         raise SubscriptionNotFound
-    return held
+    return locked
 
 
-def _check_choice(event_type: str, filters: dict[str, Any]) -> None:
+def _validate_event_filter(event_type: str, filters: JsonObject) -> None:
     check_pattern(event_type, "event_type")
     check_filters(filters, "filters")
 
 
-async def _check_action(ctx: Context, type: str, config: dict[str, Any]) -> None:
-    configs.check_size(config)
+async def _validate_action(ctx: Context, type: str, config: JsonObject) -> None:
+    action_config.check_size(config)
     try:
-        await action_of(ctx.instance, type).check(ctx, config)
+        await require_action(ctx.instance, type).check(ctx, config)
     except ActionUnknown:
-        raise Invalid({"action_type": "is not available here"}) from None
+        raise Invalid({"action_type": "is not supported by this instance"}) from None
 
 
-def _tell(ctx: Context, kind: type[SubscriptionEvent], subscription: Subscription, **more: Any) -> None:
+def _emit(ctx: Context, kind: type[SubscriptionEvent], subscription: Subscription, **more: Any) -> None:
     ctx.emit(
         kind(
             subscription_id=subscription.id,

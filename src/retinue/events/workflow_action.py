@@ -1,29 +1,39 @@
-"""The action that starts a workflow, whoever knows how that is done."""
+"""The subscription action `workflow`, which starts a workflow."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from retinue.events.errors import WorkflowNotFound
-from retinue.kit.actions import Action, Subscribed, WorkflowStart, WorkflowStarter
+import msgspec
+from msgspec import UNSET, Meta
+
+from retinue.events.errors import SubscribedWorkflowNotFound
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid
-from retinue.kit.events.routing import Happened
-from retinue.kit.templates import render
-
-_LONGEST_ID = 64
-
-
-async def _check(_ctx: Context, config: dict[str, Any]) -> None:
-    id = config.get("workflow_id")
-    if id is None:
-        raise Invalid({"action_config.workflow_id": "is required"})
-    if not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID:
-        raise Invalid({"action_config.workflow_id": f"must be a text of 1 to {_LONGEST_ID} characters"})
+from retinue.kit.context.subscription_actions import (
+    ActingSubscription,
+    SubscriptionAction,
+    WorkflowStart,
+    WorkflowStarter,
+)
+from retinue.kit.events.routing import DispatchedEvent
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.configs import parse_config
+from retinue.kit.text.templates import render
 
 
-async def _perform(ctx: Context, subscribed: Subscribed, event: Happened) -> None:
-    workflow_id = subscribed.config["workflow_id"]
-    starter = await _starter_of(ctx, workflow_id)
-    event_itself = {
+class WorkflowActionConfig(msgspec.Struct, kw_only=True):
+    """Settings of a subscription that starts a workflow."""
+
+    workflow_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    input: Any = UNSET
+
+
+async def _check(_ctx: Context, config: JsonObject) -> None:
+    parse_config(config, WorkflowActionConfig, "action_config")
+
+
+async def _perform(ctx: Context, subscribed: ActingSubscription, event: DispatchedEvent) -> None:
+    config = parse_config(subscribed.config, WorkflowActionConfig, "action_config")
+    starter = await _require_starter(ctx, config.workflow_id)
+    event_data = {
         "id": event.id,
         "type": event.type,
         "category": event.category,
@@ -32,24 +42,24 @@ async def _perform(ctx: Context, subscribed: Subscribed, event: Happened) -> Non
         "test": event.is_test,
         "data": event.data,
     }
-    scope = {**event_itself, "event": event_itself}
+    scope = {**event_data, "event": event_data}
     await starter.start(
         ctx,
         WorkflowStart(
-            workflow_id=workflow_id,
-            input=render(subscribed.config["input"], scope) if "input" in subscribed.config else event_itself,
+            workflow_id=config.workflow_id,
+            input=event_data if config.input is UNSET else render(config.input, scope),
             trigger="event",
             source_id=subscribed.id,
         ),
     )
 
 
-async def _starter_of(ctx: Context, workflow_id: str) -> WorkflowStarter:
-    starters = [one for manifest in ctx.instance.manifests for one in manifest.workflow_starters]
+async def _require_starter(ctx: Context, workflow_id: str) -> WorkflowStarter:
+    starters = ctx.instance.registry.all(WorkflowStarter)
     for starter in starters:
         if await starter.exists(ctx, workflow_id):
             return starter
-    raise WorkflowNotFound
+    raise SubscribedWorkflowNotFound
 
 
-WORKFLOW_ACTION = Action("workflow", _check, _perform)
+WORKFLOW_ACTION = SubscriptionAction("workflow", _check, _perform, WorkflowActionConfig)

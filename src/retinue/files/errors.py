@@ -1,5 +1,5 @@
+from retinue.kit.context.references import Referrer
 from retinue.kit.errors import Conflict, RetinueError
-from retinue.kit.references import Referrer
 
 
 class FileNotFound(RetinueError):
@@ -9,16 +9,16 @@ class FileNotFound(RetinueError):
 
 
 class FileInUse(Conflict):
-    """This file is in use; detach it first, or delete it with force=true."""
+    """This file is in use. Detach it first, or delete it with force=true."""
 
     code = "file_in_use"
 
     def __init__(self, users: dict[str, list[Referrer]]) -> None:
-        super().__init__(details={kind: list(found) for kind, found in users.items()})
+        super().__init__(details={kind: list(referrers) for kind, referrers in users.items()})
 
 
 class RangeNotSatisfiable(RetinueError):
-    """The file has no such part."""
+    """The requested range is outside the file."""
 
     status, code = 416, "range_not_satisfiable"
 

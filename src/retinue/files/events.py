@@ -6,7 +6,7 @@ _EXAMPLE = {"file_id": "file_…", "filename": "invoice.pdf", "purpose": "chat"}
 
 
 class FileEvent(Event, kw_only=True):
-    """The name is stored with the event: it is shown after the file is gone."""
+    """Base of the file events. The filename is stored, so that it can be shown after the file is deleted."""
 
     file_id: str
     filename: str
@@ -42,6 +42,6 @@ class FileDeleted(FileEvent, kw_only=True):
     example={**_EXAMPLE, "expires_at": "2026-12-01T00:00:00.000000Z"},
 )
 class FileShared(FileEvent, kw_only=True):
-    """Someone made an address at which anyone can fetch a file for a while."""
+    """Someone created a link through which anyone can download a file for a limited time."""
 
     expires_at: str

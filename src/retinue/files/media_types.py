@@ -1,15 +1,15 @@
-"""Which media type a file is recorded with: by its bytes where they tell, else by its name.
+"""The media type a file is recorded with: by its content if that is recognised, else by its name.
 
-An active type, such as a page's, is never recorded: what has one is bytes without a type. What
-its bytes prove to be something else than its name says is refused.
+Active types such as HTML are never recorded; such files are stored as `application/octet-stream`. Files whose
+content contradicts their name are refused.
 """
 
 from pathlib import PurePosixPath
 
 from retinue.kit.errors import UnsupportedFileType
-from retinue.kit.http import sniffing
+from retinue.kit.http import media_types
 
-ANYTHING = "application/octet-stream"
+OCTET_STREAM = "application/octet-stream"
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _BY_ENDING = {
@@ -45,49 +45,49 @@ _BY_ENDING = {
     ".rar": "application/vnd.rar",
     ".xz": "application/x-xz",
 }
-# Stored for whoever runs or shows them elsewhere: here they are bytes without a type.
+# Accepted, but recorded as application/octet-stream, so that no browser renders or runs them from here.
 _ACTIVE_ENDINGS = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), sniffing.HTML),
-    ".svg": sniffing.SVG,
-    **dict.fromkeys((".xml", ".xsl", ".xsd", ".rss", ".atom"), sniffing.XML),
-    **dict.fromkeys((".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"), sniffing.SCRIPT),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), media_types.HTML),
+    ".svg": media_types.SVG,
+    **dict.fromkeys((".xml", ".xsl", ".xsd", ".rss", ".atom"), media_types.XML),
+    **dict.fromkeys((".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"), media_types.SCRIPT),
 }
-_NEVER_STORED = {sniffing.EXECUTABLE, sniffing.PHP}
-_ACTIVE = {sniffing.HTML, sniffing.SVG, sniffing.XML, sniffing.SCRIPT, *_NEVER_STORED}
-# A text that begins like markup or with a shebang may be source code that mentions it.
-_MARKUP = {sniffing.HTML, sniffing.SVG, sniffing.XML}
+_NEVER_STORED = {media_types.EXECUTABLE, media_types.PHP}
+_ACTIVE = {media_types.HTML, media_types.SVG, media_types.XML, media_types.SCRIPT, *_NEVER_STORED}
+# HTML, SVG and XML begin alike, so any of their extensions accepts any of their contents.
+_MARKUP = {media_types.HTML, media_types.SVG, media_types.XML}
 
 
-def recorded_type(filename: str, sniffed: str | None) -> str:
-    """`sniffed` is what `sniffing.sniff_file` says of the content."""
+def resolve_media_type(filename: str, sniffed: str | None) -> str:
+    """Return the media type for a filename and the type `sniff_file` found in the content."""
     ending = PurePosixPath(filename).suffix.lower()
     named = _BY_ENDING.get(ending)
     active = _ACTIVE_ENDINGS.get(ending)
     if sniffed is None:
-        return named or ANYTHING
+        return named or OCTET_STREAM
     if sniffed in _ACTIVE:
-        if not _is_told(active, sniffed):
+        if not _is_expected(active, sniffed):
             raise UnsupportedFileType(details={"filename": filename, "content": sniffed})
-        return ANYTHING
+        return OCTET_STREAM
     if active is not None or (named is not None and _family(named) != _family(sniffed)):
         raise UnsupportedFileType(
-            "The file is not what its name says.", details={"filename": filename, "content": sniffed}
+            "The file content contradicts its name.", details={"filename": filename, "content": sniffed}
         )
     return named or sniffed
 
 
-def _is_told(active: str | None, sniffed: str) -> bool:
-    """Whether the name says as much: a page is a page by name, and XML by any name of the family."""
+def _is_expected(active: str | None, sniffed: str) -> bool:
+    """Return whether the extension announces the active content. Executables and PHP are never accepted."""
     if sniffed in _NEVER_STORED:
         return False
     return active == sniffed or (active in _MARKUP and sniffed in _MARKUP)
 
 
 def _family(media_type: str) -> str:
-    """Sound and film come in the same containers, and office documents are archives."""
+    """Return a group of types that count as one: audio and video share containers, office files are zips."""
     if media_type.startswith(("audio/", "video/")):
         return "media"
-    if media_type.startswith((_OFFICE, "application/vnd.oasis.")) or media_type == sniffing.ZIP:
+    if media_type.startswith((_OFFICE, "application/vnd.oasis.")) or media_type == media_types.ZIP:
         return "archive"
     kind, _, rest = media_type.partition("/")
     return kind if kind in {"image", "text"} else rest

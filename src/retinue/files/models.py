@@ -5,7 +5,7 @@ from retinue.kit.db.models import TenantRecord, table
 
 
 class Purpose(StrEnum):
-    """What a file is for, which decides its largest size, what may be in it and how long it is kept."""
+    """The use of a file; it decides size limit, accepted types and lifetime."""
 
     form = "form"
     knowledge = "knowledge"
@@ -21,9 +21,9 @@ class Purpose(StrEnum):
     indexes=[("tenant_id", "purpose", "created_at"), ("tenant_id", "created_at"), ("expires_at",)],
 )
 class File(TenantRecord, kw_only=True):
-    """What is known of stored bytes; the bytes themselves are in the blob store under tenant and id.
+    """The metadata of stored bytes; the bytes are in the blob store under tenant and id.
 
-    One with `expires_at` waits for someone to claim it, and is removed after that if nobody uses it.
+    A file with `expires_at` is deleted then, unless something has claimed it or uses it.
     """
 
     filename: str

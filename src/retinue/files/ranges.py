@@ -1,4 +1,4 @@
-"""`Range`: one part of a file, as players and interrupted downloads ask for it (RFC 9110, section 14)."""
+"""Parsing of the `Range` header for a single range (RFC 9110, section 14)."""
 
 import re
 
@@ -9,20 +9,20 @@ from retinue.files.errors import RangeNotSatisfiable
 _RANGE = re.compile(r"\s*bytes\s*=\s*(?:(\d{1,18})\s*-\s*(\d{1,18})?|-\s*(\d{1,18}))\s*", re.ASCII)
 
 
-class Part(msgspec.Struct, frozen=True):
+class ByteRange(msgspec.Struct, frozen=True):
     offset: int
     length: int
 
-    def described(self, size: int) -> str:
+    def content_range(self, size: int) -> str:
         return f"bytes {self.offset}-{self.offset + self.length - 1}/{size}"
 
 
-def read_range(header: str, size: int) -> Part | None:
-    """The part asked for; None, and so the whole file, where it is several parts or not understood."""
-    found = _RANGE.fullmatch(header)
-    if found is None:
+def parse_range(header: str, size: int) -> ByteRange | None:
+    """Return the requested range; None, for the whole file, if there are several or it is malformed."""
+    match = _RANGE.fullmatch(header)
+    if match is None:
         return None
-    first, last, suffix = found.groups()
+    first, last, suffix = match.groups()
     if suffix is not None:
         length = min(int(suffix), size)
         return _within(size - length, length, size)
@@ -33,7 +33,7 @@ def read_range(header: str, size: int) -> Part | None:
     return _within(offset, end - offset, size)
 
 
-def _within(offset: int, length: int, size: int) -> Part:
+def _within(offset: int, length: int, size: int) -> ByteRange:
     if offset >= size or length < 1:
         raise RangeNotSatisfiable(size)
-    return Part(offset, length)
+    return ByteRange(offset, length)

@@ -6,9 +6,9 @@ from msgspec import Meta
 from retinue.files.models import File, Purpose
 from retinue.kit.clock import Instant
 from retinue.kit.lists import ListQuery
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 
-LONGEST_URL_S = 24 * 3600
+MAX_URL_SECONDS = 24 * 3600
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
 
@@ -21,7 +21,7 @@ class FileList(ListQuery, kw_only=True):
 
 
 class FileOut(Schema, kw_only=True):
-    """One with `expires_at` is removed after that, unless something uses it by then."""
+    """A file with `expires_at` is deleted then, unless something uses it."""
 
     file_id: str
     filename: str
@@ -38,25 +38,25 @@ class FileOut(Schema, kw_only=True):
 
 
 class FileUrlCreate(Schema, kw_only=True):
-    """For how many seconds the address is good."""
+    """`expires_in` is the lifetime of the URL in seconds."""
 
-    expires_in: Annotated[int, Meta(ge=1, le=LONGEST_URL_S)] = 3600
+    expires_in: Annotated[int, Meta(ge=1, le=MAX_URL_SECONDS)] = 3600
 
 
 class FileUrl(Schema, kw_only=True):
-    """Whoever has this address can fetch the file until then."""
+    """Anyone who has this URL can download the file until `expires_at`."""
 
     url: str
     expires_at: Instant
 
 
 class SignedQuery(Schema, kw_only=True):
-    """What an address of ours carries: until when it is good, which key signed it, and the signature."""
+    """The query of a signed URL: its expiry, the version of the signing key, and the signature."""
 
     expires: int = 0
     key: int = 0
     signature: str = ""
 
 
-class DeleteQuery(Schema, kw_only=True):
+class FileDeleteQuery(Schema, kw_only=True):
     force: bool = False

@@ -1,7 +1,7 @@
-"""Files: bytes in the blob store, and one row for what is known of them.
+"""Files: bytes in the blob store and a row with their metadata.
 
-Bytes are durable before the row that names them is committed, and go after the row is gone. What a crash
-leaves in between are bytes without a row, which `sweep_orphans` finds.
+Bytes are durable before their row is committed, and are deleted after the row. A crash in between leaves
+bytes without a row, which `sweep_orphans` deletes.
 """
 
 import asyncio
@@ -11,26 +11,23 @@ import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import msgspec
-
 from retinue.adapters.blobs import Blobs
 from retinue.files.errors import FileInUse, FileNotFound
 from retinue.files.events import FileDeleted
+from retinue.files.job_kinds import REMOVE_BYTES, BytesToRemove
 from retinue.files.models import File
-from retinue.files.queries import sees_all
-from retinue.files.ranges import Part, read_range
-from retinue.kit import references
-from retinue.kit.context import Context
+from retinue.files.queries import may_manage_all
+from retinue.files.ranges import ByteRange, parse_range
+from retinue.kit.context import Context, references
 from retinue.kit.errors import Forbidden
 from retinue.kit.failpoints import failpoint
 from retinue.kit.http.replies import Download, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.uploads import UploadedFile
 from retinue.kit.ids import new_id
-from retinue.kit.jobs.declare import Retry, job
 
 REFERENCE = "file"
-"""What other domains point at with a `kit.references.Reference`."""
+"""The target name that other domains use in a `kit.context.references.Reference`."""
 
 
 async def store(
@@ -42,12 +39,17 @@ async def store(
     mime_type: str,
     kept_s: float | None = None,
 ) -> File:
-    """Keep the bytes and their row; for several files, `keep` all of them and then insert their rows."""
-    kept = await keep(ctx, source, purpose=purpose, filename=filename, mime_type=mime_type, kept_s=kept_s)
-    return await ctx.db.insert(kept)
+    """Store the bytes and insert their row.
+
+    For several files, use `store_content` and insert the rows after.
+    """
+    file = await store_content(
+        ctx, source, purpose=purpose, filename=filename, mime_type=mime_type, kept_s=kept_s
+    )
+    return await ctx.db.insert(file)
 
 
-async def keep(
+async def store_content(
     ctx: Context,
     source: UploadedFile | bytes,
     *,
@@ -56,12 +58,13 @@ async def keep(
     mime_type: str,
     kept_s: float | None = None,
 ) -> File:
-    """Make the bytes durable; the row is still to be inserted, in the transaction that opens after this.
+    """Store the bytes durably and return the row for them, which the caller inserts.
 
-    With `kept_s` the file goes after so many seconds, unless someone claims or uses it.
+    Call it before the transaction opens. With `kept_s` the file expires after this many seconds, unless it is
+    claimed or in use.
     """
     if ctx.unit_of_work.is_open:
-        raise RuntimeError("bytes are stored before the transaction opens, not while others wait for it")
+        raise RuntimeError("store bytes before the transaction opens: others would wait for its locks")
     if isinstance(source, bytes):
         size, sha256 = len(source), hashlib.sha256(source).hexdigest()
         path = await asyncio.to_thread(_spool, ctx.settings.data_dir / "tmp", source)
@@ -100,13 +103,13 @@ def blob_key(file: File) -> str:
 
 
 async def content(
-    ctx: Context, file: File, *, part: Part | None = None, inline: bool = False, cache: str = "no-store"
+    ctx: Context, file: File, *, part: ByteRange | None = None, inline: bool = False, cache: str = "no-store"
 ) -> Download:
-    """The bytes as an answer; refused here when they are gone."""
-    part = part or Part(0, file.size_bytes)
-    pieces: AsyncIterator[bytes] = await ctx.adapter(Blobs).open(blob_key(file), part.offset, part.length)
+    """Return the bytes as a download; raise `BlobMissing` if they are gone."""
+    part = part or ByteRange(0, file.size_bytes)
+    chunks: AsyncIterator[bytes] = await ctx.adapter(Blobs).open(blob_key(file), part.offset, part.length)
     return Download(
-        chunks=lambda: pieces,
+        chunks=lambda: chunks,
         size=part.length,
         mime_type=file.mime_type,
         filename=file.filename,
@@ -116,38 +119,38 @@ async def content(
 
 
 async def serve(ctx: Context, file: File, request: Request) -> Reply[Download]:
-    """The file, or the part of it that is asked for; its hash tells whether it is still the same file."""
+    """Return the file, or the requested range of it. The hash is the ETag that `If-Range` compares."""
     tag = f'"{file.sha256}"'
-    is_same = request.header(b"if-range") in {"", tag}
-    part = read_range(request.header(b"range"), file.size_bytes) if is_same else None
+    is_unchanged = request.header(b"if-range") in {"", tag}
+    part = parse_range(request.header(b"range"), file.size_bytes) if is_unchanged else None
     headers = (("Accept-Ranges", "bytes"), ("ETag", tag))
     if part is None:
         return Reply(await content(ctx, file), headers=headers)
-    described = ("Content-Range", part.described(file.size_bytes))
-    return Reply(await content(ctx, file, part=part), status=206, headers=(*headers, described))
+    content_range = ("Content-Range", part.content_range(file.size_bytes))
+    return Reply(await content(ctx, file, part=part), status=206, headers=(*headers, content_range))
 
 
 async def claim(ctx: Context, file_id: str, *, purpose: str) -> File:
-    """Take up a file that waits: it belongs to a record of the caller's from now on, and to no other."""
-    held = await ctx.db.lock(File, file_id)
-    is_waiting = held is not None and held.expires_at is not None and held.expires_at > ctx.now
-    if held is None or held.purpose != purpose or not is_waiting:
+    """Claim an unclaimed file for one record: it no longer expires and cannot be claimed again."""
+    locked = await ctx.db.lock(File, file_id)
+    is_waiting = locked is not None and locked.expires_at is not None and locked.expires_at > ctx.now
+    if locked is None or locked.purpose != purpose or not is_waiting:
         raise FileNotFound
-    return await ctx.db.update(held, expires_at=None)
+    return await ctx.db.update(locked, expires_at=None)
 
 
 async def delete(ctx: Context, file: File, *, is_forced: bool) -> None:
-    """Refused while anything uses it; with force everything lets go of it first."""
+    """Delete a file that nothing uses; with `is_forced`, detach it from its users first."""
     if is_forced:
-        if not sees_all(ctx):
+        if not may_manage_all(ctx):
             raise Forbidden("agents:write", ctx.principal.role)
-        await references.detach(ctx, REFERENCE, file.id)
-    held = await ctx.db.lock(File, file.id)
-    if held is not None:
-        users = await references.referrers(ctx, REFERENCE, held.id)
+        await references.detach_referrers(ctx, REFERENCE, file.id)
+    locked = await ctx.db.lock(File, file.id)
+    if locked is not None:
+        users = await references.find_referrers(ctx, REFERENCE, locked.id)
         if any(users.values()):
             raise FileInUse(users)
-        await remove(ctx, held)
+        await remove(ctx, locked)
     elif not is_forced:
         raise FileNotFound
     ctx.emit(FileDeleted.about(file))
@@ -156,13 +159,8 @@ async def delete(ctx: Context, file: File, *, is_forced: bool) -> None:
 async def remove(ctx: Context, file: File) -> None:
     """Delete the row now and the bytes after the commit."""
     await ctx.db.delete(file)
-    ctx.defer(remove_bytes, BytesToRemove(key=blob_key(file)))
+    ctx.defer(REMOVE_BYTES, BytesToRemove(key=blob_key(file)))
 
 
-class BytesToRemove(msgspec.Struct):
-    key: str
-
-
-@job(retry=Retry((0, 30, 300, 3600)), transactional=False)
 async def remove_bytes(ctx: Context, payload: BytesToRemove) -> None:
     await ctx.adapter(Blobs).delete(payload.key)

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from retinue.kit.errors import Conflict, NotFound, RateLimited, RetinueError
-from retinue.kit.fields import FieldError
+from retinue.kit.schema.fields import FieldError
 
 
 class FormNotFound(RetinueError):
@@ -29,19 +29,19 @@ class FieldNotFound(RetinueError):
 
 
 class FormNotPublished(Conflict):
-    """This form does not take submissions: it is not published."""
+    """This form is not published and does not accept submissions."""
 
     code = "form_not_published"
 
 
 class FormClosed(Conflict):
-    """This form takes no more submissions."""
+    """This form no longer accepts submissions."""
 
     code = "form_closed"
 
 
 class AlreadySubmitted(Conflict):
-    """You have submitted this form already."""
+    """You have already submitted this form."""
 
     code = "already_submitted"
 
@@ -52,17 +52,19 @@ class SubmissionInvalid(RetinueError):
     status, code = 400, "validation_error"
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__(details={"errors": [{"field": one.field, "message": one.message} for one in errors]})
+        super().__init__(
+            details={"errors": [{"field": error.field, "message": error.message} for error in errors]}
+        )
 
 
 class TooManySubmissions(RateLimited):
-    """Too many form submissions; try again later."""
+    """Too many form submissions. Try again later."""
 
     code = "rate_limit_exceeded"
 
 
-class NoFormWritten(RetinueError):
-    """The model did not answer with a form that can be used."""
+class FormGenerationFailed(RetinueError):
+    """The model did not return a usable form. Try again, or choose another model."""
 
     status, code = 502, "model_error"
 
@@ -74,24 +76,24 @@ class FormConversationNotFound(NotFound):
 
 
 class ConversationClosed(Conflict):
-    """This conversation is over."""
+    """This conversation is over. Start a new one."""
 
     code = "conversation_closed"
 
 
 class ConversationBusy(Conflict):
-    """The message before this one is still being answered."""
+    """The previous message is still being answered. Try again in a moment."""
 
     code = "conversation_busy"
 
 
 class ConversationTooLong(Conflict):
-    """This conversation has become too long; start another one."""
+    """This conversation has become too long. Start a new one."""
 
     code = "conversation_too_long"
 
 
 class ConversationNotEnabled(Conflict):
-    """This form is not filled in by talking."""
+    """This form cannot be filled in by conversation."""
 
     code = "conversation_not_enabled"

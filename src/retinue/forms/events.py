@@ -1,6 +1,5 @@
-from typing import Any
-
 from retinue.kit.events.declare import Event, event
+from retinue.kit.json_types import JsonObject
 
 _EXAMPLE = {
     "form_id": "frm_…",
@@ -46,7 +45,7 @@ class FormDeleted(FormEvent, kw_only=True):
 
 @event("form.published", subject="form_id", audited=True, example=_EXAMPLE)
 class FormPublished(FormEvent, kw_only=True):
-    """A form entered the published state."""
+    """A form was published."""
 
 
 class FormSubmissionEvent(Event, kw_only=True):
@@ -55,14 +54,14 @@ class FormSubmissionEvent(Event, kw_only=True):
     submission_id: str
     status: str
     previous_status: str | None = None
-    data: dict[str, Any]
-    metadata: dict[str, Any]
+    data: JsonObject
+    metadata: JsonObject
     workflow_execution_id: str | None = None
 
 
 @event("form.submission.created", subject="submission_id", example=_SUBMISSION)
 class FormSubmissionCreated(FormSubmissionEvent, kw_only=True):
-    """A form was filled in and sent."""
+    """A form was submitted."""
 
 
 @event(

@@ -1,5 +1,5 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import sqlalchemy as sa
@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from retinue.kit.clock import Instant
 from retinue.kit.db.models import Ref, TenantRecord, index_where, table
 from retinue.kit.db.word_index import word_index
+from retinue.kit.json_types import JsonObject
 
 
 class FormStatus(StrEnum):
@@ -29,7 +30,11 @@ class FormConversationStatus(StrEnum):
 
 
 class DataTableConfig(msgspec.Struct, kw_only=True):
-    """Where submissions go as rows; a field that is not mapped goes to the column of its own name."""
+    """The data table that submissions are copied to as rows.
+
+    With an empty `field_mapping`, each field goes to the column of its name; otherwise only mapped fields are
+    copied.
+    """
 
     table_id: str
     auto_save: bool = False
@@ -43,16 +48,16 @@ class DataTableConfig(msgspec.Struct, kw_only=True):
     indexes=[("tenant_id", "created_at"), ("tenant_id", "status", "created_at")],
 )
 class Form(TenantRecord, kw_only=True):
-    """What is asked for; the slug is one of a kind in the whole instance, and is never given twice."""
+    """A form. Its slug is unique on the whole instance and never reused."""
 
     name: str
     slug: str
     description: str = ""
     status: FormStatus = FormStatus.draft
     version: int = 1
-    fields: list[dict[str, Any]]
-    settings: dict[str, Any] = {}
-    branding: dict[str, Any] = {}
+    fields: list[JsonObject]
+    settings: JsonObject = {}
+    branding: JsonObject = {}
     workflow_id: str | None = None
     data_table_config: DataTableConfig | None = None
     published_at: Instant | None = None
@@ -61,11 +66,11 @@ class Form(TenantRecord, kw_only=True):
 
 @table("form_versions", prefix="frv", unique=[("tenant_id", "form_id", "version")])
 class FormVersion(TenantRecord, kw_only=True):
-    """The fields as they were: what a submission was made with stays readable."""
+    """A version of a form's fields, so that older submissions stay readable."""
 
     form_id: str
     version: int
-    fields: list[dict[str, Any]]
+    fields: list[JsonObject]
     created_by: str
 
 
@@ -77,16 +82,16 @@ class SubmittedFile(msgspec.Struct, frozen=True):
     mime_type: str
 
 
-def _few_rows(made: sa.Table) -> object:
-    """Indexes over the rows that few questions are about, or that are written to them later."""
-    is_numbered = made.c.number.is_not(None)
+def _partial_indexes(submissions: sa.Table) -> object:
+    """Return partial indexes for rows that few queries need, or whose key is assigned later."""
+    is_numbered = submissions.c.number.is_not(None)
     return (
-        index_where("is_uncounted", "tenant_id", "form_id", "created_at", "id")(made),
-        index_where("is_signed_in", "tenant_id", "form_id", "submitted_by")(made),
+        index_where("is_uncounted", "tenant_id", "form_id", "created_at", "id")(submissions),
+        index_where("is_signed_in", "tenant_id", "form_id", "submitted_by")(submissions),
         sa.Index(
             "uq_form_submissions_number",
-            made.c.tenant_id,
-            made.c.number,
+            submissions.c.tenant_id,
+            submissions.c.number,
             unique=True,
             sqlite_where=is_numbered,
             postgresql_where=is_numbered,
@@ -97,25 +102,25 @@ def _few_rows(made: sa.Table) -> object:
 @table(
     "form_submissions",
     prefix="sbm",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[
         ("tenant_id", "form_id", "created_at", "id"),
         ("tenant_id", "form_id", "status", "created_at", "id"),
     ],
-    extra=_few_rows,
+    extra=_partial_indexes,
 )
 class Submission(TenantRecord, kw_only=True):
-    """What was answered once; it outlives its form by the moments that erasing it takes.
+    """The answers of one visitor. After its form is deleted, it is erased in the background.
 
-    `searched` is the words of its values, with a blank before each. It is `is_uncounted` until the sums of
-    its day and the index of words know of it, where it then has a `number`.
+    `searched` holds the words of its values, each after a blank. `is_uncounted` is true until the job has
+    added it to the daily sums and to the search index, which assigns its `number`.
     """
 
     form_id: str
     form_version: int
     status: SubmissionStatus = SubmissionStatus.received
-    data: dict[str, Any]
-    metadata: dict[str, Any]
+    data: JsonObject
+    metadata: JsonObject
     files: list[SubmittedFile] = []
     source: str
     searched: str
@@ -131,9 +136,17 @@ class Submission(TenantRecord, kw_only=True):
     processed_at: Instant | None = None
 
 
-@table("form_uploads", prefix="fup", indexes=[("tenant_id", "form_id", "submission_id"), ("expires_at",)])
+@table(
+    "form_uploads",
+    prefix="fup",
+    indexes=[
+        ("tenant_id", "form_id", "submission_id"),
+        ("tenant_id", "form_id", "created_at"),
+        ("expires_at",),
+    ],
+)
 class FormUpload(TenantRecord, kw_only=True):
-    """Whose file an upload is: it has the file's id, and belongs to one field of one form."""
+    """Links an uploaded file, whose id it shares, to a field of a form."""
 
     form_id: str
     field_id: str
@@ -143,19 +156,19 @@ class FormUpload(TenantRecord, kw_only=True):
 
 @table("form_progress", prefix="fpr", indexes=[("tenant_id", "form_id", "updated_at"), ("updated_at",)])
 class Progress(TenantRecord, kw_only=True):
-    """Answers that were not sent yet; the id is a hash of the form and of what only the visitor knows."""
+    """Answers not submitted yet; the id is a hash of the form and the visitor's session id."""
 
     form_id: str
-    data: dict[str, Any]
+    data: JsonObject
     last_field_id: str | None = None
 
 
 @table("form_days", prefix="fdy", indexes=[("tenant_id", "form_id", "day")])
 class FormDay(TenantRecord, kw_only=True):
-    """What a day of a form adds up to; the id is `<form>.<day>`.
+    """The sums of one day of a form; the id is `<form>.<day>`.
 
-    `processed` and `archived` are how many of its submissions are that now. `filled` counts answers by field,
-    `sources` submissions by where they came from, and `dropped` visitors by the field at which they left.
+    `processed` and `archived` count the day's submissions by their current status. `filled` counts answers by
+    field, `sources` submissions by origin, and `dropped` visitors by the field at which they left.
     """
 
     form_id: str
@@ -178,22 +191,22 @@ class FormDay(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "form_id", "created_at"), ("status", "updated_at"), ("closed_at",)],
 )
 class FormConversation(TenantRecord, kw_only=True):
-    """A form that is filled in by talking; the id is the only key to it.
+    """A form filled in by conversation; the id is the only key to it.
 
-    `asked` is the field of the last question, None while nothing is asked but whether all is right
-    (`is_confirming`). `prefilled` is known from the start and waits until its fields are shown. While a model
-    thinks about a message, `turn_id` names that message and nobody else is heard before `busy_until`.
+    `asked` is the field of the last question, None while only the final confirmation is open
+    (`is_confirming`). `prefilled` values wait until their fields are visible. While a model handles a
+    message, `turn_id` is the id of its reply, and other messages are refused until `busy_until`.
     """
 
     form_id: str
     status: FormConversationStatus = FormConversationStatus.active
-    answers: dict[str, Any] = {}
-    prefilled: dict[str, Any] = {}
+    answers: JsonObject = {}
+    prefilled: JsonObject = {}
     skipped: list[str] = []
     asked: str | None = None
     is_confirming: bool = False
     language: str | None = None
-    metadata: dict[str, Any] = {}
+    metadata: JsonObject = {}
     message_count: int = 0
     said_characters: int = 0
     turn_id: str | None = None
@@ -213,9 +226,9 @@ class FormMessage(TenantRecord, kw_only=True):
 
 @table("form_search", prefix="fsx", unique=[("row_key",)])
 class SearchIndex(TenantRecord, kw_only=True):
-    """Which numbers the submissions of a form have in the index of words; the id is the form's.
+    """The numbers of a form's submissions in the search index; the id is the form's.
 
-    The numbers begin with the `row_key`, and `indexed` is how many were given.
+    Numbers begin with the `row_key`; `indexed` is how many were assigned.
     """
 
     form_id: str

@@ -1,4 +1,4 @@
-"""Forms and submissions read: pages by an index, totals from the sums of days, searches by their words."""
+"""Queries on forms and submissions: pages by an index, totals from daily sums, full-text search."""
 
 import functools
 from collections.abc import AsyncIterator, Sequence
@@ -7,24 +7,27 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
+from retinue.forms.after.search_index import (
+    filter_conditions,
+    find_numbers,
+    like_conditions,
+    like_parameters,
+    query_words,
+)
 from retinue.forms.models import Form, FormDay, FormUpload, Submission, SubmissionStatus
 from retinue.forms.schemas import SubmissionFilter, SubmissionList
-from retinue.forms.searching import asked_words, compared, looks_like, numbers_of, patterns
 from retinue.kit.context import Context
-from retinue.kit.db.one_of import listed, one_of
-from retinue.kit.db.statements import Statement, reading
+from retinue.kit.context.references import Referrer
+from retinue.kit.db.in_list import in_list, list_parameter
+from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import MAX_PER_PAGE, Listing
-from retinue.kit.references import Referrer
-from retinue.kit.validation import read_instant
+from retinue.kit.schema.validation import read_instant
 
-MOST_COUNTED = 50_000
-"""Where counting what filters match ends: beyond, `total` is one more, and `total_is_exact` is false."""
-MOST_FOUND = 1_000
-"""Where a search stops counting: beyond, `total` is one more, and `total_is_exact` is false."""
-# So many submissions that filters leave over are sooner looked through than found by their words.
-_FEW = 10_000
-BATCH = 500
-_EXPORTED_AT_ONCE = 500
+# Up to this many filtered submissions, a scan is faster than the search index.
+_MAX_SCANNED_SUBMISSIONS = 10_000
+ERASE_BATCH_SIZE = 500
+_EXPORT_BATCH_SIZE = 500
 
 FORMS = Listing(
     Form,
@@ -34,60 +37,59 @@ FORMS = Listing(
 )
 
 _forms, _submissions, _days = Form.__table__, Submission.__table__, FormDay.__table__
-_uploads = FormUpload.__table__
 
 
-class Totals(msgspec.Struct):
+class FormTotals(msgspec.Struct):
     submissions: int = 0
     processed: int = 0
     archived: int = 0
     views: int = 0
 
 
-def _is_one(status: SubmissionStatus) -> Any:
+def _count_of_status(status: SubmissionStatus) -> Any:
     return sa.func.sum(sa.case((_submissions.c.status == sa.literal(status.value), 1), else_=0))
 
 
 _uncounted = _submissions.c.is_uncounted == sa.true()
-_TOTALS: Statement[Any] = Statement(
+_TOTALS = Statement(
     sa.union_all(
         sa.select(
             *(sa.func.sum(_days.c[name]) for name in ("submissions", "processed", "archived", "views"))
         ).where(_days.c.form_id == sa.bindparam("form_id", type_=sa.Text())),
         sa.select(
             sa.func.count(),
-            _is_one(SubmissionStatus.processed),
-            _is_one(SubmissionStatus.archived),
+            _count_of_status(SubmissionStatus.processed),
+            _count_of_status(SubmissionStatus.archived),
             sa.literal(0, type_=sa.BigInteger()),
         )
         .select_from(_submissions)
         .where(_submissions.c.form_id == sa.bindparam("form_id", type_=sa.Text()), _uncounted),
     )
 )
-_COUNTS: Statement[Any] = Statement(
+_COUNTS = Statement(
     sa.union_all(
         sa.select(_days.c.form_id, sa.func.sum(_days.c.submissions))
-        .where(one_of(_days.c.form_id, "ids"))
+        .where(in_list(_days.c.form_id, "ids"))
         .group_by(_days.c.form_id),
         sa.select(_submissions.c.form_id, sa.func.count())
-        .where(one_of(_submissions.c.form_id, "ids"), _uncounted)
+        .where(in_list(_submissions.c.form_id, "ids"), _uncounted)
         .group_by(_submissions.c.form_id),
     )
 )
 
 
-async def totals(ctx: Context, form_id: str) -> Totals:
-    """What the days add up to, and what they do not know of yet, at one moment."""
-    found = Totals()
+async def load_totals(ctx: Context, form_id: str) -> FormTotals:
+    """Return the daily sums plus the uncounted submissions, read in one statement."""
+    totals = FormTotals()
     for row in await ctx.db.rows(_TOTALS, form_id=form_id):
-        for name, number in zip(Totals.__struct_fields__, row, strict=True):
-            setattr(found, name, getattr(found, name) + int(number or 0))
-    return found
+        for name, number in zip(FormTotals.__struct_fields__, row, strict=True):
+            setattr(totals, name, getattr(totals, name) + int(number or 0))
+    return totals
 
 
 async def submission_counts(ctx: Context, form_ids: Sequence[str]) -> dict[str, int]:
     counts = dict.fromkeys(form_ids, 0)
-    for form_id, number in await ctx.db.rows(_COUNTS, ids=listed(form_ids)) if form_ids else []:
+    for form_id, number in await ctx.db.rows(_COUNTS, ids=list_parameter(form_ids)) if form_ids else []:
         counts[form_id] += int(number)
     return counts
 
@@ -95,113 +97,120 @@ async def submission_counts(ctx: Context, form_ids: Sequence[str]) -> dict[str, 
 class SubmissionSlice(msgspec.Struct):
     items: list[Submission]
     total: int
-    is_exact: bool
     page: int
     per_page: int
 
 
 async def page_of_submissions(ctx: Context, form: Form, query: SubmissionList) -> SubmissionSlice:
     per_page = min(query.per_page, MAX_PER_PAGE)
-    given = _given(form, query)
-    is_down = query.sort.startswith("-")
+    given = _filter_parameters(form, query)
+    descending = query.sort.startswith("-")
     offset = (query.page - 1) * per_page
     if _is_search(query):
-        found = await _search(ctx, asked_words(query.search or ""), given, offset + per_page, is_down)
-        items = await _records(ctx, found.some[offset : offset + per_page], is_down)
-        return SubmissionSlice(items, len(found.some), found.are_all, query.page, per_page)
-    total, is_exact = await _total(ctx, form, given)
+        result = await _search(ctx, query_words(query.search or ""), given, offset + per_page, descending)
+        items = await _load_submissions(ctx, result.some[offset : offset + per_page], descending)
+        return SubmissionSlice(items, result.total, query.page, per_page)
+    total = await _count_matching(ctx, form, given)
     items = []
-    if offset < total or not is_exact:
-        statement = _page(tuple(sorted(given)), is_down)
+    if offset < total:
+        statement = _page_statement(tuple(sorted(given)), descending)
         items = await ctx.db.rows(statement, row_limit=per_page, row_offset=offset, **given)
-    return SubmissionSlice(items, total, is_exact, query.page, per_page)
+    return SubmissionSlice(items, total, query.page, per_page)
 
 
-class _Found(msgspec.Struct):
-    """Submissions in their order: by their ids, or by their numbers in the index."""
+class _SearchResult(msgspec.Struct):
+    """Matching submissions in order, by id or by number in the index."""
 
     some: list[str | int]
-    are_all: bool = True
+    total: int = 0
 
 
 def _is_search(query: SubmissionFilter | SubmissionList) -> bool:
     return query.search is not None and bool(query.search.strip())
 
 
-async def _search(ctx: Context, words: list[str], given: dict[str, Any], shown: int, is_down: bool) -> _Found:
-    """As many as are shown, and so many more as are counted."""
+async def _search(
+    ctx: Context, words: list[str], given: JsonObject, shown: int, descending: bool
+) -> _SearchResult:
+    """Return the first `shown` matches and the total."""
     if not words:
-        return _Found([])
+        return _SearchResult([])
     names = tuple(sorted(given))
     is_filtered = len(names) > 1
-    most = max(shown, MOST_FOUND) + 1
-    liked = {**given, **patterns(words), "most": most}
-    if is_filtered and int(await ctx.db.scalar(_count(names, _FEW), **given)) <= _FEW:
-        rows = await ctx.db.rows(_looked_through(names, len(words), is_down, False), **liked)
-        return _Found([row[0] for row in rows], len(rows) < most)
-    # First what has no number yet: if it gets one meanwhile it is found twice, and not left out.
-    rows = await ctx.db.rows(_looked_through(names, len(words), is_down, True), **liked)
+    liked = {**given, **like_parameters(words)}
+    if (
+        is_filtered
+        and int(await ctx.db.scalar(_count_statement(names, _MAX_SCANNED_SUBMISSIONS), **given))
+        <= _MAX_SCANNED_SUBMISSIONS
+    ):
+        rows = await ctx.db.rows(_scan_statement(names, len(words), descending, False), **liked)
+        return _SearchResult([row[0] for row in rows], len(rows))
+    # Uncounted submissions first: one that is indexed in between is found twice rather than missed.
+    rows = await ctx.db.rows(_scan_statement(names, len(words), descending, True), **liked)
     new: list[str | int] = [row[0] for row in rows]
-    old = await numbers_of(ctx, words, given, most=most - len(new) if is_down else most, is_down=is_down)
-    some = [*new, *old] if is_down else [*old, *new]
-    return _Found(some[:most], len(some) < most)
+    most = max(0, shown - len(new)) if descending else shown
+    old, indexed = await find_numbers(ctx, words, given, most=most, descending=descending)
+    # Ascending: uncounted submissions follow only after all indexed ones, not after those of this page.
+    some = [*new, *old] if descending else [*old, *(new if len(old) == indexed else ())]
+    return _SearchResult(some, len(new) + indexed)
 
 
-async def _records(ctx: Context, some: Sequence[str | int], is_down: bool) -> list[Submission]:
-    """Without those that are gone since."""
-    ids = [one for one in some if isinstance(one, str)]
-    numbers = [one for one in some if isinstance(one, int)]
-    found = await ctx.db.rows(_BY_IDS, ids=listed(ids)) if ids else []
+async def _load_submissions(ctx: Context, some: Sequence[str | int], descending: bool) -> list[Submission]:
+    """Return the submissions that still exist, in order."""
+    ids = [key for key in some if isinstance(key, str)]
+    numbers = [key for key in some if isinstance(key, int)]
+    submissions = await ctx.db.rows(_BY_IDS, ids=list_parameter(ids)) if ids else []
     if numbers:
         padded = [*numbers, *[numbers[-1]] * (MAX_PER_PAGE - len(numbers))]
-        found += await ctx.db.rows(_BY_NUMBERS, **{f"number_{at}": one for at, one in enumerate(padded)})
-    each = {one.id: one for one in found}.values()
-    return sorted(each, key=lambda one: (one.created_at, one.id), reverse=is_down)
+        submissions += await ctx.db.rows(
+            _BY_NUMBERS, **{f"number_{at}": number for at, number in enumerate(padded)}
+        )
+    unique = {submission.id: submission for submission in submissions}.values()
+    return sorted(unique, key=lambda submission: (submission.created_at, submission.id), reverse=descending)
 
 
-def _given(form: Form, query: SubmissionFilter | SubmissionList) -> dict[str, Any]:
-    given: dict[str, Any] = {"form_id": form.id}
+def _filter_parameters(form: Form, query: SubmissionFilter | SubmissionList) -> JsonObject:
+    given: JsonObject = {"form_id": form.id}
     if query.status is not None:
         given["status"] = query.status
     for name in ("after", "before"):
-        written = getattr(query, name)
-        if written is not None:
-            given[name] = read_instant(name, written.replace(" ", "+"))
+        text = getattr(query, name)
+        if text is not None:
+            given[name] = read_instant(name, text.replace(" ", "+"))
     return given
 
 
-async def _total(ctx: Context, form: Form, given: dict[str, Any]) -> tuple[int, bool]:
+async def _count_matching(ctx: Context, form: Form, given: JsonObject) -> int:
     if given.keys() <= {"form_id", "status"}:
-        known = await totals(ctx, form.id)
-        rest = known.submissions - known.processed - known.archived
-        by_status = {"received": rest, "processed": known.processed, "archived": known.archived}
-        return by_status[given["status"]] if "status" in given else known.submissions, True
-    total = int(await ctx.db.scalar(_count(tuple(sorted(given))), **given))
-    return total, total <= MOST_COUNTED
+        totals = await load_totals(ctx, form.id)
+        rest = totals.submissions - totals.processed - totals.archived
+        by_status = {"received": rest, "processed": totals.processed, "archived": totals.archived}
+        return by_status[given["status"]] if "status" in given else totals.submissions
+    return int(await ctx.db.scalar(_count_statement(tuple(sorted(given))), **given))
 
 
 @functools.cache
-def _looked_through(names: tuple[str, ...], words: int, is_down: bool, only_new: bool) -> Statement[Any]:
-    """`only_new`: those that the index does not know of yet."""
-    shown: Any = _submissions
-    conditions = [*compared(names), *looks_like(words)]
+def _scan_statement(names: tuple[str, ...], words: int, descending: bool, only_new: bool) -> Statement[Any]:
+    """`only_new`: only submissions that are not indexed yet."""
+    source_table: Any = _submissions
+    conditions = [*filter_conditions(names), *like_conditions(words)]
     if only_new:
-        # By themselves first: by their status or time, a database would go through all others as well.
-        new = sa.select(shown.c.id, shown.c.created_at, shown.c.status)
-        new = new.where(*compared(("form_id",)), *looks_like(words), _uncounted)
-        shown = new.order_by(*_ordered(shown, is_down)).offset(0).subquery()
-        conditions = compared([name for name in names if name != "form_id"], shown)
-    source = sa.select(shown.c.id).where(*conditions).order_by(*_ordered(shown, is_down))
-    return Statement(source.limit(sa.bindparam("most", type_=sa.BigInteger())), heavy=True)
+        # A fence: with status or time in the same query, the database would scan all other submissions too.
+        new = sa.select(source_table.c.id, source_table.c.created_at, source_table.c.status)
+        new = new.where(*filter_conditions(("form_id",)), *like_conditions(words), _uncounted)
+        source_table = new.order_by(*_ordered(source_table, descending)).offset(0).subquery()
+        conditions = filter_conditions([name for name in names if name != "form_id"], source_table)
+    source = sa.select(source_table.c.id).where(*conditions).order_by(*_ordered(source_table, descending))
+    return Statement(source, heavy=True)
 
 
-def _ordered(shown: Any, is_down: bool) -> list[Any]:
-    order: list[Any] = [shown.c.created_at, shown.c.id]
-    return [column.desc() for column in order] if is_down else order
+def _ordered(source: Any, descending: bool) -> list[Any]:
+    order: list[Any] = [source.c.created_at, source.c.id]
+    return [column.desc() for column in order] if descending else order
 
 
-_BY_IDS = reading(Submission, sa.select(_submissions).where(one_of(_submissions.c.id, "ids")))
-_BY_NUMBERS = reading(
+_BY_IDS = record_statement(Submission, sa.select(_submissions).where(in_list(_submissions.c.id, "ids")))
+_BY_NUMBERS = record_statement(
     Submission,
     sa.select(_submissions).where(
         _submissions.c.number.in_(
@@ -212,55 +221,59 @@ _BY_NUMBERS = reading(
 
 
 @functools.cache
-def _page(names: tuple[str, ...], is_down: bool) -> Statement[Submission]:
+def _page_statement(names: tuple[str, ...], descending: bool) -> Statement[Submission]:
     source = (
         sa.select(_submissions)
-        .where(*compared(names))
-        .order_by(*_ordered(_submissions, is_down))
+        .where(*filter_conditions(names))
+        .order_by(*_ordered(_submissions, descending))
         .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))
         .offset(sa.bindparam("row_offset", type_=sa.BigInteger()))
     )
-    return reading(Submission, source, heavy=True)
+    return record_statement(Submission, source, heavy=True)
 
 
 @functools.cache
-def _count(names: tuple[str, ...], most: int = MOST_COUNTED) -> Statement[Any]:
-    some = sa.select(_submissions.c.id).where(*compared(names)).limit(most + 1).subquery()
-    return Statement(sa.select(sa.func.count()).select_from(some), heavy=True)
+def _count_statement(names: tuple[str, ...], most: int | None = None) -> Statement[Any]:
+    """Count all, or up to `most` + 1, by a column that every index has."""
+    some = sa.select(_submissions.c.created_at).where(*filter_conditions(names))
+    some = some if most is None else some.limit(most + 1)
+    return Statement(sa.select(sa.func.count()).select_from(some.subquery()), heavy=True)
 
 
-async def walk(ctx: Context, form: Form, query: SubmissionFilter) -> AsyncIterator[list[Submission]]:
-    """Every submission that the filters match, oldest first, some at a time."""
-    words = asked_words(query.search or "")
+async def iterate_submissions(
+    ctx: Context, form: Form, query: SubmissionFilter
+) -> AsyncIterator[list[Submission]]:
+    """Yield the matching submissions in batches, oldest first."""
+    words = query_words(query.search or "")
     if _is_search(query) and not words:
         return
-    given = _given(form, query)
-    statement = _next(tuple(sorted(given)), len(words))
-    given |= patterns(words)
+    given = _filter_parameters(form, query)
+    statement = _next_batch_statement(tuple(sorted(given)), len(words))
+    given |= like_parameters(words)
     last_at, last_id = "", ""
     while True:
-        found = await ctx.db.rows(statement, last_at=last_at, last_id=last_id, **given)
-        if found:
-            yield found
-            last_at, last_id = found[-1].created_at, found[-1].id
-        if len(found) < _EXPORTED_AT_ONCE:
+        batch = await ctx.db.rows(statement, last_at=last_at, last_id=last_id, **given)
+        if batch:
+            yield batch
+            last_at, last_id = batch[-1].created_at, batch[-1].id
+        if len(batch) < _EXPORT_BATCH_SIZE:
             return
 
 
 @functools.cache
-def _next(names: tuple[str, ...], words: int) -> Statement[Submission]:
+def _next_batch_statement(names: tuple[str, ...], words: int) -> Statement[Submission]:
     last = sa.tuple_(sa.bindparam("last_at", type_=sa.Text()), sa.bindparam("last_id", type_=sa.Text()))
     after_last = sa.tuple_(_submissions.c.created_at, _submissions.c.id) > last
     source = (
         sa.select(_submissions)
-        .where(*compared(names), *looks_like(words), after_last)
+        .where(*filter_conditions(names), *like_conditions(words), after_last)
         .order_by(_submissions.c.created_at, _submissions.c.id)
-        .limit(_EXPORTED_AT_ONCE)
+        .limit(_EXPORT_BATCH_SIZE)
     )
-    return reading(Submission, source, heavy=True)
+    return record_statement(Submission, source, heavy=True)
 
 
-_OF_USER: Statement[Any] = Statement(
+_OF_USER = Statement(
     sa.select(_submissions.c.id)
     .where(
         _submissions.c.form_id == sa.bindparam("form_id", type_=sa.Text()),
@@ -279,19 +292,19 @@ async def find_submission(ctx: Context, form: Form, submission_id: str) -> Submi
     return await ctx.db.find(Submission, id=submission_id, form_id=form.id)
 
 
-# What other domains ask before they let go of something that a form points at.
+# References to forms, for domains whose records a form points at.
 
 
 async def find_forms_of_workflow(ctx: Context, workflow_id: str) -> list[Referrer]:
     return [Referrer(form.id, form.name) for form in await ctx.db.all(Form, workflow_id=workflow_id)]
 
 
-async def let_go_of_workflow(ctx: Context, workflow_id: str) -> None:
-    """The reference is soft: a form whose workflow is gone starts none."""
+async def detach_workflow(ctx: Context, workflow_id: str) -> None:
+    """Do nothing: a form whose workflow was deleted simply starts none."""
 
 
 async def find_forms_of_table(ctx: Context, table_id: str) -> list[Referrer]:
-    """Forms that store rows in a table or take options from it."""
+    """Return forms that store rows in a table or take options from it."""
     return [Referrer(form.id, form.name) for form in await ctx.db.all(Form) if table_id in _tables_of(form)]
 
 
@@ -300,8 +313,8 @@ def _tables_of(form: Form) -> set[str]:
     return used | ({form.data_table_config.table_id} if form.data_table_config else set())
 
 
-async def keep_table(ctx: Context, table_id: str) -> None:
-    """A table that is referred to is not deleted, so there is nothing to let go of."""
+async def detach_table(ctx: Context, table_id: str) -> None:
+    """Do nothing: a table that is referred to cannot be deleted."""
 
 
 async def find_submission_of_file(ctx: Context, file_id: str) -> list[Referrer]:
@@ -311,7 +324,7 @@ async def find_submission_of_file(ctx: Context, file_id: str) -> list[Referrer]:
     return [Referrer(upload.submission_id, "submission")]
 
 
-async def let_go_of_file(ctx: Context, file_id: str) -> None:
+async def detach_file(ctx: Context, file_id: str) -> None:
     upload = await ctx.db.get(FormUpload, file_id)
     if upload is not None:
         await ctx.db.delete(upload)

@@ -13,10 +13,10 @@ from retinue.forms.models import (
     SubmittedFile,
 )
 from retinue.kit.clock import Instant
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
 
-JsonObject = dict[str, Any]
 Description = Annotated[str, Meta(max_length=2000)]
 SoftReference = Annotated[str, Meta(max_length=64)]
 When = Annotated[str, Meta(max_length=64, description="A date, or a date and time, such as 2026-11-15")]
@@ -30,7 +30,7 @@ class TableConfigIn(Schema, kw_only=True):
 
 
 class FormCreate(Schema, kw_only=True):
-    """A field needs only a `type`; an id is made of its label where there is none."""
+    """A field needs only a `type`; a missing id is derived from its label."""
 
     name: Name
     fields: list[JsonObject]
@@ -71,7 +71,7 @@ class FormSummary(Schema, kw_only=True):
 
 
 class FormStats(Schema, kw_only=True):
-    """`conversion_rate` is submissions of a hundred views."""
+    """`conversion_rate` is submissions per 100 views."""
 
     submissions: int
     views: int
@@ -131,7 +131,7 @@ class FormVersionOut(Schema, kw_only=True):
 
 
 class Submit(Schema, kw_only=True):
-    """`data` is by field id; its mistakes come back as `details.errors`, all at once."""
+    """`data` is by field id; all errors are returned together as `details.errors`."""
 
     data: Any = None
     metadata: Any = None
@@ -179,7 +179,7 @@ class SubmissionList(PageQuery, kw_only=True):
     sort: Literal["created_at", "-created_at"] = "-created_at"
 
 
-class ExportQuery(SubmissionFilter, kw_only=True):
+class SubmissionExportQuery(SubmissionFilter, kw_only=True):
     format: Literal["csv", "json", "xlsx"] = "csv"
 
 
@@ -189,9 +189,12 @@ class SubmissionUpdate(Schema, kw_only=True):
 
 
 class FormExecutionOut(Schema, kw_only=True):
+    """`redacted` is true if `output` was removed: it quotes a conversation the caller may not read."""
+
     id: str
     status: str
     output: Any
+    redacted: bool | UnsetType = UNSET
 
 
 class SubmissionOut(Schema, kw_only=True):
@@ -224,13 +227,12 @@ class SubmissionOut(Schema, kw_only=True):
 
 
 class SubmissionPagination(msgspec.Struct):
-    """`total_is_exact` is false where counting ended before the last one."""
-
     page: int
     per_page: int
     total: int
     total_pages: int
-    total_is_exact: bool
+    total_is_exact: bool = True
+    """Always true: every submission is counted."""
 
 
 class SubmissionPage(msgspec.Struct):
@@ -249,7 +251,7 @@ class Option(Schema, kw_only=True):
 
 
 class PublicQuery(Schema, kw_only=True):
-    """With `preview` the view is not counted."""
+    """With `preview`, no view is counted."""
 
     preview: str | None = None
 
@@ -262,7 +264,7 @@ class PublicForm(Schema, kw_only=True):
     branding: JsonObject
     settings: JsonObject
     token: str | UnsetType = UNSET
-    """To be sent with the answers, where a least time or a proof of work is asked for."""
+    """Send it with the answers; present if the form has a minimum time or a proof of work."""
 
 
 class Uploaded(Schema, kw_only=True):
@@ -296,7 +298,7 @@ class ProgressOut(Schema, kw_only=True):
 
 
 class AnalyticsQuery(Schema, kw_only=True):
-    """The last days, or from one day to another; without any of them, everything."""
+    """A period, or a range of days; without either, all days."""
 
     period: Literal["24h", "7d", "30d", "90d", "all"] | None = None
     from_: When | None = msgspec.field(name="from", default=None)
@@ -319,7 +321,7 @@ class DropOff(Schema, kw_only=True):
 
 
 class Analytics(Schema, kw_only=True):
-    """Rates are in percent."""
+    """All rates are percentages."""
 
     total_submissions: int
     total_views: int
@@ -333,7 +335,7 @@ class Analytics(Schema, kw_only=True):
 
 
 class FormPrompt(Schema, kw_only=True):
-    """What the form is for, in words."""
+    """A description of the form to generate."""
 
     prompt: Annotated[str, Meta(min_length=1, max_length=8000)]
     model: Annotated[str, Meta(max_length=200)] | None = None

@@ -1,4 +1,4 @@
-"""Forms are made, changed, published, archived, copied and deleted; their versions stay."""
+"""Forms: create, update, publish, archive, duplicate, delete; and their versions."""
 
 import functools
 import re
@@ -9,11 +9,13 @@ from typing import Any, TypeVar
 import msgspec
 import sqlalchemy as sa
 
-from retinue.forms import searching, uploading
-from retinue.forms.addresses import page_address
-from retinue.forms.configuring import read_branding, read_settings
+from retinue.forms.after import search_index
+from retinue.forms.after.analytics import percentage
 from retinue.forms.errors import FormNotFound, FormVersionNotFound
 from retinue.forms.events import FormCreated, FormDeleted, FormEvent, FormPublished, FormUpdated
+from retinue.forms.form_settings import validate_branding, validate_settings
+from retinue.forms.intake import file_uploads
+from retinue.forms.job_kinds import ERASE_FORM, FormToErase
 from retinue.forms.models import (
     DataTableConfig,
     Form,
@@ -25,7 +27,7 @@ from retinue.forms.models import (
     Progress,
     Submission,
 )
-from retinue.forms.queries import BATCH, FORMS, submission_counts, totals
+from retinue.forms.queries import ERASE_BATCH_SIZE, FORMS, load_totals, submission_counts
 from retinue.forms.schemas import (
     FormCreate,
     FormList,
@@ -36,24 +38,25 @@ from retinue.forms.schemas import (
     FormUpdate,
     TableConfigIn,
 )
+from retinue.forms.urls import page_url
 from retinue.kit.context import Context
 from retinue.kit.db.models import TenantRecord
-from retinue.kit.db.statements import Statement, reading
+from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.errors import Invalid, InvalidTransition
-from retinue.kit.fields import read_fields
 from retinue.kit.ids import new_id
-from retinue.kit.jobs.declare import Retry, job
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Page
-from retinue.kit.schemas import given
+from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.fields import read_fields
 
 R = TypeVar("R", bound=TenantRecord)
 
-LARGEST_DEFINITION = 512 * 1024
-_LONGEST_NAME = 100
-_RANDOM_LETTERS = 8
-_COPY = " (copy)"
+MAX_DEFINITION_BYTES = 512 * 1024
+_MAX_NAME_LENGTH = 100
+_SLUG_SUFFIX_LENGTH = 8
+_COPY_SUFFIX = " (copy)"
 
-_ALLOWED = {
+_ALLOWED_TRANSITIONS = {
     FormStatus.draft: (FormStatus.published, FormStatus.archived),
     FormStatus.published: (FormStatus.draft, FormStatus.archived),
     FormStatus.archived: (FormStatus.draft,),
@@ -61,27 +64,22 @@ _ALLOWED = {
 
 
 async def page(ctx: Context, query: FormList) -> Page[FormSummary]:
-    found = await FORMS.page(ctx.db, query)
-    counts = await submission_counts(ctx, [form.id for form in found.items])
-    return found.shown(
+    result = await FORMS.page(ctx.db, query)
+    counts = await submission_counts(ctx, [form.id for form in result.items])
+    return result.shown(
         lambda form: FormSummary.of(form, field_count=len(form.fields), submission_count=counts[form.id])
     )
 
 
 async def shown(ctx: Context, form: Form) -> FormOut:
-    known = await totals(ctx, form.id)
+    totals = await load_totals(ctx, form.id)
     stats = FormStats(
-        submissions=known.submissions,
-        views=known.views,
-        conversion_rate=rate(known.submissions, known.views),
+        submissions=totals.submissions,
+        views=totals.views,
+        conversion_rate=percentage(totals.submissions, totals.views),
     )
-    url = page_address(ctx, form.slug)
+    url = page_url(ctx, form.slug)
     return FormOut.of(form, field_count=len(form.fields), stats=stats, public_url=url)
-
-
-def rate(part: int, whole: int) -> float:
-    """In percent; never more than all of it."""
-    return min(100.0, round(100 * part / whole, 1)) if whole else 0.0
 
 
 async def create(ctx: Context, body: FormCreate) -> Form:
@@ -91,8 +89,8 @@ async def create(ctx: Context, body: FormCreate) -> Form:
         slug=new_slug(body.name),
         description=body.description or "",
         fields=_fields(body.fields),
-        settings=read_settings(ctx, body.settings),
-        branding=read_branding(ctx, body.branding),
+        settings=validate_settings(ctx, body.settings),
+        branding=validate_branding(ctx, body.branding),
         workflow_id=body.workflow_id or None,
         data_table_config=_table_config(body.data_table_config),
         created_by=ctx.principal.id,
@@ -102,15 +100,15 @@ async def create(ctx: Context, body: FormCreate) -> Form:
 
 async def _add(ctx: Context, form: Form) -> Form:
     await ctx.db.insert(form)
-    await _keep_version(ctx, form)
+    await _store_version(ctx, form)
     ctx.emit(_event(FormCreated, form))
     return form
 
 
-def _fields(given_fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _fields(given_fields: list[JsonObject]) -> list[JsonObject]:
     fields = read_fields(given_fields)
-    if len(msgspec.json.encode(fields)) > LARGEST_DEFINITION:
-        raise Invalid({"fields": f"are larger than {LARGEST_DEFINITION // 1024} KiB together"})
+    if len(msgspec.json.encode(fields)) > MAX_DEFINITION_BYTES:
+        raise Invalid({"fields": f"must be at most {MAX_DEFINITION_BYTES // 1024} KiB in total"})
     return fields
 
 
@@ -119,85 +117,85 @@ def _table_config(config: TableConfigIn | None) -> DataTableConfig | None:
 
 
 def new_slug(name: str) -> str:
-    """`Contact us` becomes `contact-us-` and 40 random bits: nobody guesses it, and none comes twice."""
+    """Return `contact-us-` and 40 random bits for `Contact us`: unguessable and unique."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "form"
-    letters = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in urandom(_RANDOM_LETTERS))
+    letters = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in urandom(_SLUG_SUFFIX_LENGTH))
     return f"{stem}-{letters.decode()}"
 
 
-async def _keep_version(ctx: Context, form: Form) -> None:
+async def _store_version(ctx: Context, form: Form) -> None:
     await ctx.db.insert(
         FormVersion(form_id=form.id, version=form.version, fields=form.fields, created_by=ctx.principal.id)
     )
 
 
 async def update(ctx: Context, form: Form, body: FormUpdate) -> Form:
-    held = await _hold(ctx, form.id)
-    changes = _changes(ctx, given(body))
-    changes = {name: value for name, value in changes.items() if getattr(held, name) != value}
+    locked = await _lock_form(ctx, form.id)
+    changes = _changes(ctx, sent_fields(body))
+    changes = {name: value for name, value in changes.items() if getattr(locked, name) != value}
     if not changes:
-        return held
+        return locked
     if "fields" in changes:
-        await _change_version(ctx, held, changes)
-    await ctx.db.update(held, **changes)
-    ctx.emit(_event(FormUpdated, held))
-    return held
+        await _update_version(ctx, locked, changes)
+    await ctx.db.update(locked, **changes)
+    ctx.emit(_event(FormUpdated, locked))
+    return locked
 
 
-def _changes(ctx: Context, wanted: dict[str, Any]) -> dict[str, Any]:
-    if "fields" in wanted:
-        wanted["fields"] = _fields(wanted["fields"])
-    if "settings" in wanted:
-        wanted["settings"] = read_settings(ctx, wanted["settings"])
-    if "branding" in wanted:
-        wanted["branding"] = read_branding(ctx, wanted["branding"])
-    if "description" in wanted:
-        wanted["description"] = wanted["description"] or ""
-    if "workflow_id" in wanted:
-        wanted["workflow_id"] = wanted["workflow_id"] or None
-    if "data_table_config" in wanted:
-        wanted["data_table_config"] = _table_config(wanted["data_table_config"])
-    return wanted
+def _changes(ctx: Context, sent: JsonObject) -> JsonObject:
+    if "fields" in sent:
+        sent["fields"] = _fields(sent["fields"])
+    if "settings" in sent:
+        sent["settings"] = validate_settings(ctx, sent["settings"])
+    if "branding" in sent:
+        sent["branding"] = validate_branding(ctx, sent["branding"])
+    if "description" in sent:
+        sent["description"] = sent["description"] or ""
+    if "workflow_id" in sent:
+        sent["workflow_id"] = sent["workflow_id"] or None
+    if "data_table_config" in sent:
+        sent["data_table_config"] = _table_config(sent["data_table_config"])
+    return sent
 
 
-async def _change_version(ctx: Context, held: Form, changes: dict[str, Any]) -> None:
-    """What was ever published may have submissions, which keep the fields they were made with."""
-    if held.published_at is not None:
-        changes["version"] = held.version + 1
-        held.fields, held.version = changes["fields"], changes["version"]
-        await _keep_version(ctx, held)
+async def _update_version(ctx: Context, locked: Form, changes: JsonObject) -> None:
+    """Create a new version if the form was ever published: its submissions keep their fields."""
+    if locked.published_at is not None:
+        changes["version"] = locked.version + 1
+        locked.fields, locked.version = changes["fields"], changes["version"]
+        await _store_version(ctx, locked)
         return
-    kept = await ctx.db.find(FormVersion, form_id=held.id, version=held.version)
-    if kept is not None:
-        await ctx.db.update(kept, fields=changes["fields"])
+    current = await ctx.db.find(FormVersion, form_id=locked.id, version=locked.version)
+    if current is not None:
+        await ctx.db.update(current, fields=changes["fields"])
 
 
-async def _hold(ctx: Context, form_id: str) -> Form:
-    held = await ctx.db.lock(Form, form_id)
-    if held is None:
+async def _lock_form(ctx: Context, form_id: str) -> Form:
+    locked = await ctx.db.lock(Form, form_id)
+    if locked is None:
         raise FormNotFound
-    return held
+    return locked
 
 
-async def move(ctx: Context, form: Form, status: FormStatus) -> FormState:
-    """To another state; one that is in it already stays as it is."""
-    held = await _hold(ctx, form.id)
-    if held.status is status:
-        return FormState.of(held)
-    if status not in _ALLOWED[held.status]:
-        allowed = [one.value for one in _ALLOWED[held.status]]
-        raise InvalidTransition(held.status.value, status.value, allowed)
-    changes: dict[str, Any] = {"status": status}
+async def change_status(ctx: Context, form: Form, status: FormStatus) -> FormState:
+    """Change the state of a form; a form already in it stays unchanged."""
+    locked = await _lock_form(ctx, form.id)
+    if locked.status is status:
+        return FormState.of(locked)
+    if status not in _ALLOWED_TRANSITIONS[locked.status]:
+        allowed = [allowed_status.value for allowed_status in _ALLOWED_TRANSITIONS[locked.status]]
+        raise InvalidTransition(locked.status.value, status.value, allowed)
+    changes: JsonObject = {"status": status}
     if status is FormStatus.published:
         changes["published_at"] = ctx.now
-    await ctx.db.update(held, **changes)
-    ctx.emit(_event(FormPublished if status is FormStatus.published else FormUpdated, held))
-    return FormState.of(held)
+    await ctx.db.update(locked, **changes)
+    ctx.emit(_event(FormPublished if status is FormStatus.published else FormUpdated, locked))
+    return FormState.of(locked)
 
 
 async def duplicate(ctx: Context, form: Form) -> Form:
-    name = form.name[: _LONGEST_NAME - len(_COPY)] + _COPY
+    name = form.name[: _MAX_NAME_LENGTH - len(_COPY_SUFFIX)] + _COPY_SUFFIX
     copied = {
         field: getattr(form, field)
         for field in ("description", "fields", "settings", "branding", "workflow_id", "data_table_config")
@@ -218,52 +216,49 @@ async def versions(ctx: Context, form: Form) -> list[FormVersion]:
 
 async def fetch_version(ctx: Context, form: Form, number: str) -> FormVersion:
     is_number = number.isascii() and number.isdigit() and len(number) <= 15
-    found = await ctx.db.find(FormVersion, form_id=form.id, version=int(number)) if is_number else None
-    if found is None:
+    version = await ctx.db.find(FormVersion, form_id=form.id, version=int(number)) if is_number else None
+    if version is None:
         raise FormVersionNotFound
-    return found
+    return version
 
 
 async def delete(ctx: Context, form: Form) -> None:
-    """The form is gone at once; its submissions and files are erased step by step."""
-    held = await _hold(ctx, form.id)
-    await ctx.db.delete(held)
-    ctx.defer(erase_form, FormToErase(held.id))
-    ctx.emit(_event(FormDeleted, held))
+    """Delete the form at once; its submissions and files are erased in the background."""
+    locked = await _lock_form(ctx, form.id)
+    await ctx.db.delete(locked)
+    ctx.defer(ERASE_FORM, FormToErase(locked.id))
+    ctx.emit(_event(FormDeleted, locked))
 
 
 @functools.cache
-def _some(kind: type[R]) -> Statement[R]:
+def _batch_statement(kind: type[R]) -> Statement[R]:
     table = kind.__table__
-    return reading(kind, sa.select(table).where(table.c.form_id == sa.bindparam("form_id")).limit(BATCH))
+    return record_statement(
+        kind, sa.select(table).where(table.c.form_id == sa.bindparam("form_id")).limit(ERASE_BATCH_SIZE)
+    )
 
 
 @functools.cache
-def _erasing(kind: type[TenantRecord]) -> Statement[Any]:
+def _erase_batch_statement(kind: type[TenantRecord]) -> Statement[Any]:
     table = kind.__table__
-    some = sa.select(table.c.id).where(table.c.form_id == sa.bindparam("form_id")).limit(BATCH)
+    some = sa.select(table.c.id).where(table.c.form_id == sa.bindparam("form_id")).limit(ERASE_BATCH_SIZE)
     return Statement(sa.delete(table).where(table.c.id.in_(some)))
 
 
-class FormToErase(msgspec.Struct):
-    form_id: str
-
-
-@job(retry=Retry((0, 30, 300, 3600)), timeout_s=1800, transactional=False)
 async def erase_form(ctx: Context, payload: FormToErase) -> None:
-    """In small steps, so that nobody waits long for the rows."""
+    """Erase the form's records in small batches, to keep locks short."""
     while True:
         async with ctx.unit() as unit:
-            uploads = await unit.db.rows(_some(FormUpload), form_id=payload.form_id)
-            await uploading.remove_files(unit, [upload.id for upload in uploads])
-        if len(uploads) < BATCH:
+            uploads = await unit.db.rows(_batch_statement(FormUpload), form_id=payload.form_id)
+            await file_uploads.remove_files(unit, [upload.id for upload in uploads])
+        if len(uploads) < ERASE_BATCH_SIZE:
             break
     for kind in (Submission, Progress, FormConversation, FormDay, FormVersion):
-        removed = BATCH
-        while removed >= BATCH:
+        removed = ERASE_BATCH_SIZE
+        while removed >= ERASE_BATCH_SIZE:
             async with ctx.unit() as unit:
-                removed = await unit.db.execute(_erasing(kind), form_id=payload.form_id)
-    await searching.erase(ctx, payload.form_id)
+                removed = await unit.db.execute(_erase_batch_statement(kind), form_id=payload.form_id)
+    await search_index.erase_form_index(ctx, payload.form_id)
 
 
 def _event(kind: type[FormEvent], form: Form) -> FormEvent:

@@ -1,15 +1,17 @@
-"""Submissions as those who made the form see them: listed, changed, deleted, exported."""
+"""Submissions for the form's owners: list, update, delete, export."""
 
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Iterable
 
-from retinue.forms import counting, processing, searching, uploading
+from msgspec import UNSET
+
+from retinue.forms.after import daily_counts, processing, search_index
 from retinue.forms.errors import SubmissionNotFound
-from retinue.forms.models import Form, Submission, SubmissionStatus
-from retinue.forms.queries import find_submission, page_of_submissions, walk
+from retinue.forms.intake import file_uploads
+from retinue.forms.models import Form, FormVersion, Submission, SubmissionStatus
+from retinue.forms.queries import find_submission, iterate_submissions, page_of_submissions
 from retinue.forms.schemas import (
-    ExportQuery,
     FormExecutionOut,
+    SubmissionExportQuery,
     SubmissionList,
     SubmissionOut,
     SubmissionPage,
@@ -18,16 +20,18 @@ from retinue.forms.schemas import (
 )
 from retinue.kit.context import Context
 from retinue.kit.errors import InvalidTransition
-from retinue.kit.fields import STATIC, FieldType
 from retinue.kit.http.replies import ByteStream, Reply
-from retinue.kit.http.routing import is_plausible
-from retinue.kit.schemas import given
-from retinue.tables import exporting
+from retinue.kit.http.routing import is_plausible_id
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.fields import STATIC, FieldType
+from retinue.tables.transfers import exports
 from retinue.workflows.models import WorkflowExecution
+from retinue.workflows.read_access import may_read
 
-_OWN = ("id", "status", "created_at", "processed_at", "form_version", "source")
+_SUBMISSION_COLUMNS = ("id", "status", "created_at", "processed_at", "form_version", "source")
 
-_ALLOWED = {
+_ALLOWED_TRANSITIONS = {
     SubmissionStatus.received: (SubmissionStatus.processed, SubmissionStatus.archived),
     SubmissionStatus.processed: (SubmissionStatus.archived, SubmissionStatus.received),
     SubmissionStatus.archived: (SubmissionStatus.received, SubmissionStatus.processed),
@@ -35,19 +39,19 @@ _ALLOWED = {
 
 
 async def page(ctx: Context, form: Form, query: SubmissionList) -> SubmissionPage:
-    found = await page_of_submissions(ctx, form, query)
-    pages = -(-found.total // found.per_page)
+    result = await page_of_submissions(ctx, form, query)
+    pages = -(-result.total // result.per_page)
     return SubmissionPage(
-        [SubmissionOut.shown(one, form) for one in found.items],
-        SubmissionPagination(found.page, found.per_page, found.total, pages, found.is_exact),
+        [SubmissionOut.shown(submission, form) for submission in result.items],
+        SubmissionPagination(result.page, result.per_page, result.total, pages),
     )
 
 
 async def fetch(ctx: Context, form: Form, submission_id: str) -> Submission:
-    found = await find_submission(ctx, form, submission_id) if is_plausible(submission_id) else None
-    if found is None:
+    submission = await find_submission(ctx, form, submission_id) if is_plausible_id(submission_id) else None
+    if submission is None:
         raise SubmissionNotFound
-    return found
+    return submission
 
 
 async def shown(ctx: Context, form: Form, submission: Submission) -> SubmissionOut:
@@ -57,58 +61,82 @@ async def shown(ctx: Context, form: Form, submission: Submission) -> SubmissionO
 async def _execution(ctx: Context, submission: Submission) -> FormExecutionOut | None:
     if submission.workflow_execution_id is None:
         return None
-    found = await ctx.db.get(WorkflowExecution, submission.workflow_execution_id)
-    return None if found is None else FormExecutionOut.of(found)
+    execution = await ctx.db.get(WorkflowExecution, submission.workflow_execution_id)
+    if execution is None:
+        return None
+    if await may_read(ctx, execution):
+        return FormExecutionOut.of(execution, redacted=UNSET)
+    return FormExecutionOut.of(execution, output=None, redacted=True)
 
 
 async def update(ctx: Context, form: Form, submission: Submission, body: SubmissionUpdate) -> Submission:
-    held = await _hold(ctx, submission)
-    before, wanted = held.status, given(body)
-    status = wanted.get("status", before)
-    if status is not before and status not in _ALLOWED[before]:
-        raise InvalidTransition(before.value, status.value, [one.value for one in _ALLOWED[before]])
-    if "notes" in wanted and wanted["notes"] != held.notes:
-        await ctx.db.update(held, notes=wanted["notes"])
+    locked = await _lock_submission(ctx, submission)
+    before, sent = locked.status, sent_fields(body)
+    status = sent.get("status", before)
+    if status is not before and status not in _ALLOWED_TRANSITIONS[before]:
+        raise InvalidTransition(
+            before.value, status.value, [allowed.value for allowed in _ALLOWED_TRANSITIONS[before]]
+        )
+    if "notes" in sent and sent["notes"] != locked.notes:
+        await ctx.db.update(locked, notes=sent["notes"])
         if status is before:
-            processing.tell_updated(ctx, form.name, held, before)
+            processing.emit_updated(ctx, form.name, locked, before)
     if status is not before:
-        await processing.change_status(ctx, form, held, status)
-    return held
+        await processing.change_status(ctx, form, locked, status)
+    return locked
 
 
-async def _hold(ctx: Context, submission: Submission) -> Submission:
-    held = await ctx.db.lock(Submission, submission.id)
-    if held is None:
+async def _lock_submission(ctx: Context, submission: Submission) -> Submission:
+    locked = await ctx.db.lock(Submission, submission.id)
+    if locked is None:
         raise SubmissionNotFound
-    return held
+    return locked
 
 
 async def delete(ctx: Context, submission: Submission) -> None:
-    """With its files, whose bytes go after the commit."""
-    held = await _hold(ctx, submission)
-    await uploading.remove_files(ctx, [file.file_id for file in held.files])
-    await counting.uncount(ctx, held)
-    await searching.forget(ctx, held)
-    await ctx.db.delete(held)
+    """Delete a submission and its files; the bytes are deleted after the commit."""
+    locked = await _lock_submission(ctx, submission)
+    await file_uploads.remove_files(ctx, [file.file_id for file in locked.files])
+    await daily_counts.uncount_submission(ctx, locked)
+    await search_index.remove_submission(ctx, locked)
+    await ctx.db.delete(locked)
 
 
-def export(ctx: Context, form: Form, query: ExportQuery) -> Reply[ByteStream]:
-    """A file that is made while it is sent; fields that are gone since are not in it."""
-    columns = {field["id"]: field for field in form.fields if FieldType(field["type"]) not in STATIC}
-    names = [*_OWN, *(id for id in columns if id not in _OWN)]
-    chunks = exporting.written(_rows(ctx.apart(), form, query, names), query.format, names)
+async def export(ctx: Context, form: Form, query: SubmissionExportQuery) -> Reply[ByteStream]:
+    """Return a streamed file; fields that a later version removed follow after the others."""
+    versions = await ctx.db.all(FormVersion, form_id=form.id, order_by=("-version",))
+    columns = _answer_columns([form.fields, *(version.fields for version in versions)])
+    rows = _rows(ctx.detached(), form, query, columns)
+    chunks = exports.export_rows(rows, query.format, [*_SUBMISSION_COLUMNS, *columns])
     name = ("Content-Disposition", f'attachment; filename="{form.slug}.{query.format}"')
-    return Reply(ByteStream(chunks, exporting.MIME_TYPES[query.format]), headers=(name,))
+    return Reply(ByteStream(chunks, exports.MIME_TYPES[query.format]), headers=(name,))
+
+
+def _answer_columns(versions: Iterable[list[JsonObject]]) -> dict[str, str]:
+    """Return the field id for each answer column: current fields first, then removed ones.
+
+    A field named like a system column is prefixed with `data.`.
+    """
+    columns: dict[str, str] = {}
+    for fields in versions:
+        for field in fields:
+            if FieldType(field["type"]) in STATIC:
+                continue
+            column = id = field["id"]
+            while column in _SUBMISSION_COLUMNS or columns.get(column, id) != id:
+                column = f"data.{column}"
+            columns[column] = id
+    return columns
 
 
 async def _rows(
-    ctx: Context, form: Form, query: ExportQuery, names: list[str]
-) -> AsyncIterator[list[dict[str, Any]]]:
-    async for some in walk(ctx, form, query):
-        yield [_row(one, names) for one in some]
+    ctx: Context, form: Form, query: SubmissionExportQuery, columns: dict[str, str]
+) -> AsyncIterator[list[JsonObject]]:
+    async for batch in iterate_submissions(ctx, form, query):
+        yield [_row(submission, columns) for submission in batch]
 
 
-def _row(submission: Submission, names: list[str]) -> dict[str, Any]:
-    own = {name: getattr(submission, name) for name in _OWN}
+def _row(submission: Submission, columns: dict[str, str]) -> JsonObject:
+    own = {name: getattr(submission, name) for name in _SUBMISSION_COLUMNS}
     own["status"] = submission.status.value
-    return {name: own[name] if name in own else submission.data.get(name) for name in names}
+    return own | {column: submission.data.get(id) for column, id in columns.items()}

@@ -1,48 +1,62 @@
-"""A form as a tool: `config.kind = "form"`; the input are the answers by field, and they are submitted."""
+"""Forms as tools: `config.kind = "form"`; the input is submitted as answers by field."""
 
-from typing import Any
+from typing import Any, Literal
 
 from retinue.forms.errors import FormNotFound, SubmissionInvalid
+from retinue.forms.intake.submit import submit
 from retinue.forms.models import Form
-from retinue.forms.opening import opened
+from retinue.forms.open_form import to_open_form
 from retinue.forms.schemas import Submit
-from retinue.forms.submitting import submit
 from retinue.kit.context import Context
-from retinue.kit.errors import RetinueError
-from retinue.kit.tool_kinds import ToolRun
+from retinue.kit.context.tool_kinds import ToolConfig, ToolKind, ToolRun, parse_tool_config
+from retinue.kit.errors import InternalError
 
-_LONGEST_ERROR = 1000
+_MAX_ERROR_LENGTH = 1000
 
 
-class AnswersInvalid(RetinueError):
+class FormToolInputInvalid(InternalError):
     """The answers are not valid."""
 
-    status, code = 422, "validation_error"
+    code = "validation_error"
+    shown_in = "tool executions"
 
 
-class ToolNotConfigured(RetinueError):
-    """config.form_id must name a form."""
+class FormToolNotConfigured(InternalError):
+    """Set config.form_id to the id of a form."""
 
-    status, code = 422, "not_configured"
+    code = "not_configured"
+    shown_in = "tool executions"
+
+
+class FormToolConfig(ToolConfig, kw_only=True):
+    """Configuration of a `custom` tool that submits a form."""
+
+    kind: Literal["form"]
+    form_id: str
 
 
 async def run(ctx: Context, call: ToolRun) -> Any:
-    """The submission, with the workflow that it started."""
-    form_id = call.config.get("form_id")
-    if not isinstance(form_id, str) or not form_id:
-        raise ToolNotConfigured
+    """Submit the answers and return the submission with the workflow it started."""
+    config = parse_tool_config(call, FormToolConfig, FormToolNotConfigured)
+    if not config.form_id:
+        raise FormToolNotConfigured
     async with ctx.unit() as unit:
-        form = await unit.db.get(Form, form_id)
+        form = await unit.db.get(Form, config.form_id)
         if form is None:
             raise FormNotFound
         try:
-            stored = await submit(unit, opened(form), Submit(data=call.input), source="tool")
+            stored = await submit(unit, to_open_form(form), Submit(data=call.input), source="tool")
         except SubmissionInvalid as invalid:
-            # Whoever calls a tool reads the message, and is to know what to say instead.
-            said = "; ".join(f"{one['field']}: {one['message']}" for one in (invalid.details or {})["errors"])
-            raise AnswersInvalid(said[:_LONGEST_ERROR]) from None
+            # Callers of a tool see only the message, so it has to name the fields to correct.
+            problems = [
+                f"{error['field']}: {error['message']}" for error in (invalid.details or {})["errors"]
+            ]
+            raise FormToolInputInvalid("; ".join(problems)[:_MAX_ERROR_LENGTH]) from None
     return {
         "submission_id": stored.id,
         "status": stored.status,
         "workflow_execution_id": stored.workflow_execution_id,
     }
+
+
+TOOL_KIND = ToolKind(name="form", run=run, config=FormToolConfig)

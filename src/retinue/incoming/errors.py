@@ -14,23 +14,23 @@ class ReceivedNotFound(NotFound):
 
 
 class IncomingSlugTaken(Conflict):
-    """This slug is taken; choose another one, or none to get a random one."""
+    """The slug is taken. Choose another one, or omit it to get a random one."""
 
     code = "slug_taken"
 
 
 class IncomingWebhookInactive(Conflict):
-    """This incoming webhook is switched off."""
+    """The incoming webhook is not active. Activate it first."""
 
     code = "webhook_inactive"
 
 
-class TooMuchWaiting(RateLimited):
-    """Too many payloads of this webhook wait for their workflow; try again later."""
+class PayloadQueueFull(RateLimited):
+    """Too many payloads of this webhook are waiting for their workflow. Try again later."""
 
 
 class SignatureRefused(Unauthorized):
-    """The signature of the payload is missing, wrong or too old."""
+    """The signature of the payload is missing, wrong or too old. Sign the payload again."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)

@@ -6,7 +6,7 @@ _EXAMPLE = {"incoming_webhook_id": "iwh_…", "name": "Shop", "slug": "shop-orde
 
 
 class IncomingWebhookEvent(Event, kw_only=True):
-    """Name and slug are stored with the event: they are shown after the webhook is gone."""
+    """Includes name and slug, so that they are known after the webhook is deleted."""
 
     incoming_webhook_id: str
     name: str
@@ -15,7 +15,7 @@ class IncomingWebhookEvent(Event, kw_only=True):
 
 @event("system.incoming_webhook.created", subject="incoming_webhook_id", audited=True, example=_EXAMPLE)
 class IncomingWebhookCreated(IncomingWebhookEvent, kw_only=True):
-    """A public address for incoming webhooks was made."""
+    """An incoming webhook was created."""
 
 
 @event(
@@ -32,7 +32,7 @@ class IncomingWebhookUpdated(IncomingWebhookEvent, kw_only=True):
 
 @event("system.incoming_webhook.deleted", subject="incoming_webhook_id", audited=True, example=_EXAMPLE)
 class IncomingWebhookDeleted(IncomingWebhookEvent, kw_only=True):
-    """An incoming webhook was deleted, and with it what it had received."""
+    """An incoming webhook and its received payloads were deleted."""
 
 
 @event(
@@ -50,7 +50,7 @@ class IncomingWebhookDeleted(IncomingWebhookEvent, kw_only=True):
     },
 )
 class WebhookReceived(IncomingWebhookEvent, kw_only=True):
-    """An incoming webhook took a payload; one of more than 64 KiB is left out here."""
+    """An incoming webhook received a payload. A payload of more than 64 KiB is omitted from the event."""
 
     received_id: str
     replay_of: str | None

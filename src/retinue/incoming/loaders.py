@@ -2,8 +2,8 @@ from typing import Annotated
 
 from retinue.incoming.errors import IncomingWebhookNotFound
 from retinue.incoming.models import IncomingWebhook
-from retinue.kit.http.routing import loaded
+from retinue.kit.http.routing import path_loader
 
 IncomingWebhookById = Annotated[
-    IncomingWebhook, loaded(IncomingWebhook, "incoming_webhook_id", IncomingWebhookNotFound)
+    IncomingWebhook, path_loader(IncomingWebhook, "incoming_webhook_id", IncomingWebhookNotFound)
 ]

@@ -24,9 +24,9 @@ class ReceivedStatus(StrEnum):
 
 @table("incoming_webhooks", prefix="iwh", unique=[("slug",)], indexes=[("tenant_id", "created_at")])
 class IncomingWebhook(TenantRecord, kw_only=True):
-    """A public address that takes what others send; the slug is one of a kind in the whole instance.
+    """A public URL that receives payloads; the slug is unique in the whole instance.
 
-    `event_count` and `last_received_at` are of what was taken, without duplicates and replays.
+    `event_count` and `last_received_at` do not include duplicates and replays.
     """
 
     name: str
@@ -45,7 +45,7 @@ class IncomingWebhook(TenantRecord, kw_only=True):
 
 @table("incoming_held_slugs", prefix="ihs", unique=[("slug",)], indexes=[("created_at",)])
 class HeldSlug(TenantRecord, kw_only=True):
-    """A slug that a webhook of the tenant has given up; for a while nobody else gets it."""
+    """A slug that a webhook of the tenant released; other tenants cannot claim it for a while."""
 
     slug: str
 
@@ -53,17 +53,17 @@ class HeldSlug(TenantRecord, kw_only=True):
 @table(
     "incoming_events",
     prefix="iwe",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "incoming_webhook_id", "delivery_key")],
     indexes=[("tenant_id", "incoming_webhook_id", "created_at"), ("created_at",)],
     extra=index_where("is_waiting", "tenant_id", "incoming_webhook_id"),
 )
 class ReceivedPayload(TenantRecord, kw_only=True):
-    """What arrived once; it outlives its webhook by the moments that erasing it takes.
+    """One received payload. When its webhook is deleted, a job deletes it shortly afterwards.
 
-    `payload` is JSON as text, or None where it is large and lies in a row of its own, or is another's
-    duplicate. `delivery_key` is the hash of what the sender calls the delivery. `is_waiting` until the
-    workflow was started, or could not be.
+    `payload` is JSON as text, or None if it is a duplicate or large, with a row of its own. `delivery_key` is
+    the hash of the sender's identifier of the delivery. `is_waiting` is true until the workflow was started
+    or failed to start.
     """
 
     incoming_webhook_id: str
@@ -91,7 +91,7 @@ class ReceivedPayload(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "incoming_webhook_id"), ("created_at",)],
 )
 class LargePayload(TenantRecord, kw_only=True):
-    """A payload that a page of the log would be too long with; it has the id of what was received."""
+    """A payload that is too large for lists; it has the id of its `ReceivedPayload`."""
 
     incoming_webhook_id: str
     payload: str

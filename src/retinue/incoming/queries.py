@@ -1,13 +1,11 @@
-from typing import Any
-
 import sqlalchemy as sa
 
 from retinue.incoming.models import IncomingWebhook, LargePayload, ReceivedPayload
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forget_everywhere, forgetting
 from retinue.kit.db.statements import Statement
 from retinue.kit.lists import Listing
+from retinue.kit.purge import PURGE_BATCH_ROWS, purge_all_tenants, purge_statement
 
 _hooks, _received, _large = IncomingWebhook.__table__, ReceivedPayload.__table__, LargePayload.__table__
 
@@ -19,8 +17,8 @@ HOOKS = Listing(
 )
 RECEIVED = Listing(ReceivedPayload, filters=("status",), heavy=True)
 
-# Written out, because only then do both databases see that the index of what waits will do.
-_WAITING: Statement[Any] = Statement(
+# `= true` is written out, because otherwise the databases do not use the partial index.
+_COUNT_QUEUED = Statement(
     sa.select(sa.func.count())
     .select_from(_received)
     .where(
@@ -28,7 +26,7 @@ _WAITING: Statement[Any] = Statement(
         _received.c.is_waiting == sa.true(),
     )
 )
-_COUNT: Statement[Any] = Statement(
+_COUNT_RECEIVED = Statement(
     sa.update(_hooks)
     .where(_hooks.c.id == sa.bindparam("hook_id"))
     .values(
@@ -38,34 +36,34 @@ _COUNT: Statement[Any] = Statement(
 )
 
 
-_OF_A_HOOK = tuple(
-    forgetting(table, table.c.incoming_webhook_id == sa.bindparam("incoming_webhook_id"))
+_DELETE_OF_HOOK = tuple(
+    purge_statement(table, table.c.incoming_webhook_id == sa.bindparam("incoming_webhook_id"))
     for table in (_large, _received)
 )
-_OLD = tuple(
-    forgetting(table, table.c.created_at < sa.bindparam("before", type_=table.c.created_at.type))
+_DELETE_OLD = tuple(
+    purge_statement(table, table.c.created_at < sa.bindparam("before", type_=table.c.created_at.type))
     for table in (_large, _received)
 )
 
 
-async def count_waiting(ctx: Context, hook: IncomingWebhook) -> int:
-    """How many payloads of the webhook wait for their workflow."""
-    return int(await ctx.db.scalar(_WAITING, incoming_webhook_id=hook.id))
+async def count_queued(ctx: Context, hook: IncomingWebhook) -> int:
+    """Return the number of the webhook's payloads that wait for their workflow."""
+    return int(await ctx.db.scalar(_COUNT_QUEUED, incoming_webhook_id=hook.id))
 
 
-def count_one_more(ctx: Context, hook: IncomingWebhook) -> None:
-    ctx.db.execute_at_commit(_COUNT, hook_id=hook.id, at=ctx.now)
+def count_received(ctx: Context, hook: IncomingWebhook) -> None:
+    ctx.db.execute_at_commit(_COUNT_RECEIVED, hook_id=hook.id, at=ctx.now)
 
 
-async def erase_of_hook(ctx: Context, incoming_webhook_id: str) -> None:
-    """In small steps, so that nobody waits long for the rows."""
-    for statement in _OF_A_HOOK:
-        removed = AT_ONCE
-        while removed >= AT_ONCE:
+async def delete_received_of_hook(ctx: Context, incoming_webhook_id: str) -> None:
+    """Delete in small transactions, so that locks are short."""
+    for statement in _DELETE_OF_HOOK:
+        removed = PURGE_BATCH_ROWS
+        while removed >= PURGE_BATCH_ROWS:
             async with ctx.unit() as unit:
                 removed = await unit.db.execute(statement, incoming_webhook_id=incoming_webhook_id)
 
 
-async def erase_older_than(ctx: Context, before: Instant) -> None:
-    for statement in _OLD:
-        await forget_everywhere(ctx, statement, before=before)
+async def delete_older_than(ctx: Context, before: Instant) -> None:
+    for statement in _DELETE_OLD:
+        await purge_all_tenants(ctx, statement, before=before)

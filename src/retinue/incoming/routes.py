@@ -1,12 +1,12 @@
-from retinue.incoming import receiving
+from retinue.incoming import intake
 from retinue.incoming import service as hooks
 from retinue.incoming.errors import (
     IncomingSlugTaken,
     IncomingWebhookInactive,
     IncomingWebhookNotFound,
+    PayloadQueueFull,
     ReceivedNotFound,
     SignatureRefused,
-    TooMuchWaiting,
 )
 from retinue.incoming.loaders import IncomingWebhookById
 from retinue.incoming.schemas import (
@@ -31,16 +31,22 @@ public = Routes("/webhooks/in", tag="incoming webhooks")
 
 @routes.get("", requires="webhooks:read")
 async def list_incoming_webhooks(ctx: Context, query: IncomingWebhookList) -> FlatPage[IncomingWebhookOut]:
+    """Returns the incoming webhooks of the tenant, by default newest first. Secrets are never included."""
     return await hooks.page(ctx, query)
 
 
 @routes.post("", requires="webhooks:write", status=201, errors=(IncomingSlugTaken, VaultSealed))
 async def create_incoming_webhook(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhookOut:
+    """Creates a public address that accepts JSON from other systems.
+
+    If `workflow_id` is set, every payload starts that workflow.
+    """
     return hooks.shown(ctx, await hooks.create(ctx, body))
 
 
 @routes.get("/{incoming_webhook_id}", requires="webhooks:read")
 async def get_incoming_webhook(ctx: Context, hook: IncomingWebhookById) -> IncomingWebhookOut:
+    """Returns an incoming webhook. The secret of its verification is never included."""
     return hooks.shown(ctx, hook)
 
 
@@ -48,18 +54,30 @@ async def get_incoming_webhook(ctx: Context, hook: IncomingWebhookById) -> Incom
 async def update_incoming_webhook(
     ctx: Context, hook: IncomingWebhookById, body: IncomingWebhookUpdate
 ) -> IncomingWebhookOut:
-    return hooks.shown(ctx, await hooks.change(ctx, hook, body))
+    """Changes the fields that are sent; null clears an optional one.
+
+    A new `slug` changes the public address at once.
+    """
+    return hooks.shown(ctx, await hooks.update(ctx, hook, body))
 
 
 @routes.delete("/{incoming_webhook_id}", requires="webhooks:write", status=204)
 async def delete_incoming_webhook(ctx: Context, hook: IncomingWebhookById) -> None:
-    await hooks.remove(ctx, hook)
+    """Deletes the address at once, and what it received shortly afterwards.
+
+    No other tenant can take the slug for 90 days.
+    """
+    await hooks.delete(ctx, hook)
 
 
 @routes.get("/{incoming_webhook_id}/events", requires="webhooks:read")
 async def list_received_payloads(
     ctx: Context, hook: IncomingWebhookById, query: ReceivedList
 ) -> FlatPage[ReceivedOut]:
+    """Returns what the webhook received, newest first, including duplicates and replays.
+
+    Entries are kept for 30 days.
+    """
     return await hooks.page_of_received(ctx, hook, query)
 
 
@@ -67,6 +85,7 @@ async def list_received_payloads(
     "/{incoming_webhook_id}/events/{received_id}", requires="webhooks:read", errors=(ReceivedNotFound,)
 )
 async def get_received_payload(ctx: Context, hook: IncomingWebhookById, received_id: str) -> ReceivedOut:
+    """Returns one received payload in full, whatever its size."""
     return await hooks.show_received(ctx, hook, received_id)
 
 
@@ -78,6 +97,11 @@ async def get_received_payload(ctx: Context, hook: IncomingWebhookById, received
     errors=(ReceivedNotFound, IncomingWebhookInactive),
 )
 async def replay_received_payload(ctx: Context, hook: IncomingWebhookById, received_id: str) -> Replayed:
+    """Takes a stored payload once more, as if it had just arrived.
+
+    It is stored under a new id, emits an event and starts the workflow that is linked now. The signature is
+    not checked again. An inactive webhook answers 409 `webhook_inactive`.
+    """
     return await hooks.replay(ctx, hook, received_id)
 
 
@@ -95,15 +119,17 @@ async def replay_received_payload(ctx: Context, hook: IncomingWebhookById, recei
         Invalid,
         PayloadTooLarge,
         RateLimited,
-        TooMuchWaiting,
+        PayloadQueueFull,
         VaultSealed,
     ),
 )
 async def receive_webhook(ctx: Context, slug: str, request: Request) -> Receipt:
-    """The body is any JSON value, whatever its `Content-Type`, and nothing at all is `null`.
+    """Accepts a payload from another system.
 
-    Its limit is 600 requests a minute for each slug and address; what is taken is stored before the answer,
-    and a linked workflow is started after it. A delivery that the webhook has already is answered with the
-    first one's ids.
+    The body is any JSON value, whatever its `Content-Type`; an empty body is `null`.
+
+    The payload is stored before the answer, and the linked workflow starts after it. A delivery that the
+    webhook already has is answered with the ids of the first one. The limit is 600 requests a minute for
+    each slug and IP address.
     """
-    return await receiving.receive(ctx, slug, request)
+    return await intake.receive(ctx, slug, request)

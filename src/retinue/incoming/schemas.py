@@ -4,19 +4,28 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 
 from retinue.incoming.models import IncomingWebhook, ReceivedPayload, ReceivedStatus, VerificationType
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.messages import PatternMessage
 
-Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{2,62}$(?!\n)", max_length=63)]
-HeaderName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,100}$(?!\n)", max_length=100)]
+Slug = Annotated[
+    str,
+    Meta(pattern=r"^[a-z0-9][a-z0-9-]{2,62}$(?!\n)", max_length=63),
+    PatternMessage("must be 3 to 63 lower-case letters, digits or hyphens, and begin with a letter or digit"),
+]
+HeaderName = Annotated[
+    str,
+    Meta(pattern=r"^[A-Za-z0-9_-]{1,100}$(?!\n)", max_length=100),
+    PatternMessage("must be the name of a header: letters, digits, hyphens or underscores"),
+]
 Description = Annotated[str, Meta(max_length=2000)]
 WorkflowId = Annotated[str, Meta(min_length=1, max_length=64)]
 VerificationSecret = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 class Verification(Schema, kw_only=True):
-    """How the sender proves itself; `header` is for `hmac_sha256` and `token`, the others have their own.
+    """How requests are verified; `header` applies to `hmac_sha256` and `token`, other types have fixed ones.
 
-    A change without `secret` keeps the one there is, as long as the type stays.
+    An update without `secret` keeps the stored one if the type stays the same.
     """
 
     type: VerificationType
@@ -25,7 +34,7 @@ class Verification(Schema, kw_only=True):
 
 
 class IncomingWebhookCreate(Schema, kw_only=True):
-    """Without a `slug` the address gets 16 random characters."""
+    """Without a `slug`, the URL gets 16 random characters."""
 
     name: Name
     slug: Slug | None = None
@@ -47,7 +56,7 @@ class IncomingWebhookUpdate(Schema, kw_only=True):
 
 
 class VerificationOut(Schema, kw_only=True):
-    """The secret itself is never shown."""
+    """The verification without its secret."""
 
     type: VerificationType
     header: str | None
@@ -89,7 +98,7 @@ class ReceivedList(PageQuery, kw_only=True):
 
 
 class ReceivedOut(Schema, kw_only=True):
-    """In a list, a payload of more than 64 KiB is left out: `is_payload_omitted`."""
+    """Lists omit payloads of more than 64 KiB and set `is_payload_omitted`."""
 
     id: str
     incoming_webhook_id: str
@@ -122,7 +131,7 @@ class ReceivedOut(Schema, kw_only=True):
 
 
 class Replayed(Schema, kw_only=True):
-    """The payload was taken once more, under an id of its own."""
+    """The replayed payload, with an id of its own."""
 
     id: str
     replay_of: str
@@ -131,7 +140,7 @@ class Replayed(Schema, kw_only=True):
 
 
 class Receipt(Schema, kw_only=True):
-    """A duplicate gets the ids of the first delivery; `challenge` answers Slack's question."""
+    """A duplicate returns the ids of the first delivery; `challenge` answers Slack's URL verification."""
 
     received: bool = True
     id: str

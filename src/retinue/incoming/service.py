@@ -1,11 +1,9 @@
-"""Incoming webhooks: made, changed, deleted, and what they have received."""
-
-from typing import Any
+"""Incoming webhooks: create, update and delete them; list and replay what they received."""
 
 import msgspec
 from msgspec import UnsetType
 
-from retinue.incoming import queries, receiving, slugs
+from retinue.incoming import intake, queries, slugs
 from retinue.incoming.errors import (
     IncomingSlugTaken,
     IncomingWebhookInactive,
@@ -13,6 +11,7 @@ from retinue.incoming.errors import (
     ReceivedNotFound,
 )
 from retinue.incoming.events import IncomingWebhookCreated, IncomingWebhookDeleted, IncomingWebhookUpdated
+from retinue.incoming.job_kinds import ERASE_PAYLOADS, WebhookToErase
 from retinue.incoming.models import IncomingWebhook, LargePayload, ReceivedPayload, VerificationType
 from retinue.incoming.schemas import (
     IncomingWebhookCreate,
@@ -24,26 +23,22 @@ from retinue.incoming.schemas import (
     Replayed,
     Verification,
 )
-from retinue.incoming.verification import check_secret, default_header, has_free_header
+from retinue.incoming.verification import check_secret, default_header, has_custom_header
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.errors import Invalid
-from retinue.kit.http.routing import is_plausible
-from retinue.kit.jobs.declare import job
+from retinue.kit.http.routing import is_plausible_id
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import FlatPage
-from retinue.kit.schemas import given
+from retinue.kit.schema.base import sent_fields
 
 _UNVERIFIED = Verification(type=VerificationType.none)
 
 
-class WebhookToErase(msgspec.Struct):
-    incoming_webhook_id: str
-
-
 async def page(ctx: Context, query: IncomingWebhookList) -> FlatPage[IncomingWebhookOut]:
     found = await queries.HOOKS.page(ctx.db, query)
-    return found.shown_flat(lambda hook: shown(ctx, hook))
+    return found.to_flat_page(lambda hook: shown(ctx, hook))
 
 
 async def create(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhook:
@@ -55,62 +50,61 @@ async def create(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhook:
         active=body.active,
         dedupe_header=body.dedupe_header,
         created_by=ctx.principal.id,
-        **_verifying(body.verification or _UNVERIFIED),
+        **_verification_columns(body.verification or _UNVERIFIED),
     )
     try:
         await ctx.db.insert(hook)
     except UniqueViolation:
         raise IncomingSlugTaken from None
     if body.slug:
-        await slugs.take(ctx, hook.slug)
+        await slugs.claim(ctx, hook.slug)
     ctx.emit(IncomingWebhookCreated(incoming_webhook_id=hook.id, name=hook.name, slug=hook.slug))
     return hook
 
 
-async def change(ctx: Context, hook: IncomingWebhook, body: IncomingWebhookUpdate) -> IncomingWebhook:
-    held = await ctx.db.lock(IncomingWebhook, hook.id)
-    if held is None:
+async def update(ctx: Context, hook: IncomingWebhook, body: IncomingWebhookUpdate) -> IncomingWebhook:
+    locked = await ctx.db.lock(IncomingWebhook, hook.id)
+    if locked is None:
         raise IncomingWebhookNotFound
-    named, slug_before = given(body), held.slug
-    changes = {name: value for name, value in named.items() if name != "verification"}
+    sent, slug_before = sent_fields(body), locked.slug
+    changes = {name: value for name, value in sent.items() if name != "verification"}
     if not isinstance(body.verification, UnsetType):
-        changes |= _verifying(body.verification or _UNVERIFIED, held)
+        changes |= _verification_columns(body.verification or _UNVERIFIED, locked)
     try:
-        await ctx.db.update(held, **changes)
+        await ctx.db.update(locked, **changes)
     except UniqueViolation:
         raise IncomingSlugTaken from None
-    if held.slug != slug_before:
-        await slugs.take(ctx, held.slug)
-        await slugs.give_up(ctx, slug_before)
-    if named:
+    if locked.slug != slug_before:
+        await slugs.claim(ctx, locked.slug)
+        await slugs.release(ctx, slug_before)
+    if sent:
         ctx.emit(
             IncomingWebhookUpdated(
-                incoming_webhook_id=held.id, name=held.name, slug=held.slug, changes=sorted(named)
+                incoming_webhook_id=locked.id, name=locked.name, slug=locked.slug, changes=sorted(sent)
             )
         )
-    return held
+    return locked
 
 
-async def remove(ctx: Context, hook: IncomingWebhook) -> None:
-    """The address is gone at once; what it has received is erased step by step."""
-    # As it is now: the slug may have been changed since it was read.
-    held = await ctx.db.lock(IncomingWebhook, hook.id)
-    if held is None:
+async def delete(ctx: Context, hook: IncomingWebhook) -> None:
+    """Delete the webhook at once; a job deletes its received payloads."""
+    # Read again under the lock: the slug may have changed.
+    locked = await ctx.db.lock(IncomingWebhook, hook.id)
+    if locked is None:
         raise IncomingWebhookNotFound
-    await ctx.db.delete(held)
-    await slugs.give_up(ctx, held.slug)
-    ctx.defer(erase_received, WebhookToErase(held.id))
-    ctx.emit(IncomingWebhookDeleted(incoming_webhook_id=held.id, name=held.name, slug=held.slug))
+    await ctx.db.delete(locked)
+    await slugs.release(ctx, locked.slug)
+    ctx.defer(ERASE_PAYLOADS, WebhookToErase(locked.id))
+    ctx.emit(IncomingWebhookDeleted(incoming_webhook_id=locked.id, name=locked.name, slug=locked.slug))
 
 
-@job(timeout_s=600, transactional=False)
-async def erase_received(ctx: Context, payload: WebhookToErase) -> None:
-    await queries.erase_of_hook(ctx, payload.incoming_webhook_id)
+async def erase_payloads(ctx: Context, payload: WebhookToErase) -> None:
+    await queries.delete_received_of_hook(ctx, payload.incoming_webhook_id)
 
 
 async def page_of_received(ctx: Context, hook: IncomingWebhook, query: ReceivedList) -> FlatPage[ReceivedOut]:
     found = await queries.RECEIVED.page(ctx.db, query, incoming_webhook_id=hook.id)
-    return found.shown_flat(ReceivedOut.shown)
+    return found.to_flat_page(ReceivedOut.shown)
 
 
 async def show_received(ctx: Context, hook: IncomingWebhook, received_id: str) -> ReceivedOut:
@@ -119,29 +113,29 @@ async def show_received(ctx: Context, hook: IncomingWebhook, received_id: str) -
 
 
 async def replay(ctx: Context, hook: IncomingWebhook, received_id: str) -> Replayed:
-    """Take a payload once more, as if it had just arrived; of a duplicate, the payload it repeats."""
-    first = await _fetch_received(ctx, hook, received_id)
-    if first.duplicate_of is not None:
-        first = await _fetch_received(ctx, hook, first.duplicate_of)
+    """Process a payload as if it had just arrived; for a duplicate, the original payload."""
+    original = await _fetch_received(ctx, hook, received_id)
+    if original.duplicate_of is not None:
+        original = await _fetch_received(ctx, hook, original.duplicate_of)
     if not hook.active:
         raise IncomingWebhookInactive
-    text = first.payload if first.payload is not None else await _large_text(ctx, first)
-    again = ReceivedPayload(
+    text = original.payload if original.payload is not None else await _large_text(ctx, original)
+    replayed = ReceivedPayload(
         incoming_webhook_id=hook.id,
         payload=None,
         payload_bytes=0,
-        headers=first.headers,
-        query=first.query,
-        content_type=first.content_type,
-        source_ip=first.source_ip,
-        replay_of=first.id,
+        headers=original.headers,
+        query=original.query,
+        content_type=original.content_type,
+        source_ip=original.source_ip,
+        replay_of=original.id,
         workflow_id=hook.workflow_id,
         is_waiting=hook.workflow_id is not None,
         event_id="",
         correlation_id=ctx.caller.correlation_id,
     )
-    await receiving.store(ctx, hook, again, msgspec.json.decode(text or "null"))
-    return Replayed.of(again)
+    await intake.store_payload(ctx, hook, replayed, msgspec.json.decode(text or "null"))
+    return Replayed.of(replayed)
 
 
 def shown(ctx: Context, hook: IncomingWebhook) -> IncomingWebhookOut:
@@ -149,10 +143,10 @@ def shown(ctx: Context, hook: IncomingWebhook) -> IncomingWebhookOut:
 
 
 async def _fetch_received(ctx: Context, hook: IncomingWebhook, received_id: str) -> ReceivedPayload:
-    found = await ctx.db.get(ReceivedPayload, received_id) if is_plausible(received_id) else None
-    if found is None or found.incoming_webhook_id != hook.id:
+    received = await ctx.db.get(ReceivedPayload, received_id) if is_plausible_id(received_id) else None
+    if received is None or received.incoming_webhook_id != hook.id:
         raise ReceivedNotFound
-    return found
+    return received
 
 
 async def _large_text(ctx: Context, received: ReceivedPayload) -> str | None:
@@ -162,16 +156,16 @@ async def _large_text(ctx: Context, received: ReceivedPayload) -> str | None:
     return large.payload if large is not None else None
 
 
-def _verifying(wanted: Verification, held: IncomingWebhook | None = None) -> dict[str, Any]:
-    """The columns of a verification; `held` is the webhook as it is, whose secret may stay."""
+def _verification_columns(wanted: Verification, locked: IncomingWebhook | None = None) -> JsonObject:
+    """Return the columns of a verification; without a new secret, that of `locked` stays."""
     kind = wanted.type
-    header = wanted.header if has_free_header(kind) and wanted.header else default_header(kind)
-    columns: dict[str, Any] = {"verification_type": kind, "verification_header": header}
+    header = wanted.header if has_custom_header(kind) and wanted.header else default_header(kind)
+    columns: JsonObject = {"verification_type": kind, "verification_header": header}
     if kind is VerificationType.none:
         return {**columns, "secret": None}
     if wanted.secret is not None:
         check_secret(kind, wanted.secret)
         return {**columns, "secret": Sealed.of(wanted.secret)}
-    if held is None or held.verification_type is not kind or held.secret is None:
+    if locked is None or locked.verification_type is not kind or locked.secret is None:
         raise Invalid({"verification.secret": f"is required for {kind.value}"})
     return columns

@@ -1,4 +1,4 @@
-"""How senders prove themselves: each scheme over the raw bytes of the body, compared in constant time."""
+"""Verification schemes: each signs the raw body, and signatures are compared in constant time."""
 
 import base64
 import binascii
@@ -11,99 +11,99 @@ import msgspec
 
 from retinue.incoming.errors import SignatureRefused
 from retinue.incoming.models import VerificationType
-from retinue.incoming.sent import Headers
+from retinue.incoming.request_content import RequestHeaders
 from retinue.kit.errors import Invalid
 
-TOLERANCE_S = 300
-_MOST_SIGNATURES = 10
+TOLERANCE_SECONDS = 300
+_MAX_SIGNATURES = 10
 _SECRET_PREFIX = "whsec_"  # noqa: S105  the form of a secret, not one
 _HEX_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 _SECONDS = re.compile(r"[0-9]{1,12}")
 
 
-class Delivery(msgspec.Struct, frozen=True):
-    """What a scheme looks at; `header` is the one that the webhook names."""
+class SignedRequest(msgspec.Struct, frozen=True):
+    """The input of a scheme; `header` is the one that the webhook configures."""
 
-    headers: Headers
+    headers: RequestHeaders
     header: str
     body: bytes
     secret: bytes
     now: float
 
 
-def verify(kind: VerificationType, delivery: Delivery) -> None:
-    """Nothing if the sender is who it must be, otherwise `SignatureRefused`."""
+def verify(kind: VerificationType, request: SignedRequest) -> None:
+    """Raise `SignatureRefused` unless the request is signed as the scheme requires."""
     scheme = _SCHEMES.get(kind)
     if scheme is not None:
-        scheme(delivery)
+        scheme(request)
 
 
 def default_header(kind: VerificationType) -> str | None:
-    """Where the proof stands unless a webhook of a free scheme names another header."""
+    """Return the header of the signature, unless the webhook configures another one."""
     return _HEADERS[kind]
 
 
-def has_free_header(kind: VerificationType) -> bool:
+def has_custom_header(kind: VerificationType) -> bool:
     return kind in {VerificationType.hmac_sha256, VerificationType.token}
 
 
 def check_secret(kind: VerificationType, secret: str) -> None:
-    """Refuse a secret that could never verify anything."""
+    """Raise `Invalid` for a secret that can never verify anything."""
     if kind is VerificationType.standard_webhooks and _standard_key(secret.encode()) is None:
         raise Invalid({"verification.secret": "must be base64, with or without `whsec_` before it"})
 
 
-def _hmac_sha256(delivery: Delivery) -> None:
-    written = _given(delivery, delivery.header).strip().removeprefix("sha256=")
-    _require_any(_digest(delivery.secret, delivery.body), [written])
+def _hmac_sha256(request: SignedRequest) -> None:
+    provided = _require_header(request, request.header).strip().removeprefix("sha256=")
+    _require_match(_digest(request.secret, request.body), [provided])
 
 
-def _github(delivery: Delivery) -> None:
-    written = _given(delivery, "X-Hub-Signature-256").partition("sha256=")[2]
-    _require_any(_digest(delivery.secret, delivery.body), [written])
+def _github(request: SignedRequest) -> None:
+    provided = _require_header(request, "X-Hub-Signature-256").partition("sha256=")[2]
+    _require_match(_digest(request.secret, request.body), [provided])
 
 
-def _stripe(delivery: Delivery) -> None:
-    pairs = [part.strip().partition("=") for part in _given(delivery, "Stripe-Signature").split(",")]
+def _stripe(request: SignedRequest) -> None:
+    pairs = [part.strip().partition("=") for part in _require_header(request, "Stripe-Signature").split(",")]
     timestamp = next((value for name, _, value in pairs if name == "t"), "")
-    signed = timestamp.encode() + b"." + delivery.body
-    _require_any(_digest(delivery.secret, signed), (value for name, _, value in pairs if name == "v1"))
-    _require_recent(timestamp, delivery.now)
+    signed = timestamp.encode() + b"." + request.body
+    _require_match(_digest(request.secret, signed), (value for name, _, value in pairs if name == "v1"))
+    _require_recent(timestamp, request.now)
 
 
-def _slack(delivery: Delivery) -> None:
-    timestamp = _given(delivery, "X-Slack-Request-Timestamp")
-    written = _given(delivery, "X-Slack-Signature").partition("v0=")[2]
-    signed = b"v0:" + timestamp.encode() + b":" + delivery.body
-    _require_any(_digest(delivery.secret, signed), [written])
-    _require_recent(timestamp, delivery.now)
+def _slack(request: SignedRequest) -> None:
+    timestamp = _require_header(request, "X-Slack-Request-Timestamp")
+    provided = _require_header(request, "X-Slack-Signature").partition("v0=")[2]
+    signed = b"v0:" + timestamp.encode() + b":" + request.body
+    _require_match(_digest(request.secret, signed), [provided])
+    _require_recent(timestamp, request.now)
 
 
-def _standard_webhooks(delivery: Delivery) -> None:
-    """Svix, which the standard comes from, writes `svix-` before the same three headers."""
-    prefix = "webhook" if delivery.headers.one("webhook-id") is not None else "svix"
+def _standard_webhooks(request: SignedRequest) -> None:
+    """Accept the three headers with the prefix `svix-` too: the standard comes from Svix."""
+    prefix = "webhook" if request.headers.single("webhook-id") is not None else "svix"
     id, timestamp, signatures = (
-        _given(delivery, f"{prefix}-{part}") for part in ("id", "timestamp", "signature")
+        _require_header(request, f"{prefix}-{part}") for part in ("id", "timestamp", "signature")
     )
-    key = _standard_key(delivery.secret)
+    key = _standard_key(request.secret)
     if key is None:
-        raise _wrong()
-    signed = f"{id}.{timestamp}.".encode("latin-1") + delivery.body
-    written = [text.removeprefix("v1,") for text in signatures.split() if text.startswith("v1,")]
-    _require_any(_digest(key, signed), written)
-    _require_recent(timestamp, delivery.now)
+        raise _invalid_signature()
+    signed = f"{id}.{timestamp}.".encode("latin-1") + request.body
+    provided = [text.removeprefix("v1,") for text in signatures.split() if text.startswith("v1,")]
+    _require_match(_digest(key, signed), provided)
+    _require_recent(timestamp, request.now)
 
 
-def _token(delivery: Delivery) -> None:
-    written = _given(delivery, delivery.header).strip().encode("latin-1")
-    if delivery.header.lower() == "authorization":
-        written = written.removeprefix(b"Bearer ")
-    # Hashes are equally long, so not even the length of the token shows.
-    if not hmac.compare_digest(hashlib.sha256(written).digest(), hashlib.sha256(delivery.secret).digest()):
-        raise _wrong()
+def _token(request: SignedRequest) -> None:
+    provided = _require_header(request, request.header).strip().encode("latin-1")
+    if request.header.lower() == "authorization":
+        provided = provided.removeprefix(b"Bearer ")
+    # Hashes have equal lengths, so the comparison does not reveal the length of the token.
+    if not hmac.compare_digest(hashlib.sha256(provided).digest(), hashlib.sha256(request.secret).digest()):
+        raise _invalid_signature()
 
 
-_SCHEMES: dict[VerificationType, Callable[[Delivery], None]] = {
+_SCHEMES: dict[VerificationType, Callable[[SignedRequest], None]] = {
     VerificationType.hmac_sha256: _hmac_sha256,
     VerificationType.github: _github,
     VerificationType.stripe: _stripe,
@@ -122,10 +122,12 @@ _HEADERS: dict[VerificationType, str | None] = {
 }
 
 
-def _given(delivery: Delivery, header: str) -> str:
-    value = delivery.headers.one(header)
+def _require_header(request: SignedRequest, header: str) -> str:
+    value = request.headers.single(header)
     if not value:
-        raise SignatureRefused("missing_signature", f"Send the header {header}, once.")
+        raise SignatureRefused(
+            "missing_signature", f"The signature is missing. Send the header {header} exactly once."
+        )
     return value
 
 
@@ -133,38 +135,38 @@ def _digest(key: bytes, signed: bytes) -> bytes:
     return hmac.new(key, signed, hashlib.sha256).digest()
 
 
-def _require_any(expected: bytes, written: Iterable[str]) -> None:
-    """More than one signature stands there while the sender changes its secret."""
-    candidates = list(written)[:_MOST_SIGNATURES]
-    matches = [hmac.compare_digest(expected, _bytes_of(text)) for text in candidates]
+def _require_match(expected: bytes, provided: Iterable[str]) -> None:
+    """Accept any of several signatures: senders send more than one while they rotate their secret."""
+    candidates = list(provided)[:_MAX_SIGNATURES]
+    matches = [hmac.compare_digest(expected, _decode_digest(text)) for text in candidates]
     if not any(matches):
-        raise _wrong()
+        raise _invalid_signature()
 
 
-def _bytes_of(written: str) -> bytes:
-    """A digest as hexadecimal digits or as base64."""
-    if _HEX_DIGEST.fullmatch(written):
-        return bytes.fromhex(written)
+def _decode_digest(provided: str) -> bytes:
+    """Decode a digest in hexadecimal or base64; return empty bytes for anything else."""
+    if _HEX_DIGEST.fullmatch(provided):
+        return bytes.fromhex(provided)
     try:
-        return base64.b64decode(written, validate=True)
+        return base64.b64decode(provided, validate=True)
     except (binascii.Error, ValueError):
         return b""
 
 
 def _require_recent(timestamp: str, now: float) -> None:
-    if not _SECONDS.fullmatch(timestamp) or abs(now - int(timestamp)) > TOLERANCE_S:
+    if not _SECONDS.fullmatch(timestamp) or abs(now - int(timestamp)) > TOLERANCE_SECONDS:
         raise SignatureRefused(
-            "signature_expired", f"The timestamp is more than {TOLERANCE_S} seconds away from now."
+            "signature_expired", f"The timestamp is more than {TOLERANCE_SECONDS} seconds away from now."
         )
 
 
 def _standard_key(secret: bytes) -> bytes | None:
-    """The bytes that a secret of Standard Webhooks encodes."""
+    """Return the key that a Standard Webhooks secret encodes, or None."""
     try:
         return base64.b64decode(secret.removeprefix(_SECRET_PREFIX.encode()), validate=True) or None
     except (binascii.Error, ValueError):
         return None
 
 
-def _wrong() -> SignatureRefused:
-    return SignatureRefused("invalid_signature", "The signature does not fit the payload.")
+def _invalid_signature() -> SignatureRefused:
+    return SignatureRefused("invalid_signature", "The signature does not match the payload.")

@@ -1,10 +1,9 @@
-"""Attempts at guessing: counted before the guess is checked, in the database, so that no race slips past."""
+"""Limits on guessing: each attempt is counted in the database before it is checked, so no race slips past."""
 
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
@@ -13,12 +12,11 @@ from retinue.kit.context import Context
 from retinue.kit.db.models import Record, table
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RateLimited
-from retinue.kit.jobs.declare import NoPayload, job
 
 
 @table("attempts", prefix="att", indexes=[("window_ends",)])
 class Attempts(Record, kw_only=True):
-    """How often something was tried in its window; `id` is a hash of what is guarded and by whom."""
+    """Number of attempts in the current window; `id` is a hash of the guard's name and its key parts."""
 
     count: int
     window_ends: float
@@ -33,7 +31,7 @@ _new = postgresql.insert(_attempts).values(
     updated_at=sa.bindparam("now"),
 )
 _over = _attempts.c.window_ends <= sa.bindparam("clock", type_=sa.Double())
-_COUNT: Statement[Any] = Statement(
+_COUNT = Statement(
     _new.on_conflict_do_update(
         index_elements=[_attempts.c.id],
         set_={
@@ -43,13 +41,19 @@ _COUNT: Statement[Any] = Statement(
         },
     ).returning(_attempts.c.count, _attempts.c.window_ends)
 )
-_CLEAR: Statement[Any] = Statement(sa.delete(_attempts).where(_attempts.c.id == sa.bindparam("key")))
-_UNCOUNT: Statement[Any] = Statement(
+_CLEAR = Statement(sa.delete(_attempts).where(_attempts.c.id == sa.bindparam("key")))
+_UNCOUNT = Statement(
     sa.update(_attempts)
     .where(_attempts.c.id == sa.bindparam("key"), _attempts.c.count > 0)
     .values(count=_attempts.c.count - 1)
 )
-_SWEEP: Statement[Any] = Statement(
+_CURRENT_COUNT = Statement(
+    sa.select(_attempts.c.count).where(
+        _attempts.c.id == sa.bindparam("key"),
+        _attempts.c.window_ends > sa.bindparam("clock", type_=sa.Double()),
+    )
+)
+_SWEEP = Statement(
     sa.delete(_attempts).where(_attempts.c.window_ends < sa.bindparam("clock", type_=sa.Double()))
 )
 
@@ -60,8 +64,8 @@ class _Turn:
         self.waiting = 0
 
 
-class Guard:
-    """At most `limit` attempts in `window_s` seconds, for each combination of what it is given."""
+class AttemptGuard:
+    """Allows at most `limit` attempts in `window_s` seconds for each combination of key parts."""
 
     def __init__(self, name: str, *, limit: int, window_s: int, message: str) -> None:
         self._name = name
@@ -72,10 +76,10 @@ class Guard:
 
     @asynccontextmanager
     async def turn(self, *parts: str) -> AsyncIterator[None]:
-        """One at a time in this process: many right answers at once are not many attempts.
+        """Serialize the attempts for one key within this process.
 
-        An attempt is counted before it is checked and forgiven after, so without turns the right password,
-        sent six times at once, would look like a sixth guess.
+        An attempt is counted before it is checked and reset on success. Without turns, six concurrent
+        requests with the right password would count as six guesses.
         """
         key = self._key(parts)
         turn = self._turns.setdefault(key, _Turn())
@@ -93,13 +97,16 @@ class Guard:
         return "att_" + hashlib.sha256(text.encode()).hexdigest()
 
     async def count(self, ctx: Context, *parts: str) -> None:
-        """Count an attempt in a transaction of its own, and refuse it when it is one too many."""
+        """Count an attempt in its own transaction; raise `RateLimited` if it exceeds the limit."""
+        await self._count(ctx, parts, self._window_s)
+
+    async def _count(self, ctx: Context, parts: tuple[str, ...], window_s: int) -> int:
         clock = ctx.clock.time()
         async with ctx.unit() as unit:
             rows = await unit.system("callers are not signed in yet").execute(
                 _COUNT,
                 key=self._key(parts),
-                window_ends=clock + self._window_s,
+                window_ends=clock + window_s,
                 clock=clock,
                 now=ctx.now,
             )
@@ -108,21 +115,52 @@ class Guard:
             wait = max(1, int(window_ends - clock) + 1)
             raise RateLimited(
                 limit=self._limit,
-                window=self._window_s,
+                window=window_s,
                 retry_after=wait,
                 reset=int(window_ends) + 1,
                 message=f"{self._message} Try again in {wait} seconds.",
             )
+        return int(count)
 
-    async def forgive(self, ctx: Context, *parts: str) -> None:
-        """Forget the attempts: the right answer was given."""
+    async def current_count(self, ctx: Context, *parts: str) -> int:
+        """Return the number of attempts in the open window."""
+        async with ctx.unit() as unit:
+            system = unit.system("callers are not signed in yet")
+            return int(await system.scalar(_CURRENT_COUNT, key=self._key(parts), clock=ctx.clock.time()) or 0)
+
+    async def reset_attempts(self, ctx: Context, *parts: str) -> None:
+        """Delete the count after a successful attempt."""
         await ctx.system("callers are not signed in yet").execute(_CLEAR, key=self._key(parts))
 
-    async def take_back(self, ctx: Context, *parts: str) -> None:
-        """Uncount one attempt that was none, where others must stay counted."""
+    async def uncount(self, ctx: Context, *parts: str) -> None:
+        """Subtract one attempt that was not a guess; the others stay counted."""
         await ctx.system("callers are not signed in yet").execute(_UNCOUNT, key=self._key(parts))
 
 
-@job(every_s=3600)
-async def sweep_attempts(ctx: Context, payload: NoPayload) -> None:  # noqa: ARG001
-    await ctx.system("windows that are over").execute(_SWEEP, clock=ctx.clock.time())
+class BackoffGuard(AttemptGuard):
+    """A guard whose window doubles each time the attempts are used up; a success or a day resets it."""
+
+    _ROUNDS_TTL_SECONDS = 86_400
+
+    def __init__(self, name: str, *, limit: int, window_s: int, max_window_s: int, message: str) -> None:
+        super().__init__(name, limit=limit, window_s=window_s, message=message)
+        self._max_window_s = max_window_s
+        # Counts the exhausted windows; it never refuses.
+        self._rounds = AttemptGuard(
+            f"{name}-rounds", limit=2**31, window_s=self._ROUNDS_TTL_SECONDS, message=message
+        )
+
+    async def count(self, ctx: Context, *parts: str) -> None:
+        """Count an attempt as `AttemptGuard` does; the last allowed one lengthens the next window."""
+        rounds = await self._rounds.current_count(ctx, *parts)
+        window_s = min(self._window_s << min(rounds, 16), self._max_window_s)
+        if await self._count(ctx, parts, window_s) == self._limit:
+            await self._rounds.count(ctx, *parts)
+
+    async def reset_attempts(self, ctx: Context, *parts: str) -> None:
+        await super().reset_attempts(ctx, *parts)
+        await self._rounds.reset_attempts(ctx, *parts)
+
+
+async def purge_attempts(ctx: Context) -> None:
+    await ctx.system("expired windows of all callers").execute(_SWEEP, clock=ctx.clock.time())

@@ -1,7 +1,7 @@
-"""Time comes in through one door, so that tests can hold it.
+"""The only source of time, so that tests can control it.
 
-An instant is text in one fixed form, `2026-11-15T08:30:00.000000Z`. It sorts as time sorts, is stored and
-sent as it is, and means the same on both databases (docs/adr/0006-instants-are-text.md).
+An instant is text in one fixed form, `2026-11-15T08:30:00.000000Z`. Its text order is its time order, and it
+is stored and sent unchanged on both databases (docs/adr/0006-timestamps-as-text.md).
 """
 
 import functools
@@ -12,46 +12,46 @@ from typing import Protocol
 Instant = str
 
 
-def instant(moment: datetime) -> Instant:
-    """The one textual form of a moment, always UTC; a naive moment is taken as UTC."""
+def to_instant(moment: datetime) -> Instant:
+    """Format a datetime as an instant in UTC; a naive datetime is treated as UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def moment(at: Instant) -> datetime:
+def parse_instant(at: Instant) -> datetime:
     return datetime.fromisoformat(at)
 
 
-def instant_at(seconds: float) -> Instant:
-    """The instant so many seconds after 1970."""
+def instant_from_timestamp(seconds: float) -> Instant:
+    """Format a Unix timestamp as an instant."""
     second, micros = divmod(round(seconds * 1_000_000), 1_000_000)
     return f"{_to_the_second(second)}.{micros:06d}Z"
 
 
-# Every look at the clock within a second shares the costly part of its text.
+# All instants within one second share the expensive part of the formatting.
 @functools.lru_cache(maxsize=128)
 def _to_the_second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()
 
 
 def system_ticks(tick_ns: int) -> int:
-    """How many ticks the machine's clock has counted since 1970, whatever clock the instance has."""
+    """Return the ticks since 1970 by the machine's clock, even if the instance uses another clock."""
     return time.time_ns() // tick_ns
 
 
 class Clock(Protocol):
     def time(self) -> float:
-        """Seconds since 1970."""
+        """Return the Unix timestamp in seconds."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards, for intervals."""
+        """Return seconds that never run backwards, for measuring intervals."""
         ...
 
     def now(self) -> Instant: ...
 
     def ahead(self, seconds: float) -> Instant:
-        """The instant so many seconds from now."""
+        """Return the instant this many seconds from now."""
         ...
 
 
@@ -64,11 +64,11 @@ class SystemClock:
         return f"{_to_the_second(micros // 1_000_000)}.{str(micros)[-6:]}Z"
 
     def ahead(self, seconds: float) -> Instant:
-        return instant_at(self.time() + seconds)
+        return instant_from_timestamp(self.time() + seconds)
 
 
-class HeldClock(SystemClock):
-    """A clock that moves only when told; a microsecond passes at each look so that order is kept."""
+class ManualClock(SystemClock):
+    """A clock for tests that moves only by `advance`, plus a microsecond per call to keep events ordered."""
 
     def __init__(self, start: float = 1_800_000_000.0) -> None:
         self._at = start
@@ -81,7 +81,7 @@ class HeldClock(SystemClock):
         return self.time()
 
     def now(self) -> Instant:
-        return instant_at(self.time())
+        return instant_from_timestamp(self.time())
 
     def advance(self, seconds: float) -> None:
         self._at += seconds

@@ -1,8 +1,8 @@
-"""Times that come again, as cron writes them: minute, hour, day of the month, month, day of the week.
+"""Cron expressions: minute, hour, day of the month, month, day of the week.
 
-`*`, lists, ranges, steps, and names of months and days. If both days are given, either will do. A time that
-the clocks skip in spring comes at the moment they jump; one they show twice in autumn comes the first time.
-Where the hour is `*`, it is every hour as it passes, shown twice or not.
+Supports `*`, lists, ranges, steps, and names of months and days. If both day fields are restricted, either
+may match. A time skipped by daylight saving fires at the moment of the jump; a repeated time fires once, the
+first time. With `*` as the hour, the schedule follows elapsed hours instead.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -24,15 +24,13 @@ _SHORTHANDS = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-# The 29th of February comes every eight years at the least.
-_LARGEST_SHIFT = timedelta(hours=3)
-_FARTHEST_DAYS = 366 * 9
+_MAX_CLOCK_SHIFT = timedelta(hours=3)
+# Two leap days are at most eight years apart.
+_MAX_SEARCH_DAYS = 366 * 9
 
 
-class CronInvalid(RetinueError):
-    """It must have five fields: minute, hour, day of the month, month, day of the week."""
-
-    status, code = 422, "validation_error"
+class CronInvalid(InternalError):
+    """The cron expression must have five fields: minute, hour, day of the month, month, day of the week."""
 
 
 class Cron(msgspec.Struct, frozen=True):
@@ -54,37 +52,39 @@ class Cron(msgspec.Struct, frozen=True):
         return in_month or in_week
 
     def next_after(self, moment: datetime, zone: ZoneInfo) -> datetime | None:
-        """The first time after a moment, in UTC; None where there never is one."""
+        """Return the first scheduled time after a moment, in UTC; None if there is none."""
         local = moment.astimezone(zone).replace(tzinfo=None)
-        # Clocks are never set by more than that, so what they showed earlier is over.
-        over = local - _LARGEST_SHIFT
-        midnight = over.replace(hour=0, minute=0, second=0, microsecond=0)
-        for offset in range(_FARTHEST_DAYS):
+        # No zone shifts its clock by more than this, so local times before it have passed.
+        earliest = local - _MAX_CLOCK_SHIFT
+        midnight = earliest.replace(hour=0, minute=0, second=0, microsecond=0)
+        for offset in range(_MAX_SEARCH_DAYS):
             day = midnight + timedelta(days=offset)
             if self.has_day(day):
-                found = self._first_on(day, over, moment, zone)
-                if found is not None:
-                    return found
+                first = self._first_on(day, earliest, moment, zone)
+                if first is not None:
+                    return first
         return None
 
-    def _first_on(self, day: datetime, over: datetime, after: datetime, zone: ZoneInfo) -> datetime | None:
-        found: datetime | None = None
+    def _first_on(
+        self, day: datetime, earliest: datetime, after: datetime, zone: ZoneInfo
+    ) -> datetime | None:
+        first: datetime | None = None
         last = datetime.max  # noqa: DTZ901  compared with local times, which have no zone
         for hour in self.hours:
             for minute in self.minutes:
                 shown = day.replace(hour=hour, minute=minute)
                 if shown > last:
-                    return found
-                if shown < over:
+                    return first
+                if shown < earliest:
                     continue
                 for at in self._moments(shown, zone):
-                    if at > after and (found is None or at < found):
-                        found = at
-                        last = min(last, shown + _LARGEST_SHIFT)
-        return found
+                    if at > after and (first is None or at < first):
+                        first = at
+                        last = min(last, shown + _MAX_CLOCK_SHIFT)
+        return first
 
     def _moments(self, shown: datetime, zone: ZoneInfo) -> list[datetime]:
-        """When the clocks of a zone show this: once, twice, or never."""
+        """Return the moments at which a local time fires: one, two or none."""
         first, second = (shown.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
         if first == second:
             return [first]
@@ -94,7 +94,7 @@ class Cron(msgspec.Struct, frozen=True):
 
 
 def _jump_between(low: datetime, high: datetime, zone: ZoneInfo) -> datetime:
-    """The moment at which clocks jump over a time, of which these are two readings."""
+    """Return the moment of a clock change between two moments, to the second."""
     offset = low.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):
         middle = low + (high - low) / 2
@@ -123,12 +123,12 @@ def parse_cron(text: str) -> Cron:
         is_any_weekday=weekday.startswith("*"),
     )
     if cron.next_after(datetime(2000, 1, 1, tzinfo=UTC), ZoneInfo("UTC")) is None:
-        raise CronInvalid("It names a day that never comes.")
+        raise CronInvalid("The cron expression names a date that does not exist.")
     return cron
 
 
 def _numbers(name: str, field: str, low: int, high: int, names: tuple[str, ...] = ()) -> set[int]:
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in field.split(","):
         span, has_step, step = part.partition("/")
         first, is_range, last = span.partition("-")
@@ -140,8 +140,8 @@ def _numbers(name: str, field: str, low: int, high: int, names: tuple[str, ...] 
         every = _number(name, step, ()) if has_step else 1
         if not low <= begin <= end <= high or not 1 <= every <= high + 1:
             raise CronInvalid(f"The {name} must be from {low} to {high}.")
-        found.update(range(begin, end + 1, every))
-    return found
+        numbers.update(range(begin, end + 1, every))
+    return numbers
 
 
 def _number(name: str, text: str, names: tuple[str, ...]) -> int:
@@ -149,4 +149,4 @@ def _number(name: str, text: str, names: tuple[str, ...]) -> int:
         return int(text)
     if text and text.lower() in names:
         return names.index(text.lower())
-    raise CronInvalid(f"The {name} is not understood: use *, numbers, ranges, lists and steps.")
+    raise CronInvalid(f"The {name} is not valid. Use *, numbers, ranges, lists or steps.")

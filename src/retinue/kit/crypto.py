@@ -1,7 +1,8 @@
-"""Envelope encryption: a data key per value, wrapped by the tenant's key, which hangs from the root key."""
+"""Envelope encryption: each value has a data key, wrapped by a tenant key that derives from a version key."""
 
 import base64
 import functools
+import hashlib
 import hmac
 import re
 import secrets
@@ -16,39 +17,39 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from retinue.kit.durable import create_private
+from retinue.kit.durable_files import create_private_file
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
 
 SAMPLE_MASTER_KEY = "c2FtcGxlLWtleS1vZi10aGUtZG9jdW1lbnRhdGlvbiE="
-"""The value the documentation shows; no instance starts with it."""
+"""The example value in the documentation; no instance starts with it."""
 
 _FORMAT = 1
 _KEY_BYTES = 32
-_MOST_TENANT_KEYS = 4096
-_MOST_DATA_KEYS = 256
+_MAX_CACHED_TENANT_KEYS = 4096
+_MAX_CACHED_DATA_KEYS = 256
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 _WRAPPED_BYTES = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
 _HEADER = struct.Struct(">BI")
-_SMALLEST = _HEADER.size + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
+_MIN_SEALED_BYTES = _HEADER.size + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
 _BASE64_KEY = re.compile(r"(?:[A-Za-z0-9+/]{43}|[A-Za-z0-9_-]{43})=?")
 _SAMPLE_WORDS = (b"secret", b"changeme", b"change-me", b"change_me", b"password", b"default", b"sample")
 
 
 class DecryptFailed(RetinueError):
-    """A stored secret could not be decrypted."""
+    """A stored secret could not be decrypted. Enter the secret again."""
 
     status, code = 500, "decrypt_failed"
 
 
 class WrongKey(VaultSealed):
-    """The master key is not the one this database was sealed with."""
+    """The master key does not match the database. Start the instance with the key that sealed it."""
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a sealed value lives; it opens nowhere else."""
+class SealLocation(msgspec.Struct, frozen=True):
+    """The record field to which a sealed value is bound; it cannot be opened anywhere else."""
 
     tenant_id: str
     table: str
@@ -73,70 +74,69 @@ class KeyRing:
                 raise ValueError("a version is a 32-bit number and its key has 32 bytes")
         self._versions = dict(versions)
         self._tenant_keys: dict[tuple[int, str], AESGCM] = {}
-        self._data_keys: dict[tuple[int, bytes, Place], AESGCM] = {}
+        self._data_keys: dict[tuple[int, bytes, SealLocation], AESGCM] = {}
         self.active = active
 
-    def seal(self, plaintext: bytes, place: Place) -> bytes:
+    def seal(self, plaintext: bytes, location: SealLocation) -> bytes:
         data_key = secrets.token_bytes(_KEY_BYTES)
-        body = _encrypt(AESGCM(data_key), plaintext, _value_context(place))
-        return self._wrap(data_key, place) + body
+        body = _encrypt(AESGCM(data_key), plaintext, _value_context(location))
+        return self._wrap(data_key, location) + body
 
-    def open(self, sealed: bytes, place: Place) -> bytes:
+    def open(self, sealed: bytes, location: SealLocation) -> bytes:
         envelope = _parse(sealed)
-        return _decrypt(self._data_key(envelope, place), envelope.body, _value_context(place))
+        return _decrypt(self._data_key(envelope, location), envelope.body, _value_context(location))
 
     async def prepare(self) -> None:
-        """Called before values are sealed for storing; a ring that follows others looks if it is current."""
+        """Prepare for sealing values to store; a ring shared by several processes refreshes itself here."""
 
-    def version_of(self, sealed: bytes) -> int:
-        return _parse(sealed).version
-
-    def rewrap(self, sealed: bytes, place: Place) -> bytes:
-        """The same value under the active version; the value itself is neither read nor changed."""
+    def rewrap(self, sealed: bytes, location: SealLocation) -> bytes:
+        """Wrap the data key under the active version; the value itself is neither read nor changed."""
         envelope = _parse(sealed)
-        return self._wrap(self._unwrap(envelope, place), place) + envelope.body
+        return self._wrap(self._unwrap(envelope, location), location) + envelope.body
 
     def derive(self, purpose: str, version: int | None = None) -> bytes:
-        """A named key of this instance, made from the active version unless another is named."""
+        """Derive a key of this instance for a purpose, from the active version unless another is given."""
         return _derive(self._versions[version or self.active], "instance/" + purpose)
 
-    def _wrap(self, data_key: bytes, place: Place) -> bytes:
-        wrapped = _encrypt(self._tenant_key(place, self.active), data_key, _wrap_context(place, self.active))
+    def _wrap(self, data_key: bytes, location: SealLocation) -> bytes:
+        wrapped = _encrypt(
+            self._tenant_key(location, self.active), data_key, _wrap_context(location, self.active)
+        )
         return version_header(self.active) + wrapped
 
-    def _unwrap(self, envelope: Envelope, place: Place) -> bytes:
+    def _unwrap(self, envelope: Envelope, location: SealLocation) -> bytes:
         if envelope.version not in self._versions:
             raise DecryptFailed
-        tenant_key = self._tenant_key(place, envelope.version)
-        return _decrypt(tenant_key, envelope.wrapped, _wrap_context(place, envelope.version))
+        tenant_key = self._tenant_key(location, envelope.version)
+        return _decrypt(tenant_key, envelope.wrapped, _wrap_context(location, envelope.version))
 
-    def _data_key(self, envelope: Envelope, place: Place) -> AESGCM:
-        """Of values that are opened again and again, such as a provider's key; the values are not kept."""
-        known_by = (envelope.version, envelope.wrapped, place)
-        found = self._data_keys.get(known_by)
-        if found is None:
-            found = AESGCM(self._unwrap(envelope, place))
-            if len(self._data_keys) >= _MOST_DATA_KEYS:
+    def _data_key(self, envelope: Envelope, location: SealLocation) -> AESGCM:
+        """Return the data key, cached for values that are opened often; the values are not cached."""
+        cache_key = (envelope.version, envelope.wrapped, location)
+        data_key = self._data_keys.get(cache_key)
+        if data_key is None:
+            data_key = AESGCM(self._unwrap(envelope, location))
+            if len(self._data_keys) >= _MAX_CACHED_DATA_KEYS:
                 self._data_keys.clear()
-            self._data_keys[known_by] = found
-        return found
+            self._data_keys[cache_key] = data_key
+        return data_key
 
-    def _tenant_key(self, place: Place, version: int) -> AESGCM:
-        # Made anew it costs more than what it opens; the key it is made from lies beside it anyway.
-        found = self._tenant_keys.get((version, place.tenant_id))
-        if found is None:
-            if len(self._tenant_keys) >= _MOST_TENANT_KEYS:
+    def _tenant_key(self, location: SealLocation, version: int) -> AESGCM:
+        # Deriving a key costs more than decrypting with it; its version key is in memory anyway.
+        tenant_key = self._tenant_keys.get((version, location.tenant_id))
+        if tenant_key is None:
+            if len(self._tenant_keys) >= _MAX_CACHED_TENANT_KEYS:
                 self._tenant_keys.clear()
-            found = AESGCM(_derive(self._versions[version], "kek/" + place.tenant_id))
-            self._tenant_keys[version, place.tenant_id] = found
-        return found
+            tenant_key = AESGCM(_derive(self._versions[version], "kek/" + location.tenant_id))
+            self._tenant_keys[version, location.tenant_id] = tenant_key
+        return tenant_key
 
     def __reduce__(self) -> Any:
         raise TypeError("a key ring cannot be pickled")
 
 
 class SealedRing(KeyRing):
-    """The ring of a vault whose root key is missing or wrong: everything that needs a key refuses."""
+    """The ring of a vault whose root key is missing or wrong; every operation raises `VaultSealed`."""
 
     def __init__(self) -> None:
         self._versions = {}
@@ -144,13 +144,13 @@ class SealedRing(KeyRing):
         self._data_keys = {}
         self.active = 0
 
-    def seal(self, plaintext: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
+    def seal(self, plaintext: bytes, location: SealLocation) -> bytes:  # noqa: ARG002 - the ring's signature
         raise VaultSealed
 
-    def open(self, sealed: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
+    def open(self, sealed: bytes, location: SealLocation) -> bytes:  # noqa: ARG002 - the ring's signature
         raise VaultSealed
 
-    def rewrap(self, sealed: bytes, place: Place) -> bytes:  # noqa: ARG002 - the ring's signature
+    def rewrap(self, sealed: bytes, location: SealLocation) -> bytes:  # noqa: ARG002 - the ring's signature
         raise VaultSealed
 
     def derive(self, purpose: str, version: int | None = None) -> bytes:  # noqa: ARG002 - the ring's signature
@@ -158,36 +158,43 @@ class SealedRing(KeyRing):
 
 
 class Sealed:
-    """A record's secret field: plaintext that waits to be stored, or the ciphertext that was."""
+    """A record's secret field: plaintext that is not stored yet, or stored ciphertext."""
 
-    __slots__ = ("_bytes", "_place")
+    __slots__ = ("_bytes", "_location")
 
-    def __init__(self, content: bytes, place: Place | None) -> None:
+    def __init__(self, content: bytes, location: SealLocation | None) -> None:
         self._bytes = content
-        self._place = place
+        self._location = location
 
     @classmethod
     def of(cls, text: str | bytes) -> Self:
         return cls(text.encode() if isinstance(text, str) else bytes(text), None)
 
     @classmethod
-    def stored(cls, sealed: bytes, place: Place) -> Self:
-        return cls(bytes(sealed), place)
+    def stored(cls, sealed: bytes, location: SealLocation) -> Self:
+        return cls(bytes(sealed), location)
 
     @property
     def is_pending(self) -> bool:
-        return self._place is None
+        return self._location is None
 
-    def ciphertext(self, ring: KeyRing, place: Place) -> bytes:
-        """What to store at this place; a value stored elsewhere is not moved silently."""
-        if self._place is None:
-            return ring.seal(self._bytes, place)
-        if self._place != place:
-            raise ValueError("a stored secret belongs to one place; open it and seal it anew to copy it")
+    def ciphertext(self, ring: KeyRing, location: SealLocation) -> bytes:
+        """Return the bytes to store at this location; refuse a value that is stored at another one."""
+        if self._location is None:
+            return ring.seal(self._bytes, location)
+        if self._location != location:
+            raise ValueError("a stored secret is bound to its location; open it and seal it again to copy it")
         return self._bytes
 
+    @property
+    def digest(self) -> str:
+        """Return a hash that changes with every stored value and reveals nothing about it."""
+        if self._location is None:
+            raise ValueError("a secret that is not stored yet has no digest")
+        return hashlib.sha256(self._bytes).hexdigest()
+
     def open(self, ring: KeyRing) -> bytes:
-        return self._bytes if self._place is None else ring.open(self._bytes, self._place)
+        return self._bytes if self._location is None else ring.open(self._bytes, self._location)
 
     def text(self, ring: KeyRing) -> str:
         return self.open(ring).decode()
@@ -211,7 +218,7 @@ class Sealed:
 
 
 class RootKey:
-    """The one key outside the database; it wraps the version keys and nothing else."""
+    """The only key outside the database; it wraps the version keys and nothing else."""
 
     __slots__ = ("_key",)
 
@@ -222,7 +229,7 @@ class RootKey:
 
     @classmethod
     def parse(cls, text: Secret, source: str = "RETINUE_MASTER_KEY") -> Self:
-        """`source` is the setting or file the text came from, for the refusal's message."""
+        """Decode a root key; `source` names the setting or file in error messages."""
         encoded = text.reveal().strip()
         if not _BASE64_KEY.fullmatch(encoded):
             raise BadSetting(f"{source} must be 32 random bytes in base64")
@@ -237,22 +244,22 @@ class RootKey:
 
     @classmethod
     def load_or_create(cls, path: Path, may_create: bool) -> Self | None:
-        """The key of a file, which is made when it is missing and may be; otherwise None."""
+        """Return the key in a file; if the file is missing, create it if allowed, else return None."""
         if not path.exists():
             if not may_create:
                 return None
-            create_private(path, cls.generate().encoded().reveal().encode() + b"\n")
+            create_private_file(path, cls.generate().encoded().reveal().encode() + b"\n")
         if path.stat().st_mode & 0o077:
             raise BadSetting(f"{path} must be readable by its owner only: chmod 600 {path}")
         return cls.parse(Secret(path.read_text(errors="replace")), str(path))
 
     def encoded(self) -> Secret:
-        """The text that `parse` reads."""
+        """Return the base64 text that `parse` accepts."""
         return Secret(base64.b64encode(self._key).decode())
 
     @property
     def fingerprint(self) -> str:
-        """Names the key without telling anything about it."""
+        """Return an identifier of the key that reveals nothing about it."""
         return _derive(self._key, "fingerprint").hex()[:16]
 
     def wrap(self, version_key: bytes, version: int) -> bytes:
@@ -280,20 +287,22 @@ class RootKey:
 
 
 def version_header(version: int) -> bytes:
-    """How every value sealed under this version begins; headers sort as their versions do."""
+    """Return the first bytes of every value sealed under this version; headers sort as versions do."""
     return _HEADER.pack(_FORMAT, version)
 
 
-# The wrapped data key is bound to place and key version, the value to the place alone: rotation then re-wraps
-# 60 bytes and leaves the value untouched, and the value stays bound to the version through its data key.
+# The wrapped data key is bound to location and key version, the value to the location alone. Rotation
+# therefore rewraps 60 bytes and leaves the value untouched.
 @functools.lru_cache(maxsize=1024)
-def _value_context(place: Place) -> bytes:
-    return _context("v1", place.tenant_id, place.table, place.record_id, place.field)
+def _value_context(location: SealLocation) -> bytes:
+    return _context("v1", location.tenant_id, location.table, location.record_id, location.field)
 
 
 @functools.lru_cache(maxsize=1024)
-def _wrap_context(place: Place, version: int) -> bytes:
-    return _context("v1", place.tenant_id, place.table, place.record_id, place.field, str(version))
+def _wrap_context(location: SealLocation, version: int) -> bytes:
+    return _context(
+        "v1", location.tenant_id, location.table, location.record_id, location.field, str(version)
+    )
 
 
 def _version_context(version: int) -> bytes:
@@ -306,7 +315,7 @@ def _context(*parts: str) -> bytes:
 
 
 def _parse(sealed: bytes) -> Envelope:
-    if len(sealed) < _SMALLEST:
+    if len(sealed) < _MIN_SEALED_BYTES:
         raise DecryptFailed
     format_version, version = _HEADER.unpack_from(sealed)
     if format_version != _FORMAT:

@@ -1,15 +1,15 @@
-"""Every refusal is a class: status and code beside it, the docstring is the message."""
+"""Error classes: each has a status, a code, and a docstring that is its default message to clients."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 
 class CannotStart(RuntimeError):
-    """What the process was pointed at is not fit to run on; the message says why."""
+    """The process cannot start with its settings or data; the message says why."""
 
 
 class RetinueError(Exception):
-    """Something went wrong on our side."""
+    """Something went wrong on the server. Try again later."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
@@ -25,6 +25,14 @@ class RetinueError(Exception):
         self.details = dict(details) if details else None
         self.headers = dict(headers) if headers else {}
         super().__init__(self.message)
+
+
+class InternalError(RetinueError):
+    """Something failed inside the service."""
+
+    # No response carries it: a caller, a job or the command line handles it. A `status` below 500 tells
+    # jobs that a retry would fail as well. `shown_in` names the records whose `code` it may be.
+    shown_in: ClassVar[str] = ""
 
 
 class InvalidJson(RetinueError):
@@ -57,13 +65,19 @@ class Forbidden(RetinueError):
 
 
 class NotFound(RetinueError):
-    """There is nothing at this address."""
+    """The resource does not exist. Check the path and the id."""
 
     status, code = 404, "not_found"
 
 
+class TenantNotFound(RetinueError):
+    """There is no such tenant."""
+
+    status, code = 404, "tenant_not_found"
+
+
 class MethodNotAllowed(RetinueError):
-    """This address does not take that method."""
+    """This path does not support the method. The Allow header lists the supported ones."""
 
     status, code = 405, "method_not_allowed"
 
@@ -75,12 +89,22 @@ class Conflict(RetinueError):
 
 
 class InvalidTransition(Conflict):
-    """That change of state is not possible."""
+    """This change of state is not allowed. The details list the states that are."""
 
     code = "invalid_transition"
 
     def __init__(self, from_: str, to: str, allowed: list[str]) -> None:
         super().__init__(details={"from": from_, "to": to, "allowed": allowed})
+
+
+class VersionConflict(RetinueError):
+    """The object has changed since it was read. Read it again and repeat the change."""
+
+    status, code = 412, "version_conflict"
+
+    def __init__(self, current: str, **more: Any) -> None:
+        """Take the current entity tag, which `If-Match` should have named."""
+        super().__init__(details={"current": current, **more})
 
 
 class PayloadTooLarge(RetinueError):
@@ -117,35 +141,38 @@ class Invalid(RetinueError):
 
 
 class RateLimited(RetinueError):
-    """Too many requests; try again later."""
+    """Too many requests. Try again later."""
 
     status, code = 429, "rate_limited"
 
     def __init__(
         self, *, limit: int, window: int | str, retry_after: int, reset: int, message: str | None = None
     ) -> None:
-        """`reset` is the Unix second at which the refusing window has room again."""
+        """Take `reset` as the Unix second at which the refusing window has capacity again.
+
+        A concurrency limit has no window in seconds; its window header carries `retry_after` instead.
+        """
         super().__init__(
-            message or f"Too many requests; try again in {retry_after} seconds.",
+            message or f"Too many requests. Try again in {retry_after} seconds.",
             details={"limit": limit, "window": window, "retry_after": retry_after},
             headers={
                 "Retry-After": str(retry_after),
                 "X-RateLimit-Limit": str(limit),
                 "X-RateLimit-Remaining": "0",
                 "X-RateLimit-Reset": str(reset),
-                "X-RateLimit-Window": str(window),
+                "X-RateLimit-Window": str(window if isinstance(window, int) else retry_after),
             },
         )
 
 
 class VaultSealed(RetinueError):
-    """The vault is sealed: the master key is missing or is not this database's key."""
+    """The vault is sealed: the master key is missing or does not match the database."""
 
     status, code = 503, "vault_sealed"
 
 
 class Unavailable(RetinueError):
-    """The service is temporarily unable to answer."""
+    """The service is temporarily unavailable. Try again later."""
 
     status, code = 503, "unavailable"
 

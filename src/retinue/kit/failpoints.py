@@ -1,6 +1,6 @@
-"""Places where tests may kill, fail or delay the program; nothing at all in production.
+"""Points at which tests can kill, fail or delay the process; inactive in production.
 
-`RETINUE_FAILPOINTS=after_commit:3:kill,before_commit:1:error` acts the third and the first time.
+`RETINUE_FAILPOINTS=after_commit:3:kill,before_commit:1:error` acts on the third and on the first hit.
 """
 
 import os
@@ -11,7 +11,7 @@ from retinue.kit.settings import BadSetting
 
 
 class FailpointReached(RuntimeError):
-    """A test asked for a failure here."""
+    """A test requested a failure at this point."""
 
 
 _armed: dict[str, tuple[int, str]] = {}

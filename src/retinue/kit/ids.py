@@ -9,7 +9,7 @@ from os import urandom
 
 from retinue.kit.clock import system_ticks
 
-# In the order of their codes, so that letters sort as the numbers that they stand for.
+# In ASCII order, so that encoded numbers sort as the numbers do.
 _ALPHABET = b"234567abcdefghijklmnopqrstuvwxyz"
 # Each random byte becomes one of 32 letters; 256 is a multiple of 32, so all are equally likely.
 _LETTERS = bytes(_ALPHABET[byte & 31] for byte in range(256))
@@ -17,43 +17,43 @@ _LENGTH = 26
 _TIME_LETTERS = 8
 _TICK_NS = 1_000_000_000 // 64
 
-_led_by_time: set[str] = set()
-# The random ends of the next ids: to ask the operating system costs more than all the rest of an id.
-_ends: list[str] = []
-_ENDS_AT_ONCE = 64
-# A copy of the process must not give out the same ones.
-os.register_at_fork(after_in_child=_ends.clear)
+_time_ordered_prefixes: set[str] = set()
+# Random suffixes for the next ids: the system call costs more than the rest of building an id.
+_random_suffixes: list[str] = []
+_SUFFIX_BATCH_SIZE = 64
+# A forked child must not hand out the same suffixes.
+os.register_at_fork(after_in_child=_random_suffixes.clear)
 
 
 def new_id(prefix: str) -> str:
-    """A prefix and 26 base32 characters, opaque to everyone: 130 random bits, or 90 after the time."""
-    if prefix not in _led_by_time:
+    """Return a prefix and 26 opaque base32 characters: 130 random bits, or 90 after a timestamp."""
+    if prefix not in _time_ordered_prefixes:
         return f"{prefix}_{_random_letters(_LENGTH)}"
-    # Whatever thread asks, `pop` gives each end once; to look first would be to look too early.
+    # `pop` is atomic across threads; checking the length first would be a race.
     try:
-        end = _ends.pop()
+        suffix = _random_suffixes.pop()
     except IndexError:
-        end = _made_ends()
-    # Only a place in an index hangs on the time, so a clock that tests hold need not be given to everyone.
-    return f"{prefix}_{_time_letters(system_ticks(_TICK_NS))}{end}"
+        suffix = _refill_suffixes()
+    # The timestamp only affects index locality, so the machine's clock will do.
+    return f"{prefix}_{_time_letters(system_ticks(_TICK_NS))}{suffix}"
 
 
-def lead_by_time(prefix: str) -> None:
-    """Let ids of this kind begin with the time, as is good for rows that come in great numbers.
+def use_time_ordered_ids(prefix: str) -> None:
+    """Let ids with this prefix begin with a timestamp; use it for tables with many inserts.
 
-    An index over them grows at one end. Random ones make every new row change a page of its own in each
-    index, and the database writes whole pages (docs/adr/0017-ids-led-by-time.md).
+    An index over such ids grows at one end. Random ids make every insert change a different page of each
+    index, and the database writes whole pages (docs/adr/0017-time-ordered-ids.md).
     """
-    _led_by_time.add(prefix)
+    _time_ordered_prefixes.add(prefix)
 
 
-def _made_ends() -> str:
-    """One end, and a store of others."""
+def _refill_suffixes() -> str:
+    """Return one suffix and store the rest of the batch."""
     length = _LENGTH - _TIME_LETTERS
-    letters = _random_letters(length * _ENDS_AT_ONCE)
-    end, *others = (letters[at : at + length] for at in range(0, len(letters), length))
-    _ends.extend(others)
-    return end
+    letters = _random_letters(length * _SUFFIX_BATCH_SIZE)
+    suffix, *others = (letters[at : at + length] for at in range(0, len(letters), length))
+    _random_suffixes.extend(others)
+    return suffix
 
 
 def _random_letters(count: int) -> str:
@@ -67,10 +67,10 @@ def _time_letters(ticks: int) -> str:
 
 
 def new_token() -> str:
-    """256 random bits for a link or a refresh token, safe in URLs."""
+    """Return 256 random bits as URL-safe text, for a link or a refresh token."""
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()
 
 
 def hash_token(token: str) -> str:
-    """How a token is stored: it has 256 random bits, so a plain hash is as good as a slow one."""
+    """Return the stored form of a token; with 256 random bits it needs no slow hash."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""A list is a declaration: the record, what is searched, sorted and filtered; the page shapes follow."""
+"""Paginated lists, declared by their record and the fields to search, sort and filter by."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Generic, TypeVar
@@ -11,8 +11,10 @@ from retinue.kit.clock import Instant
 from retinue.kit.db.models import Record
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement, row_reader
+from retinue.kit.db.text_match import contains_text, contains_text_parameters
 from retinue.kit.errors import Invalid
-from retinue.kit.validation import read_instant
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.validation import read_instant
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -45,7 +47,7 @@ class Page(msgspec.Struct, Generic[T]):
 
 
 class FlatPage(msgspec.Struct, Generic[T]):
-    """A page that says its numbers in both forms."""
+    """A page whose numbers appear both in `pagination` and at the top level."""
 
     data: list[T]
     pagination: Pagination
@@ -55,7 +57,7 @@ class FlatPage(msgspec.Struct, Generic[T]):
 
 
 class Slice(msgspec.Struct, Generic[T]):
-    """One page of records, before it gets its public shape."""
+    """One page of records, before conversion to its public shape."""
 
     items: list[T]
     total: int
@@ -63,11 +65,11 @@ class Slice(msgspec.Struct, Generic[T]):
     per_page: int
 
     def shown(self, show: Callable[[T], Any]) -> Page[Any]:
-        """As `{ data, pagination }`."""
+        """Return the page as `{ data, pagination }`."""
         return Page([show(item) for item in self.items], self._pagination)
 
-    def shown_flat(self, show: Callable[[T], Any]) -> FlatPage[Any]:
-        """As `{ data, pagination, total, page, per_page }`."""
+    def to_flat_page(self, show: Callable[[T], Any]) -> FlatPage[Any]:
+        """Return the page as `{ data, pagination, total, page, per_page }`."""
         data = [show(item) for item in self.items]
         return FlatPage(data, self._pagination, self.total, self.page, self.per_page)
 
@@ -92,10 +94,10 @@ class Listing(Generic[R]):
         default_sort: str = "-created_at",
         heavy: bool = False,
     ) -> None:
-        """`from_` and `until` map a query parameter with an instant to the column it bounds.
+        """Declare a list.
 
-        `matches` are conditions by the query parameter that each compares with, and `only` are conditions
-        that hold for every page of the list.
+        `from_` and `until` map a query parameter holding an instant to the column it bounds. `matches` maps
+        a query parameter to the condition that uses it; `only` holds conditions that always apply.
         """
         self._record = record
         self._searches = searches
@@ -112,23 +114,23 @@ class Listing(Generic[R]):
         self._statements: dict[Any, tuple[Statement[R], Statement[Any]]] = {}
 
     async def page(self, db: SystemDb, query: PageQuery, **equal: Any) -> Slice[R]:
-        """The page asked for; `equal` narrows further than the caller's own filters."""
-        narrowed = {**self._filtered(query), **equal}
+        """Return the requested page; `equal` adds conditions to the caller's filters."""
+        parameters = {**self._filtered(query), **equal}
         search = getattr(query, "search", None)
         sort = getattr(query, "sort", None)
         sort = self._default_sort if sort is None else sort
-        rows, count = self._statements_for(tuple(narrowed), sort, is_search=bool(search))
+        rows, count = self._statements_for(tuple(parameters), sort, is_search=bool(search))
         if search:
-            narrowed["search"] = f"%{escape_like(search)}%"
+            parameters |= contains_text_parameters("search", search)
         per_page = min(query.per_page, MAX_PER_PAGE)
-        total = int(await db.scalar(count, **narrowed))
+        total = int(await db.scalar(count, **parameters))
         offset = (query.page - 1) * per_page
-        found: list[R] = []
+        items: list[R] = []
         if offset < total:
-            found = await db.rows(rows, row_limit=per_page, row_offset=offset, **narrowed)
-        return Slice(found, total, query.page, per_page)
+            items = await db.rows(rows, row_limit=per_page, row_offset=offset, **parameters)
+        return Slice(items, total, query.page, per_page)
 
-    def _filtered(self, query: PageQuery) -> dict[str, Any]:
+    def _filtered(self, query: PageQuery) -> JsonObject:
         given = {name: getattr(query, name) for name in (*self._filters, *self._conditions)}
         given = {name: value for name, value in given.items() if value is not None}
         return {
@@ -139,10 +141,10 @@ class Listing(Generic[R]):
         self, equal: tuple[str, ...], sort: str, *, is_search: bool
     ) -> tuple[Statement[R], Statement[Any]]:
         key = (equal, sort, is_search)
-        found = self._statements.get(key)
-        if found is None:
-            found = self._statements[key] = self._build(equal, sort, is_search=is_search)
-        return found
+        statements = self._statements.get(key)
+        if statements is None:
+            statements = self._statements[key] = self._build(equal, sort, is_search=is_search)
+        return statements
 
     def _build(
         self, equal: tuple[str, ...], sort: str, *, is_search: bool
@@ -154,8 +156,7 @@ class Listing(Generic[R]):
         conditions = [self._condition(table, name) for name in equal]
         conditions += self._only
         if is_search:
-            pattern = sa.bindparam("search", type_=sa.Text())
-            conditions.append(sa.or_(*(table.c[name].ilike(pattern, escape="\\") for name in self._searches)))
+            conditions.append(sa.or_(*(contains_text(table.c[name], "search") for name in self._searches)))
         down = sort.startswith("-")
         order = [_ordered(column, down=down) for column in (table.c[field], table.c.id)]
         rows = (
@@ -184,15 +185,11 @@ def _bound(name: str) -> Any:
 
 
 def _instant(name: str, written: str) -> Instant:
-    """Of `from_` callers know the name without the line; a `+` of theirs arrives as a space."""
+    """Parse an instant; errors name `from_` as `from`, and a `+` in a query string arrives as a space."""
     return read_instant(name.rstrip("_"), written.replace(" ", "+"))
 
 
 def _ordered(column: sa.Column[Any], *, down: bool) -> Any:
-    """What has no value comes last either way; left alone, the two databases disagree."""
+    """Sort nulls last in both directions; the databases' defaults differ."""
     ordered = column.desc() if down else column.asc()
     return ordered.nulls_last() if column.nullable else ordered
-
-
-def escape_like(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,4 +1,4 @@
-"""Structured logs with tenant and correlation id, and no secret in them."""
+"""Structured logs with tenant and correlation id, and without secrets."""
 
 import logging
 import re
@@ -9,8 +9,8 @@ from typing import Any
 
 import structlog
 
-from retinue.kit.redaction import clean_for_log
 from retinue.kit.settings import Settings
+from retinue.kit.text.redaction import redact_for_log
 
 current_request: ContextVar[Any] = ContextVar("current_request", default=None)
 
@@ -20,29 +20,35 @@ _SECRETS = re.compile(
 )
 
 
-def scrub(text: str) -> str:
-    """Cut what looks like a secret out of a text that goes to a log or an error record."""
+def scrub_secrets(text: str) -> str:
+    """Mask anything that looks like a secret in text for a log or an error record."""
     return _SECRETS.sub(lambda found: (found[1] or found[2] or found[3] or "") + "***", text)
 
 
-def _add_request(_logger: Any, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def current_tenant_id() -> str:
+    """Return the tenant of the current request or job; empty outside of both and before sign-in."""
+    tenant_id: str = getattr(getattr(current_request.get(), "principal", None), "tenant_id", "") or ""
+    return tenant_id
+
+
+def _add_request(_logger: object, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     request = current_request.get()
     if request is not None:
         entry.setdefault("correlation_id", request.correlation_id)
-        tenant_id = getattr(getattr(request, "principal", None), "tenant_id", "")
+        tenant_id = current_tenant_id()
         if tenant_id:
             entry.setdefault("tenant_id", tenant_id)
     return entry
 
 
-def _scrub_entry(_logger: Any, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _scrub_entry(_logger: object, _name: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in entry.items():
         if isinstance(value, str):
-            entry[name] = scrub(clean_for_log(value))
+            entry[name] = scrub_secrets(redact_for_log(value))
     return entry
 
 
-def configure(settings: Settings) -> None:
+def configure_logging(settings: Settings) -> None:
     as_json = settings.log_format == "json" or (not settings.log_format and not sys.stderr.isatty())
     level = getattr(logging, settings.log_level.upper())
     renderer: Any = (
@@ -53,7 +59,7 @@ def configure(settings: Settings) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _add_request,
-            # Locals stay out of traces: they are where secrets live.
+            # No local variables in traces: they may hold secrets.
             structlog.processors.format_exc_info,
             _scrub_entry,
             renderer,

@@ -10,7 +10,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "retinue_requests",
-            "Answers by route and status",
+            "Responses by route and status",
             ["route", "method", "status"],
             registry=self.registry,
         )

@@ -1,12 +1,20 @@
-"""Who is asking: a user, an embed key, nobody, or the instance itself."""
+"""The principal of a request: a user, an embed key, an anonymous caller, or the instance itself."""
 
 from typing import Literal
 
 import msgspec
 
+from retinue.kit.config_cache import ConfigVersion
 from retinue.kit.errors import Forbidden
 from retinue.kit.limits import PlanLimits
-from retinue.kit.remembering import Heard
+
+
+class Restriction(msgspec.Struct, frozen=True):
+    """The reason why an account may only use its own profile, second factors and sessions."""
+
+    reason: str
+    required: str
+    message: str
 
 
 class Principal(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,22 +22,23 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
     tenant_id: str = ""
     home_tenant_id: str = ""
-    """Set only while a super administrator acts in another tenant: the one whose limits are charged."""
+    """The tenant whose limits are charged; set only while a super administrator acts in another tenant."""
     role: str = ""
     permissions: frozenset[str] = frozenset()
     session_id: str = ""
     second_factor_at: str = ""
+    restriction: Restriction | None = None
     limits: PlanLimits | None = None
     agent_id: str = ""
-    """The one agent that an embed key is for."""
+    """The agent of an embed key."""
     requests_per_minute: int | None = None
-    """What a key allows itself, besides the limits of its tenant's plan."""
+    """The embed key's own limit, applied in addition to the tenant's plan."""
     tokens_left: int | None = None
-    """What a key may still spend this month; None where nobody counts."""
-    configuration: Heard | None = None
-    """What was heard of its tenant's configuration when it was identified; None where nobody looked."""
-    unheard_until: float = 0.0
-    """Until when, by the instance's `monotonic`, its tenant can be taken to have no listeners of its own."""
+    """Tokens that an embed key may still spend this month; None if it has no budget."""
+    config_version: ConfigVersion | None = None
+    """The tenant's configuration version, read during authentication; None if it was not read."""
+    no_listeners_until: float = 0.0
+    """Monotonic time until which the tenant is assumed to have no event listeners of its own."""
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions
@@ -37,6 +46,14 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     def require(self, permission: str) -> None:
         if permission not in self.permissions:
             raise Forbidden(permission, self.role or self.kind)
+
+    def require_admitted(self) -> None:
+        """Raise `Forbidden` if the account is restricted, for example not approved yet."""
+        restriction = self.restriction
+        if restriction is not None:
+            raise Forbidden(
+                restriction.required, self.role, reason=restriction.reason, message=restriction.message
+            )
 
     @property
     def is_super_admin(self) -> bool:

@@ -1,11 +1,11 @@
-"""One type for what must never be shown."""
+"""The type for text that must never be printed or logged."""
 
 import hmac
 from typing import Any, Self
 
 
 class Secret:
-    """Text whose every printed form is `***`; only `reveal` gives it away."""
+    """Text that prints as `***`; only `reveal` returns it."""
 
     __slots__ = ("_text",)
 

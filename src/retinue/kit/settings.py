@@ -1,4 +1,4 @@
-"""Settings: read once, by the composition, from the environment and a `.env` file."""
+"""Settings, read once at startup from the environment and a `.env` file."""
 
 import difflib
 import functools
@@ -9,81 +9,37 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from retinue.kit.json_types import JsonObject
+from retinue.kit.network_addresses import unmap_ipv4
 from retinue.kit.secrets import Secret
+from retinue.kit.setting_values import (
+    argon2_cost,
+    boolean,
+    choice,
+    comma_separated,
+    email_address,
+    http_url,
+    networks,
+    numbers,
+    pem_file,
+    positive_integer,
+    proxy_url,
+    seconds_of_turn,
+)
 
 LOOPBACK = ("localhost", "127.0.0.0/8", "::1")
+# Without a base URL, a worker cannot know who reaches the servers and assumes everybody.
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104  compared, not bound
 
 
 class BadSetting(ValueError):
-    """A setting that cannot be used; the message names the variable."""
-
-
-def _choice(*allowed: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return text
-
-    return parse
-
-
-def _switch(text: str) -> bool:
-    lowered = text.lower()
-    if lowered in {"1", "on", "true", "yes"}:
-        return True
-    if lowered in {"0", "off", "false", "no", ""}:
-        return False
-    raise ValueError("must be on or off")
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in _words(text))
-
-
-def _cost(text: str) -> tuple[int, ...]:
-    numbers = _numbers(text)
-    if len(numbers) != 3 or min(numbers) < 1:
-        raise ValueError("must be three whole numbers: memory in KiB, passes, lanes")
-    return numbers
-
-
-def _address(text: str) -> str:
-    parts = urlsplit(text)
-    if text and (
-        parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment
-    ):
-        raise ValueError("must be an address such as https://retinue.example.com")
-    return text
-
-
-def _networks(text: str) -> tuple[str, ...]:
-    for word in _words(text):
-        ipaddress.ip_network(word, strict=False)
-    return _words(text)
-
-
-def _mailbox(text: str) -> str:
-    local, at, domain = text.strip().partition("@")
-    if not local or not at or "." not in domain:
-        raise ValueError("must be a mail address")
-    return text.strip()
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError("must be at least 1")
-    return number
+    """A setting is invalid; the message names the variable."""
 
 
 def _setting(
-    variable: str, default: Any, meaning: str, parse: Callable[[str], Any] = str, shown: str = ""
+    variable: str, default: object, meaning: str, parse: Callable[[str], Any] = str, shown: str = ""
 ) -> Any:
-    """`shown` is the default as the documentation writes it, where it is worked out at start."""
+    """Declare a setting; `shown` documents a default that is computed at startup."""
     metadata = {"variable": variable, "meaning": meaning, "parse": parse, "shown": shown}
     return field(default=default, metadata=metadata)
 
@@ -103,11 +59,11 @@ class Settings:
         "RETINUE_BASE_URL",
         "",
         "public address; every link comes from it, never from a header",
-        _address,
+        http_url,
         "the address `serve` binds",
     )
     admin_email: str = _setting(
-        "RETINUE_ADMIN_EMAIL", "admin@example.com", "first super_admin, first start only", _mailbox
+        "RETINUE_ADMIN_EMAIL", "admin@example.com", "first super_admin, first start only", email_address
     )
     admin_password: Secret | None = _setting(
         "RETINUE_ADMIN_PASSWORD",
@@ -123,40 +79,108 @@ class Settings:
         Secret,
         "generated into a 0600 file in the data dir",
     )
-    signup: str = _setting(
+    signup: str | None = _setting(
         "RETINUE_SIGNUP",
-        "open",
-        "`open` (joins the default tenant), `tenant` (each registration makes its own tenant), `off`",
-        _choice("open", "tenant", "off"),
+        None,
+        "`open` (joins the default tenant), `pending` (joins it once an administrator approves), "
+        "`tenant` (each registration makes its own tenant), `off`",
+        choice("open", "pending", "tenant", "off"),
+        "`open` on a development instance, otherwise `pending`",
+    )
+    registrations_per_minute: int = _setting(
+        "RETINUE_REGISTRATIONS_PER_MINUTE",
+        60,
+        "registrations from one address in a minute (IPv6: from one /64)",
+        positive_integer,
+    )
+    registrations_per_hour: int = _setting(
+        "RETINUE_REGISTRATIONS_PER_HOUR",
+        600,
+        "registrations from one address in an hour (IPv6: from one /64)",
+        positive_integer,
     )
     require_verified_email: bool = _setting(
-        "RETINUE_REQUIRE_VERIFIED_EMAIL", False, "refuse logins until the address is verified", _switch, "off"
+        "RETINUE_REQUIRE_VERIFIED_EMAIL",
+        False,
+        "refuse logins until the address is verified",
+        boolean,
+        "off",
     )
     hide_accounts: bool = _setting(
         "RETINUE_HIDE_ACCOUNTS",
         False,
         "registering a taken address looks like any other registration",
-        _switch,
+        boolean,
         "off",
     )
     default_plan: str = _setting(
         "RETINUE_DEFAULT_PLAN",
         "enterprise",
         "plan of new tenants: `free`, `pro`, `team`, `enterprise`",
-        _choice("free", "pro", "team", "enterprise"),
+        choice("free", "pro", "team", "enterprise"),
     )
     burst: bool = _setting(
-        "RETINUE_BURST", True, "whether plans may burst over their minute limit", _switch, "on"
+        "RETINUE_BURST", True, "whether plans may burst over their minute limit", boolean, "on"
+    )
+    model_first_byte_seconds: int = _setting(
+        "RETINUE_MODEL_FIRST_BYTE_SECONDS",
+        120,
+        "how long a model may take until its reply begins, unless the agent says otherwise",
+        seconds_of_turn,
+    )
+    model_chunk_seconds: int = _setting(
+        "RETINUE_MODEL_CHUNK_SECONDS",
+        120,
+        "how long a model may be silent within its reply, unless the agent says otherwise",
+        seconds_of_turn,
+    )
+    turn_seconds: int = _setting(
+        "RETINUE_TURN_SECONDS",
+        600,
+        "how long a turn may take with all its model and tool calls; an agent may say less",
+        seconds_of_turn,
     )
     egress_allow: tuple[str, ...] | None = _setting(
         "RETINUE_EGRESS_ALLOW",
         None,
         "hosts, host:port or CIDRs that outgoing calls may reach although private or plain http",
-        _words,
-        "loopback while the base URL is a loopback address, otherwise empty",
+        comma_separated,
+        "loopback on a development instance, otherwise empty",
+    )
+    ca_bundle: Path | None = _setting(
+        "RETINUE_CA_BUNDLE",
+        None,
+        "PEM file of authorities that outgoing https trusts in addition to the system's; "
+        "`SSL_CERT_FILE` replaces the system's",
+        pem_file,
+        "none",
+    )
+    https_proxy: Secret | None = _setting(
+        "HTTPS_PROXY",
+        None,
+        "`http://user:pass@host:port` of a proxy for calls to https destinations; lower case counts as well",
+        proxy_url,
+        "none",
+    )
+    http_proxy: Secret | None = _setting(
+        "HTTP_PROXY", None, "the same for http destinations", proxy_url, "none"
+    )
+    no_proxy: tuple[str, ...] = _setting(
+        "NO_PROXY",
+        (),
+        "names (with their subdomains), addresses and CIDRs called without a proxy; loopback always is",
+        comma_separated,
+        "empty",
+    )
+    proxy_resolves: bool = _setting(
+        "RETINUE_PROXY_RESOLVES",
+        False,
+        "the proxy gets names instead of checked addresses: it alone then guards private addresses",
+        boolean,
+        "off",
     )
     trusted_proxies: tuple[str, ...] = _setting(
-        "RETINUE_TRUSTED_PROXIES", (), "addresses or CIDRs whose `X-Forwarded-For` counts", _networks, "empty"
+        "RETINUE_TRUSTED_PROXIES", (), "addresses or CIDRs whose `X-Forwarded-For` counts", networks, "empty"
     )
     smtp_url: Secret | None = _setting(
         "RETINUE_SMTP_URL",
@@ -165,12 +189,14 @@ class Settings:
         Secret,
         "none",
     )
-    mail_from: str = _setting("RETINUE_MAIL_FROM", "", "sender", str, "`retinue@<host of base url>`")
+    mail_from: str = _setting(
+        "RETINUE_MAIL_FROM", "", "sender: an address or `Name <address>`", str, "`retinue@<host of base url>`"
+    )
     webhook_retry_schedule: tuple[int, ...] = _setting(
         "RETINUE_WEBHOOK_RETRY_SCHEDULE",
         (0, 60, 300, 1800, 7200, 28800, 86400),
         "seconds before each attempt",
-        _numbers,
+        numbers,
         "`0,60,300,1800,7200,28800,86400`",
     )
     default_model: str = _setting(
@@ -185,7 +211,7 @@ class Settings:
     tts_model: str = _setting(
         "RETINUE_TTS_MODEL", "", "`provider/model` for text to speech", str, "the embedded one"
     )
-    searxng_url: str = _setting("RETINUE_SEARXNG_URL", "", "default web search backend", _address, "none")
+    searxng_url: str = _setting("RETINUE_SEARXNG_URL", "", "default web search backend", http_url, "none")
     local_model: str = _setting(
         "RETINUE_LOCAL_MODEL", "", "path of a GGUF file for the embedded runtime", str, "SmolLM2-135M"
     )
@@ -197,7 +223,7 @@ class Settings:
         "`models` in the data dir",
     )
     cors_origins: tuple[str, ...] = _setting(
-        "RETINUE_CORS_ORIGINS", (), "origins of other consoles", _words, "own base URL"
+        "RETINUE_CORS_ORIGINS", (), "origins of other consoles", comma_separated, "own base URL"
     )
     files_url: Secret | None = _setting(
         "RETINUE_FILES_URL",
@@ -206,53 +232,78 @@ class Settings:
         Secret,
         "local folder",
     )
+    form_upload_quota: int = _setting(
+        "RETINUE_FORM_UPLOAD_QUOTA",
+        1024**3,
+        "bytes of files that one form takes from the public within 24 hours",
+        positive_integer,
+        "`1073741824` (1 GiB)",
+    )
     failpoints: str = _setting("RETINUE_FAILPOINTS", "", "tests only", str, "none")
-    worker: str = _setting("RETINUE_WORKER", "inline", "`inline` or `off`", _choice("inline", "off"))
+    worker: str = _setting("RETINUE_WORKER", "inline", "`inline` or `off`", choice("inline", "off"))
     log_format: str = _setting(
         "RETINUE_LOG_FORMAT",
         "",
         "`text` or `json`",
-        _choice("", "text", "json"),
+        choice("", "text", "json"),
         "text on a terminal, else json",
     )
     log_level: str = _setting(
         "RETINUE_LOG_LEVEL",
         "info",
         "`debug`, `info`, `warning` or `error`",
-        _choice("debug", "info", "warning", "error"),
+        choice("debug", "info", "warning", "error"),
     )
-    metrics: bool = _setting("RETINUE_METRICS", False, "Prometheus at `/metrics`", _switch, "off")
+    metrics: bool = _setting("RETINUE_METRICS", False, "Prometheus at `/metrics`", boolean, "off")
     password_cost: tuple[int, ...] = _setting(
         "RETINUE_PASSWORD_COST",
         (19456, 2, 1),
         "argon2id: memory in KiB, passes, lanes",
-        _cost,
+        argon2_cost,
         "`19456,2,1`",
     )
     database_pool: int = _setting(
-        "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", _whole
+        "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", positive_integer
     )
 
+    # Set after the server has bound its sockets; empty in a process without a server.
+    bound_hosts: tuple[str, ...] = ()
+    bound_ports: tuple[int, ...] = ()
+
     @functools.cached_property
-    def on_loopback(self) -> bool:
-        """Whether the public address is this machine's own: a development instance."""
-        host = urlsplit(self.base_url).hostname or ""
-        if host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return False
+    def is_development(self) -> bool:
+        """Return whether only this machine can reach the instance; several defaults are then less strict."""
+        hosts = (urlsplit(self.base_url).hostname or "", *self.bound_hosts)
+        return not self.trusted_proxies and all(is_loopback(host) for host in hosts)
 
     @property
     def models_folder(self) -> Path:
-        """Where the weights of the embedded models are."""
+        """Return the folder with the weights of the embedded models."""
         return self.models_dir or self.data_dir / "models"
 
     def egress_allowed(self) -> tuple[str, ...]:
         if self.egress_allow is not None:
             return self.egress_allow
-        return LOOPBACK if self.on_loopback else ()
+        return LOOPBACK if self.is_development else ()
+
+    def signup_policy(self) -> str:
+        """Return the effective policy for registration without an invitation."""
+        return self.signup or ("open" if self.is_development else "pending")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address, brackets included, is this machine's own."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return unmap_ipv4(ipaddress.ip_address(host.strip("[]"))).is_loopback
+    except ValueError:
+        return False
+
+
+def _setting_fields() -> list[Any]:
+    """Return the fields that an environment variable sets."""
+    return [spec for spec in fields(Settings) if "variable" in spec.metadata]
 
 
 @dataclass(frozen=True)
@@ -262,20 +313,23 @@ class SettingDoc:
     meaning: str
 
 
-def documented() -> list[SettingDoc]:
-    """Every setting as the reference page lists it."""
+def list_documented_settings() -> list[SettingDoc]:
+    """Return every setting as listed on the reference page."""
     rows = []
-    for spec in fields(Settings):
+    for spec in _setting_fields():
         default = spec.metadata["shown"] or f"`{spec.default}`"
         rows.append(SettingDoc(spec.metadata["variable"], default, spec.metadata["meaning"]))
     return rows
 
 
-def load(environment: Mapping[str, str], dotenv: Path | None = None) -> tuple[Settings, list[str]]:
-    """The settings, and a warning for each `RETINUE_*` variable nobody knows."""
+def load_settings(environment: Mapping[str, str], dotenv: Path | None = None) -> tuple[Settings, list[str]]:
+    """Return the settings, and a warning for each unknown `RETINUE_*` variable."""
     values = {**(_read_dotenv(dotenv) if dotenv else {}), **environment}
-    known = {spec.metadata["variable"]: spec for spec in fields(Settings)}
-    chosen: dict[str, Any] = {}
+    for variable in ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"):
+        if variable.lower() in values:
+            values.setdefault(variable, values[variable.lower()])
+    known = {spec.metadata["variable"]: spec for spec in _setting_fields()}
+    chosen: JsonObject = {}
     for variable, spec in known.items():
         if variable not in values:
             continue

@@ -1,4 +1,4 @@
-"""Access tokens: signed, short-lived, checked strictly, and verified once rather than on every request."""
+"""Access tokens: signed, short-lived and strictly checked; a verified token is cached, not verified again."""
 
 import re
 from base64 import urlsafe_b64decode
@@ -13,11 +13,12 @@ from jwt import PyJWS, PyJWTError
 from retinue.kit.clock import Clock
 from retinue.kit.errors import Unauthorized
 from retinue.kit.ids import new_id
+from retinue.kit.json_types import JsonObject
 
 AUDIENCE = "retinue-api"
-LONGEST_TOKEN = 4096
-# Another machine's clock may run ahead of ours; expiry knows no such mercy.
-CLOCK_SKEW_S = 60
+MAX_TOKEN_LENGTH = 4096
+# Tolerance for `nbf` and `iat` from a machine whose clock runs ahead; `exp` has none.
+CLOCK_SKEW_SECONDS = 60
 
 TokenType = Literal["access", "mfa"]
 
@@ -26,8 +27,8 @@ _COMPACT = re.compile(r"([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
-class SigningKeys:
-    """The key that signs, and those that only verify until their last token has expired."""
+class TokenSigningKeys:
+    """The signing key, and previous keys that verify until their last token has expired."""
 
     active: tuple[str, bytes] = field(repr=False)
     verify_only: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -43,7 +44,7 @@ class SigningKeys:
 
 
 class Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """What a verified token says; `extra` is what the issuer added."""
+    """The claims of a verified token; `extra` holds claims added by the issuer."""
 
     sub: str
     tid: str
@@ -52,7 +53,7 @@ class Claims(msgspec.Struct, frozen=True, kw_only=True):
     iat: int
     jti: str
     typ: TokenType
-    extra: dict[str, Any] = {}
+    extra: JsonObject = {}
 
 
 class _Payload(Claims, frozen=True, kw_only=True):
@@ -62,7 +63,7 @@ class _Payload(Claims, frozen=True, kw_only=True):
 
 
 class _Header(msgspec.Struct, forbid_unknown_fields=True):
-    """The only header there is: anything else in it (`crit`, `jku`, `jwk`, `zip`, …) is refused."""
+    """The only accepted header; any other field (`crit`, `jku`, `jwk`, `zip`, …) is refused."""
 
     alg: Literal["HS256"]
     kid: str
@@ -77,7 +78,9 @@ _write_payload = msgspec.json.Encoder().encode
 class TokenIssuer:
     """Issues and verifies the tokens of one instance; belongs to one event loop."""
 
-    def __init__(self, keys: SigningKeys, issuer: str, clock: Clock, *, remembered: int = 10_000) -> None:
+    def __init__(
+        self, keys: TokenSigningKeys, issuer: str, clock: Clock, *, remembered: int = 10_000
+    ) -> None:
         self._issuer = issuer
         self._clock = clock
         self._remembered = remembered
@@ -85,11 +88,11 @@ class TokenIssuer:
         self.keys = keys
 
     @property
-    def keys(self) -> SigningKeys:
+    def keys(self) -> TokenSigningKeys:
         return self._keys
 
     @keys.setter
-    def keys(self, keys: SigningKeys) -> None:
+    def keys(self, keys: TokenSigningKeys) -> None:
         self._keys = keys
         self._by_id = keys.by_id()
         self._verified: OrderedDict[str, Claims] = OrderedDict()
@@ -119,12 +122,12 @@ class TokenIssuer:
         )
         kid, key = self._keys.active
         token = self._jws.encode(_write_payload(payload), key, _ALGORITHM, {"kid": kid, "typ": "JWT"})
-        if len(token) > LONGEST_TOKEN:
+        if len(token) > MAX_TOKEN_LENGTH:
             raise ValueError("the extra claims make the token too long")
         return token
 
     def verify(self, token: str, typ: TokenType, at: float | None = None) -> Claims:
-        """The claims of a token that is valid, or was `at` that time; any other text is `Unauthorized`."""
+        """Return the claims of a token valid now, or at the time `at`; otherwise raise `Unauthorized`."""
         claims = self._verified.get(token)
         if claims is None:
             claims = self._verify_signed(token)
@@ -139,7 +142,7 @@ class TokenIssuer:
         return claims
 
     def _verify_signed(self, token: str) -> Claims:
-        if len(token) > LONGEST_TOKEN or not (parts := _COMPACT.fullmatch(token)):
+        if len(token) > MAX_TOKEN_LENGTH or not (parts := _COMPACT.fullmatch(token)):
             _refuse("invalid_token")
         try:
             header = _read_header(urlsafe_b64decode(parts[1] + "==="))
@@ -149,7 +152,7 @@ class TokenIssuer:
             _refuse("invalid_token")
         if payload.iss != self._issuer or payload.aud != AUDIENCE:
             _refuse("invalid_token")
-        if max(payload.nbf, payload.iat) > self._clock.time() + CLOCK_SKEW_S:
+        if max(payload.nbf, payload.iat) > self._clock.time() + CLOCK_SKEW_SECONDS:
             _refuse("invalid_token")
         return Claims(**{name: getattr(payload, name) for name in Claims.__struct_fields__})
 
@@ -161,4 +164,5 @@ class TokenIssuer:
 
 def _refuse(reason: Literal["invalid_token", "token_expired"]) -> NoReturn:
     expired = reason == "token_expired"
-    raise Unauthorized(reason, f"The token {'has expired' if expired else 'is not valid'}.") from None
+    problem = "has expired. Refresh it or sign in again." if expired else "is not valid. Sign in again."
+    raise Unauthorized(reason, f"The token {problem}") from None

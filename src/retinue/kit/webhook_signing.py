@@ -1,4 +1,4 @@
-"""Signing what is posted to others: our own header and those of Standard Webhooks, from one secret."""
+"""Webhook signatures: our own header and the Standard Webhooks headers, made with one secret."""
 
 import base64
 import hashlib
@@ -7,8 +7,8 @@ import secrets
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  the form of a secret, not one
 
-# Seconds before each of the seven attempts; they are minimums.
-ATTEMPT_DELAYS = (0, 60, 300, 1_800, 7_200, 28_800, 86_400)
+# Minimum delay before each of the seven attempts.
+ATTEMPT_DELAYS_SECONDS = (0, 60, 300, 1_800, 7_200, 28_800, 86_400)
 
 
 def new_signing_secret() -> str:
@@ -18,28 +18,28 @@ def new_signing_secret() -> str:
 def signature_headers(
     secret: str, *, event_id: str, timestamp: int, body: bytes, previous: str | None = None
 ) -> dict[str, str]:
-    """`previous` is the secret before a rotation, while its grace lasts."""
-    standard = [_standard(secret, event_id, timestamp, body)]
+    """Return the signature headers; `previous` is the old secret during a rotation's grace period."""
+    standard = [_standard_webhooks_signature(secret, event_id, timestamp, body)]
     headers = {
         "X-Service-Timestamp": str(timestamp),
-        "X-Service-Signature": _own(secret, timestamp, body),
+        "X-Service-Signature": _service_signature(secret, timestamp, body),
         "webhook-id": event_id,
         "webhook-timestamp": str(timestamp),
     }
     if previous is not None:
-        headers["X-Service-Signature-Previous"] = _own(previous, timestamp, body)
-        standard.append(_standard(previous, event_id, timestamp, body))
+        headers["X-Service-Signature-Previous"] = _service_signature(previous, timestamp, body)
+        standard.append(_standard_webhooks_signature(previous, event_id, timestamp, body))
     headers["webhook-signature"] = " ".join(standard)
     return headers
 
 
-def _own(secret: str, timestamp: int, body: bytes) -> str:
-    """Keyed with the whole secret as text."""
+def _service_signature(secret: str, timestamp: int, body: bytes) -> str:
+    """Sign with the whole secret as text."""
     return "sha256=" + hmac.new(secret.encode(), b"%d.%b" % (timestamp, body), hashlib.sha256).hexdigest()
 
 
-def _standard(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
-    """Keyed with the bytes that the secret encodes; a secret of somebody's own making stands for itself."""
+def _standard_webhooks_signature(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
+    """Sign with the decoded bytes of a generated secret, or with the text of a custom one."""
     ours = secret.startswith(SECRET_PREFIX)
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX)) if ours else secret.encode()
     signed = hmac.new(key, b"%b.%d.%b" % (event_id.encode(), timestamp, body), hashlib.sha256).digest()

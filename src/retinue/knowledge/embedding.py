@@ -1,4 +1,4 @@
-"""Texts as vectors of length one, so that a product of two is their likeness."""
+"""Text embeddings as unit vectors, so that a dot product is their similarity."""
 
 from collections.abc import Sequence
 
@@ -12,40 +12,40 @@ from retinue.kit.settings import Settings
 from retinue.kit.vault.ring import RingStale
 from retinue.knowledge.chunks import Vectors
 from retinue.knowledge.errors import EmbeddingFailed
-from retinue.providers import calling
+from retinue.providers import model_calls
 
 EMBEDDED_MODEL = "local/all-minilm-l6-v2"
 
-# Not the model's doing: whoever waits for it tries again without counting.
-_OURS = (DatabaseUnavailable, StorageFull, VaultSealed, RingStale)
+# Failures of this instance, not of the model: they are retried without counting as attempts.
+_OWN_FAILURES = (DatabaseUnavailable, StorageFull, VaultSealed, RingStale)
 
 
-def model_for(settings: Settings) -> str:
-    """The model that new bases get; a base keeps its own, as vectors of two models cannot be compared."""
+def default_embedding_model(settings: Settings) -> str:
+    """Return the model for new bases; a base keeps its own, because vectors of two models do not compare."""
     return settings.embedding_model or EMBEDDED_MODEL
 
 
 async def vectors_of(ctx: Context, model: str, texts: Sequence[str], *, dimensions: int = 0) -> Vectors:
-    """One row for each text; `dimensions` is what the model has given before."""
+    """Return one vector for each text; `dimensions` is the size the base already uses."""
     try:
-        found = await calling.embed(ctx, model, texts)
-    except _OURS:
+        embeddings = await model_calls.embed(ctx, model, texts)
+    except _OWN_FAILURES:
         raise
     except RetinueError as error:
-        raise EmbeddingFailed(error.message, is_passing=_is_passing(error)) from error
-    made = np.asarray(found.vectors, dtype=np.float32)
-    if made.ndim != 2 or len(made) != len(texts) or (dimensions and made.shape[1] != dimensions):
-        raise EmbeddingFailed(f"The model {model} answered with vectors of another size.", is_passing=False)
-    return normalized(made)
+        raise EmbeddingFailed(error.message, is_transient=_is_transient(error)) from error
+    vectors = np.asarray(embeddings.vectors, dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != len(texts) or (dimensions and vectors.shape[1] != dimensions):
+        raise EmbeddingFailed(f"The model {model} returned vectors of a different size.", is_transient=False)
+    return normalize(vectors)
 
 
-def normalized(vectors: Vectors) -> Vectors:
-    """Of length one; what is not a number, or nothing at all, is like nothing."""
+def normalize(vectors: Vectors) -> Vectors:
+    """Return unit vectors; invalid numbers and zero vectors become zeros."""
     cleaned = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0)
     lengths = np.linalg.norm(cleaned, axis=1, keepdims=True)
-    made: Vectors = np.divide(cleaned, lengths, out=np.zeros_like(cleaned), where=lengths > 0)
-    return made
+    normalized: Vectors = np.divide(cleaned, lengths, out=np.zeros_like(cleaned), where=lengths > 0)
+    return normalized
 
 
-def _is_passing(error: RetinueError) -> bool:
+def _is_transient(error: RetinueError) -> bool:
     return error.retryable if isinstance(error, ModelError) else error.status == 503

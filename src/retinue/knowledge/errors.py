@@ -1,4 +1,4 @@
-from retinue.kit.errors import NotFound, RetinueError
+from retinue.kit.errors import InternalError, NotFound
 
 
 class DocumentNotFound(NotFound):
@@ -7,12 +7,13 @@ class DocumentNotFound(NotFound):
     code = "document_not_found"
 
 
-class EmbeddingFailed(RetinueError):
-    """The text could not be turned into vectors."""
+class EmbeddingFailed(InternalError):
+    """The text could not be embedded."""
 
-    status, code = 502, "embedding_error"
+    code = "embedding_error"
+    shown_in = "documents"
 
-    def __init__(self, message: str, *, is_passing: bool) -> None:
-        """`is_passing`: the same may succeed a little later."""
+    def __init__(self, message: str, *, is_transient: bool) -> None:
+        """`is_transient`: a later attempt may succeed."""
         super().__init__(message)
-        self.is_passing = is_passing
+        self.is_transient = is_transient

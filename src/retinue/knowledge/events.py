@@ -21,7 +21,7 @@ class TrainingEvent(Event, kw_only=True):
 
 @event("system.training.completed", subject="agent_id", example={**_EXAMPLE, "status": "completed"})
 class TrainingCompleted(TrainingEvent, kw_only=True):
-    """The documents were indexed; `status` is partial where some of them could not be."""
+    """The documents were indexed; `status` is `partial` if some of them failed."""
 
     status: str
 
@@ -37,6 +37,6 @@ class TrainingCompleted(TrainingEvent, kw_only=True):
     },
 )
 class TrainingFailed(TrainingEvent, kw_only=True):
-    """None of the documents could be indexed; `error` is what became of the last one."""
+    """None of the documents could be indexed; `error` is that of the last one."""
 
     error: dict[str, str] | None

@@ -1,32 +1,31 @@
-"""What is looked after in every tenant: documents whose job was lost, and rows that no document has."""
-
-from typing import Any
+"""Periodic jobs for every tenant: resume lost indexing, erase orphaned chunks."""
 
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
-from retinue.kit.jobs.declare import NoPayload, job
-from retinue.knowledge.chunks import POSITION_BITS, RevisionToErase, erase_revision
-from retinue.knowledge.indexing import UNFINISHED, DocumentToIndex, index_document
+from retinue.kit.jobs.declare import implement, periodic
+from retinue.knowledge.chunks import POSITION_BITS, erase_revision
+from retinue.knowledge.document_indexer import UNFINISHED_STATUSES, index_document
+from retinue.knowledge.job_kinds import ERASE_REVISION, INDEX_DOCUMENT, DocumentToIndex, RevisionToErase
 from retinue.knowledge.models import ChunkVectors, Document
 
-_BATCH = 200
-_STALE_S = 3600
-_GRACE_S = 24 * 3600
+_BATCH_SIZE = 200
+_STALE_SECONDS = 3600
+_GRACE_SECONDS = 24 * 3600
 
 _documents, _vectors = Document.__table__, ChunkVectors.__table__
 _revision = _vectors.c.first_number.bitwise_rshift(sa.literal(POSITION_BITS, sa.Integer()))
 
-_STALE: Statement[Any] = Statement(
+_STALE = Statement(
     sa.select(_documents.c.tenant_id, _documents.c.id)
     .where(
-        _documents.c.status.in_([sa.literal(status.value) for status in UNFINISHED]),
+        _documents.c.status.in_([sa.literal(status.value) for status in UNFINISHED_STATUSES]),
         _documents.c.updated_at < sa.bindparam("before", type_=_documents.c.updated_at.type),
     )
-    .limit(_BATCH)
+    .limit(_BATCH_SIZE)
 )
-_ORPHANS: Statement[Any] = Statement(
+_ORPHANS = Statement(
     sa.select(_vectors.c.tenant_id, _vectors.c.document_id, _revision)
     .distinct()
     .where(
@@ -37,31 +36,50 @@ _ORPHANS: Statement[Any] = Statement(
             sa.or_(_documents.c.revision == _revision, _documents.c.building == _revision),
         ),
     )
-    .limit(_BATCH)
+    .limit(_BATCH_SIZE)
 )
 
 
-@job(every_s=600, transactional=False)
-async def resume_indexing(ctx: Context, payload: NoPayload) -> None:  # noqa: ARG001  a periodic job
-    """A document that nobody has touched for an hour is asked for again, should its job have been lost."""
+async def resume_indexing(ctx: Context) -> None:
+    """Enqueue documents untouched for an hour again, in case their job was lost."""
     async with ctx.unit() as unit:
         stale = await unit.system("documents wait in every tenant").rows(
-            _STALE, before=unit.clock.ahead(-_STALE_S)
+            _STALE, before=unit.clock.ahead(-_STALE_SECONDS)
         )
     for tenant_id, document_id in stale:
         async with ctx.unit() as unit:
-            unit.act_in(tenant_id)
-            unit.defer(index_document, DocumentToIndex(document_id), dedupe_key=f"index:{document_id}")
+            unit.bind_tenant(tenant_id)
+            unit.defer(INDEX_DOCUMENT, DocumentToIndex(document_id), dedupe_key=f"index:{document_id}")
 
 
-@job(every_s=24 * 3600, timeout_s=600, transactional=False)
-async def sweep_chunks(ctx: Context, payload: NoPayload) -> None:  # noqa: ARG001  a periodic job
-    """What a deleted document has left is erased, should the job that was to do it have been given up."""
+async def sweep_chunks(ctx: Context) -> None:
+    """Erase chunks that no document refers to, in case their erasure job was given up."""
     async with ctx.unit() as unit:
         left = await unit.system("documents are deleted in every tenant").rows(
-            _ORPHANS, before=unit.clock.ahead(-_GRACE_S)
+            _ORPHANS, before=unit.clock.ahead(-_GRACE_SECONDS)
         )
     for tenant_id, document_id, revision in left:
         async with ctx.unit() as unit:
-            unit.act_in(tenant_id)
-            unit.defer(erase_revision, RevisionToErase(document_id, revision), dedupe_key=f"erase:{revision}")
+            unit.bind_tenant(tenant_id)
+            unit.defer(ERASE_REVISION, RevisionToErase(document_id, revision), dedupe_key=f"erase:{revision}")
+
+
+JOBS = (
+    periodic(
+        "knowledge.resume_indexing",
+        resume_indexing,
+        every_s=600,
+        transactional=False,
+        aliases=("resume_indexing",),
+    ),
+    periodic(
+        "knowledge.sweep_chunks",
+        sweep_chunks,
+        every_s=24 * 3600,
+        timeout_s=600,
+        transactional=False,
+        aliases=("sweep_chunks",),
+    ),
+    implement(INDEX_DOCUMENT, index_document, at_once=2, timeout_s=4 * 3600, transactional=False),
+    implement(ERASE_REVISION, erase_revision, timeout_s=1800, transactional=False),
+)

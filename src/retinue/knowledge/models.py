@@ -1,9 +1,10 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from retinue.kit.clock import Instant
 from retinue.kit.db.models import Ref, TenantRecord, table
 from retinue.kit.db.word_index import word_index
+from retinue.kit.json_types import JsonObject
 
 
 class TrainingStatus(StrEnum):
@@ -16,11 +17,11 @@ class TrainingStatus(StrEnum):
 
 @table("knowledge_bases", prefix="kb")
 class KnowledgeBase(TenantRecord, kw_only=True):
-    """Documents that are searched together, all with vectors of one model.
+    """Documents that are searched together, all embedded by one model.
 
-    `owner_id` is whoever it was made for. `generation` counts the changes of what can be found, so that
-    nobody searches in what he remembers. A run is the time from the first document that waits to the last
-    one that ends; its counts are those of the run, not of the base.
+    `owner_id` is the agent it was created for. `generation` counts changes of the searchable content, which
+    invalidates cached indexes. A run lasts from the first waiting document to the last one that ends; its
+    counts belong to the run, not to the base.
     """
 
     owner_id: str = ""
@@ -32,7 +33,7 @@ class KnowledgeBase(TenantRecord, kw_only=True):
     run_total: int = 0
     run_done: int = 0
     run_failed: int = 0
-    run_error: dict[str, Any] | None = None
+    run_error: JsonObject | None = None
     run_started_at: Instant | None = None
     run_finished_at: Instant | None = None
 
@@ -46,9 +47,9 @@ class DocumentStatus(StrEnum):
 
 @table("documents", prefix="doc", indexes=[("tenant_id", "base_id", "created_at"), ("status", "updated_at")])
 class Document(TenantRecord, kw_only=True):
-    """`revision` is what is searched; `building` is what will take its place, as far as it is written.
+    """`revision` is searched; `building` is the revision being written that will replace it.
 
-    A reindexed document is found as it was until the new revision is whole.
+    A document that is reindexed stays searchable as it was until the new revision is complete.
     """
 
     base_id: Annotated[str, Ref(KnowledgeBase, cascade=True)]
@@ -57,9 +58,9 @@ class Document(TenantRecord, kw_only=True):
     size_bytes: int
     file_id: str
     status: DocumentStatus = DocumentStatus.pending
-    error: dict[str, Any] | None = None
+    error: JsonObject | None = None
     chunk_count: int = 0
-    metadata: dict[str, Any]
+    metadata: JsonObject
     is_enabled: bool = True
     revision: int | None = None
     building: int | None = None
@@ -72,9 +73,9 @@ class Document(TenantRecord, kw_only=True):
     "chunks", prefix="chk", unique=[("tenant_id", "number")], indexes=[("tenant_id", "document_id", "number")]
 )
 class Chunk(TenantRecord, kw_only=True):
-    """A passage of a document. It has no reference to it: a deleted document's chunks go in small steps.
+    """A passage of a document; it has no foreign key, because chunks are erased in small steps.
 
-    `number` is the revision followed by the position, and the row's number in the index of words.
+    `number` combines revision and position, and is also the row number in the word index.
     """
 
     document_id: str
@@ -86,7 +87,7 @@ class Chunk(TenantRecord, kw_only=True):
 
 @table("chunk_vectors", prefix="chv", unique=[("tenant_id", "document_id", "first_number")])
 class ChunkVectors(TenantRecord, kw_only=True):
-    """The vectors of consecutive chunks, as float32 of length one: many rows would take long to read."""
+    """The vectors of consecutive chunks as float32 of length one, in one row because that loads faster."""
 
     document_id: str
     first_number: int

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.word_index import has_word
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing
 from retinue.knowledge.models import Chunk, ChunkVectors, Document, KnowledgeBase, chunk_words
 
@@ -21,12 +22,12 @@ _bases, _documents = KnowledgeBase.__table__, Document.__table__
 _chunks, _vectors = Chunk.__table__, ChunkVectors.__table__
 _base = sa.bindparam("base_id", type_=_documents.c.base_id.type)
 
-COUNTS: Statement[Any] = Statement(
+COUNTS = Statement(
     sa.select(sa.func.count(), sa.func.sum(_documents.c.chunk_count)).where(_documents.c.base_id == _base)
 )
-GENERATION: Statement[Any] = Statement(sa.select(_bases.c.generation).where(_bases.c.id == _base))
-# The generation comes with every row: it is that of exactly these rows.
-SEARCHED: Statement[Any] = Statement(
+GENERATION = Statement(sa.select(_bases.c.generation).where(_bases.c.id == _base))
+# Every row carries the generation, so that it belongs to exactly these rows.
+SEARCHABLE_DOCUMENTS = Statement(
     sa.select(
         _bases.c.generation,
         _documents.c.id,
@@ -47,25 +48,25 @@ SEARCHED: Statement[Any] = Statement(
 )
 
 
-def one_of(column: sa.Column[Any], name: str, size: int) -> Any:
-    """A condition with a fixed number of parameters, so that it is compiled once."""
+def in_fixed(column: sa.Column[Any], name: str, size: int) -> Any:
+    """Return a condition with a fixed number of parameters, so that it is compiled once."""
     return column.in_([sa.bindparam(f"{name}_{place}", type_=column.type) for place in range(size)])
 
 
-def filled(name: str, values: Sequence[Any], size: int) -> dict[str, Any]:
-    """The parameters of `one_of`; the last value fills the places that are left."""
+def padded_parameters(name: str, values: Sequence[Any], size: int) -> JsonObject:
+    """Return the parameters of `in_fixed`; the last value fills the remaining places."""
     padded = [*values, *[values[-1]] * (size - len(values))]
     return {f"{name}_{place}": value for place, value in enumerate(padded)}
 
 
 @functools.cache
 def vectors_statement(documents: int) -> Statement[Any]:
-    """Vectors of these documents, of the chunks with numbers within bounds."""
+    """Select the vectors of documents, for chunk numbers within bounds."""
     return Statement(
         sa.select(
             _vectors.c.document_id, _vectors.c.first_number, _vectors.c.count, _vectors.c.vectors
         ).where(
-            one_of(_vectors.c.document_id, "document", documents),
+            in_fixed(_vectors.c.document_id, "document", documents),
             _vectors.c.first_number >= sa.bindparam("first", type_=sa.BigInteger()),
             _vectors.c.first_number <= sa.bindparam("last", type_=sa.BigInteger()),
         ),
@@ -88,18 +89,18 @@ def _words_statement(words: int) -> Statement[Any]:
 
 
 async def rows_with_words(ctx: Context, words: Sequence[str], *, most: int) -> list[list[int]]:
-    """For each word the numbers of the rows that have it, up to `most`."""
-    found: list[list[int]] = [[] for _ in words]
+    """Return for each word the numbers of the rows that contain it, up to `most`."""
+    numbers_by_word: list[list[int]] = [[] for _ in words]
     if words:
-        given = {f"word_{place}": word for place, word in enumerate(words)}
-        for place, number in await ctx.db.rows(_words_statement(len(words)), most=most, **given):
-            found[place].append(number)
-    return found
+        parameters = {f"word_{place}": word for place, word in enumerate(words)}
+        for place, number in await ctx.db.rows(_words_statement(len(words)), most=most, **parameters):
+            numbers_by_word[place].append(number)
+    return numbers_by_word
 
 
 @functools.cache
 def passages_statement(numbers: int) -> Statement[Any]:
-    """Chunks by their numbers, as far as their document is still searched and they are its present ones."""
+    """Select chunks by number, if their document is enabled."""
     return Statement(
         sa.select(
             _chunks.c.number,
@@ -122,7 +123,7 @@ def passages_statement(numbers: int) -> Statement[Any]:
             )
         )
         .where(
-            one_of(_chunks.c.number, "number", numbers),
+            in_fixed(_chunks.c.number, "number", numbers),
             _documents.c.base_id == _base,
             _documents.c.is_enabled == sa.true(),
         )

@@ -1,4 +1,4 @@
-"""Finding the passages of a base that answer a question."""
+"""Retrieval of the passages of a base that answer a question."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -8,23 +8,23 @@ import msgspec
 import structlog
 
 from retinue.kit.context import Context
-from retinue.knowledge.base_index import LARGE, BaseIndex, IndexCache
 from retinue.knowledge.chunks import POSITION_BITS, Vectors
 from retinue.knowledge.embedding import vectors_of
 from retinue.knowledge.errors import EmbeddingFailed
-from retinue.knowledge.models import KnowledgeBase
-from retinue.knowledge.queries import GENERATION, filled, passages_statement, rows_with_words
-from retinue.knowledge.ranking import Hit, best, likenesses, word_scores
-from retinue.knowledge.terms import indexed, query_terms
+from retinue.knowledge.models import KnowledgeBase, TrainingStatus
+from retinue.knowledge.queries import GENERATION, padded_parameters, passages_statement, rows_with_words
+from retinue.knowledge.ranking import Hit, best_hits, similarities, word_scores
+from retinue.knowledge.terms import hash_term, query_terms
+from retinue.knowledge.vector_index import THREADED_MIN_CHUNKS, IndexCache, VectorIndex
 
 log = structlog.get_logger("retinue.knowledge")
 
-MOST_PASSAGES = 50
-LONGEST_QUERY = 4_000
-# A word that so many chunks of a base have tells none of them from the others.
-COMMON = 250
-# Below this a passage is about something else, and nothing found is a better answer than it.
-FLOOR = 0.24
+MAX_PASSAGES = 50
+MAX_QUERY_LENGTH = 4_000
+# A word that this many chunks of a base contain distinguishes none of them.
+COMMON_WORD_CHUNKS = 250
+# Passages below this are unrelated, and no result is better than an unrelated one.
+MIN_RELEVANCE = 0.24
 
 _NO_FILTERS: Mapping[str, Any] = {}
 
@@ -49,43 +49,58 @@ async def search(
     top_k: int = 5,
     filters: Mapping[str, Any] | None = None,
 ) -> list[Passage]:
-    """The passages that answer best, the best first; none where nothing does.
+    """Return the best passages, best first; none if nothing is relevant.
 
-    `filters` are values that a document's metadata must have, or `document_id`. The model is asked for the
-    query's vector, so no transaction may be open.
+    `filters` are values a document's metadata must have, or `document_id`. The query is embedded by a model,
+    so no transaction may be open.
     """
     if ctx.unit_of_work.is_open:
-        raise RuntimeError("a model is asked: nobody may wait for a transaction meanwhile")
-    asked = query.strip()[:LONGEST_QUERY]
-    if not base_id or not asked:
+        raise RuntimeError("a search calls a model, so no transaction may be open")
+    question = query.strip()[:MAX_QUERY_LENGTH]
+    if not base_id or not question:
         return []
-    # What is committed now, whatever the caller's own context has read before.
-    reader = ctx.apart()
+    # Read the latest committed state, whatever the caller's context has read before.
+    reader = ctx.detached()
     base = await reader.db.get(KnowledgeBase, base_id)
     if base is None or not base.dimensions:
         return []
-    vector = await _vector(reader, base, asked)
-    return await find(reader, base_id, asked, vector, top_k=top_k, filters=filters or _NO_FILTERS)
+    vector = await _embed_question(reader, base, question)
+    return await find_passages(reader, base_id, question, vector, top_k=top_k, filters=filters or _NO_FILTERS)
 
 
-async def find(
+async def is_indexing(ctx: Context, base_id: str) -> bool:
+    """Return whether documents of the base wait to be indexed."""
+    base = await ctx.detached().db.get(KnowledgeBase, base_id)
+    return base is not None and base.run_status is TrainingStatus.training
+
+
+async def is_searchable(ctx: Context, base_id: str) -> bool:
+    """Return whether the base has a document that can be found."""
+    reader = ctx.detached()
+    generation = await reader.db.scalar(GENERATION, base_id=base_id)
+    if generation is None:
+        return False
+    return len(await IndexCache.of(reader).fetch(reader, base_id, generation)) > 0
+
+
+async def find_passages(
     reader: Context,
     base_id: str,
-    asked: str,
+    question: str,
     vector: Vectors | None,
     *,
     top_k: int,
     filters: Mapping[str, Any] = _NO_FILTERS,
 ) -> list[Passage]:
-    """What answers a question whose vector is known; `reader` reads outside any transaction."""
-    hits = await _hits(reader, base_id, asked, vector, filters, top_k)
+    """Return the passages for a question with a known vector; `reader` reads outside transactions."""
+    hits = await _find_hits(reader, base_id, question, vector, filters, top_k)
     return await _passages(reader, base_id, hits, top_k)
 
 
-async def _vector(reader: Context, base: KnowledgeBase, asked: str) -> Vectors | None:
-    """None while the model does not answer: words alone still find what is named."""
+async def _embed_question(reader: Context, base: KnowledgeBase, question: str) -> Vectors | None:
+    """Return the question's vector; None if the model fails, since words alone still find names."""
     try:
-        vectors = await vectors_of(reader, base.embedding_model, [asked], dimensions=base.dimensions)
+        vectors = await vectors_of(reader, base.embedding_model, [question], dimensions=base.dimensions)
     except EmbeddingFailed as error:
         log.warning("query_not_embedded", base_id=base.id, model=base.embedding_model, error=error.message)
         return None
@@ -93,54 +108,58 @@ async def _vector(reader: Context, base: KnowledgeBase, asked: str) -> Vectors |
     return vector
 
 
-async def _hits(
+async def _find_hits(
     reader: Context,
     base_id: str,
-    asked: str,
+    question: str,
     vector: Vectors | None,
     filters: Mapping[str, Any],
     top_k: int,
 ) -> list[tuple[int, Hit]]:
-    """The numbers of the best chunks; some to spare, for what is deleted before it is read."""
+    """Return the numbers of the best chunks, with spares for chunks deleted in the meantime."""
     generation = await reader.db.scalar(GENERATION, base_id=base_id)
     if generation is None:
         return []
     index = await IndexCache.of(reader).fetch(reader, base_id, generation)
-    words = [indexed(base_id, word) for word in query_terms(asked)]
-    is_large = len(index) >= LARGE
-    found = await rows_with_words(reader, words, most=COMMON)
-    most = min(2 * top_k, MOST_PASSAGES) + top_k
+    words = [hash_term(base_id, word) for word in query_terms(question)]
+    is_large = len(index) >= THREADED_MIN_CHUNKS
+    rows_by_word = await rows_with_words(reader, words, most=COMMON_WORD_CHUNKS)
+    most = min(2 * top_k, MAX_PASSAGES) + top_k
     if is_large:
-        hits = await asyncio.to_thread(_ranked, index, vector, found, filters, most)
+        hits = await asyncio.to_thread(_rank, index, vector, rows_by_word, filters, most)
     else:
-        hits = _ranked(index, vector, found, filters, most)
-    return [(int(index.numbers[hit.row]), hit) for hit in hits if hit.relevance >= FLOOR]
+        hits = _rank(index, vector, rows_by_word, filters, most)
+    return [(int(index.numbers[hit.row]), hit) for hit in hits if hit.relevance >= MIN_RELEVANCE]
 
 
-def _ranked(
-    index: BaseIndex,
+def _rank(
+    index: VectorIndex,
     vector: Vectors | None,
-    found: Sequence[Sequence[int]],
+    rows_by_word: Sequence[Sequence[int]],
     filters: Mapping[str, Any],
     most: int,
 ) -> list[Hit]:
     if not len(index):
         return []
-    likeness = likenesses(index.matrix, vector) if vector is not None else None
-    postings = [index.rows_of(numbers) for numbers in found]
-    common = min(COMMON, len(index))
-    return best(likeness, word_scores(postings, len(index), common=common), index.allowed(filters), most)
+    similarity = similarities(index.matrix, vector) if vector is not None else None
+    postings = [index.rows_for_numbers(numbers) for numbers in rows_by_word]
+    common = min(COMMON_WORD_CHUNKS, len(index))
+    return best_hits(
+        similarity, word_scores(postings, len(index), common=common), index.allowed(filters), most
+    )
 
 
 async def _passages(
     reader: Context, base_id: str, hits: Sequence[tuple[int, Hit]], top_k: int
 ) -> list[Passage]:
-    """The chunks as they are stored now, left out whatever is not this tenant's, this base's and current."""
+    """Load the chunks, without those of other tenants, other bases or outdated revisions."""
     if not hits:
         return []
     numbers = [number for number, _ in hits]
     size = 1 << (len(numbers) - 1).bit_length()
-    rows = await reader.db.rows(passages_statement(size), base_id=base_id, **filled("number", numbers, size))
+    rows = await reader.db.rows(
+        passages_statement(size), base_id=base_id, **padded_parameters("number", numbers, size)
+    )
     stored = {
         row[0]: row
         for row in rows

@@ -1,6 +1,6 @@
-"""Knowledge bases and their documents: what is added, changed and deleted, and how training stands.
+"""Knowledge bases and their documents: add, change, delete, and the state of the training.
 
-Whoever changes a base holds it first and its document then, so that no two wait for each other.
+Lock order: the base first, then its document, to avoid deadlocks.
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,19 @@ import msgspec
 from retinue.files import service as files
 from retinue.files.models import File
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.db.errors import RecordGone
-from retinue.kit.references import Referrer
-from retinue.knowledge import training as runs
-from retinue.knowledge.chunks import erase_later
-from retinue.knowledge.embedding import model_for
+from retinue.kit.json_types import JsonObject
+from retinue.knowledge import training_run as runs
+from retinue.knowledge.chunks import enqueue_erasure
+from retinue.knowledge.document_indexer import UNFINISHED_STATUSES, enqueue_indexing
+from retinue.knowledge.embedding import default_embedding_model
 from retinue.knowledge.errors import DocumentNotFound
-from retinue.knowledge.indexing import UNFINISHED, index_later
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
 from retinue.knowledge.queries import COUNTS
-from retinue.knowledge.training import Training
+from retinue.knowledge.training_run import TrainingProgress
 
-PURPOSE = "knowledge"
+FILE_PURPOSE = "knowledge"
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -31,16 +32,18 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 async def create_base(ctx: Context, *, owner_id: str = "") -> KnowledgeBase:
-    """`owner_id` is the agent it is for, which the events of its training name."""
-    return await ctx.db.insert(KnowledgeBase(owner_id=owner_id, embedding_model=model_for(ctx.settings)))
+    """Create a base; `owner_id` is the agent it is for, named in the events of its training."""
+    return await ctx.db.insert(
+        KnowledgeBase(owner_id=owner_id, embedding_model=default_embedding_model(ctx.settings))
+    )
 
 
-async def add(ctx: Context, base_id: str, kept: Sequence[File]) -> list[Document]:
-    """Take up files whose bytes are stored already (`files.keep`), and ask for them to be indexed."""
-    base = await _held(ctx, base_id)
+async def add_documents(ctx: Context, base_id: str, kept: Sequence[File]) -> list[Document]:
+    """Add files whose content is already stored (`files.store_content`), and enqueue their indexing."""
+    base = await _lock_base(ctx, base_id)
     if not await ctx.db.count(Document, base_id=base.id):
-        # Nothing has vectors yet, so the model may be another one than when the base was made.
-        await ctx.db.update(base, embedding_model=model_for(ctx.settings), dimensions=0)
+        # Without any vectors yet, the base can still switch to the current default model.
+        await ctx.db.update(base, embedding_model=default_embedding_model(ctx.settings), dimensions=0)
     documents = []
     for file in kept:
         await ctx.db.insert(file)
@@ -53,48 +56,48 @@ async def add(ctx: Context, base_id: str, kept: Sequence[File]) -> list[Document
             metadata={},
         )
         documents.append(await ctx.db.insert(document))
-        index_later(ctx, document)
+        enqueue_indexing(ctx, document)
     await runs.start(ctx, base, len(documents))
     return documents
 
 
 async def change(
-    ctx: Context, document: Document, *, metadata: dict[str, Any] | None = None, enabled: bool | None = None
+    ctx: Context, document: Document, *, metadata: JsonObject | None = None, enabled: bool | None = None
 ) -> Document:
-    """Other metadata, or whether it is searched; what is not given stays."""
-    base, document = await _held_with(ctx, document)
-    changed: dict[str, Any] = {}
+    """Change the metadata, or whether the document is searched; None leaves a value unchanged."""
+    base, document = await _lock_base_and_document(ctx, document)
+    changes: JsonObject = {}
     if metadata is not None and metadata != document.metadata:
-        changed["metadata"] = metadata
+        changes["metadata"] = metadata
     if enabled is not None and enabled != document.is_enabled:
-        changed["is_enabled"] = enabled
-    if changed:
-        await ctx.db.update(document, **changed)
-        await _changed(ctx, base)
+        changes["is_enabled"] = enabled
+    if changes:
+        await ctx.db.update(document, **changes)
+        await _bump_generation(ctx, base)
     return document
 
 
 async def reindex(ctx: Context, document: Document) -> Document:
-    """Read it again, and look for it as it was meanwhile; one that waits or is being indexed goes on."""
-    base, document = await _held_with(ctx, document)
-    if document.status not in UNFINISHED:
+    """Index the document again; it stays searchable meanwhile. Does nothing if already waiting."""
+    base, document = await _lock_base_and_document(ctx, document)
+    if document.status not in UNFINISHED_STATUSES:
         await ctx.db.update(document, status=DocumentStatus.pending, error=None)
-        index_later(ctx, document)
+        enqueue_indexing(ctx, document)
         await runs.start(ctx, base, 1)
     return document
 
 
 async def delete(ctx: Context, document: Document) -> None:
-    """It is not found any more with this transaction; its rows and its bytes go after it."""
-    base, document = await _held_with(ctx, document)
+    """Delete a document: unsearchable with this transaction, its rows and file are erased afterwards."""
+    base, document = await _lock_base_and_document(ctx, document)
     await _remove(ctx, document)
-    await _changed(ctx, base)
-    if document.status in UNFINISHED:
+    await _bump_generation(ctx, base)
+    if document.status in UNFINISHED_STATUSES:
         await runs.document_withdrawn(ctx, base)
 
 
 async def delete_base(ctx: Context, base_id: str) -> None:
-    """With everything in it, and without a word about a run that was on."""
+    """Delete a base and its documents, without events for a run in progress."""
     base = await ctx.db.lock(KnowledgeBase, base_id)
     if base is None:
         return
@@ -109,41 +112,41 @@ async def find_documents_of_file(ctx: Context, file_id: str) -> list[Referrer]:
 
 
 async def delete_documents_of_file(ctx: Context, file_id: str) -> None:
-    """What was learned from a file goes with it."""
+    """Delete the documents of a file that is deleted."""
     for document in await ctx.db.all(Document, file_id=file_id):
         await delete(ctx, document)
 
 
-async def counts(ctx: Context, base_id: str | None) -> Counts:
+async def load_counts(ctx: Context, base_id: str | None) -> Counts:
     if base_id is None:
         return Counts()
-    found: Any = await ctx.db.first(COUNTS, base_id=base_id)
-    return Counts(document_count=found[0], chunk_count=int(found[1] or 0))
+    row: Any = await ctx.db.first(COUNTS, base_id=base_id)
+    return Counts(document_count=row[0], chunk_count=int(row[1] or 0))
 
 
-async def training(ctx: Context, base_id: str | None) -> Training:
-    """How the training stands: one row, whatever the base holds."""
+async def load_training(ctx: Context, base_id: str | None) -> TrainingProgress:
+    """Return the progress of the training from one row, whatever the size of the base."""
     base = await ctx.db.get(KnowledgeBase, base_id) if base_id else None
-    return runs.shown(base) if base else Training()
+    return runs.to_progress(base) if base else TrainingProgress()
 
 
 async def _remove(ctx: Context, document: Document) -> None:
-    erase_later(ctx, document.id, document.revision, document.building)
+    enqueue_erasure(ctx, document.id, document.revision, document.building)
     file = await ctx.db.get(File, document.file_id)
     if file is not None:
         await files.remove(ctx, file)
     await ctx.db.delete(document)
 
 
-async def _held(ctx: Context, base_id: str) -> KnowledgeBase:
+async def _lock_base(ctx: Context, base_id: str) -> KnowledgeBase:
     base = await ctx.db.lock(KnowledgeBase, base_id)
     if base is None:
         raise RecordGone
     return base
 
 
-async def _held_with(ctx: Context, document: Document) -> tuple[KnowledgeBase, Document]:
-    """The base and the document as they are now, held against other writers."""
+async def _lock_base_and_document(ctx: Context, document: Document) -> tuple[KnowledgeBase, Document]:
+    """Lock the base and the document and return their current state."""
     base = await ctx.db.lock(KnowledgeBase, document.base_id)
     locked = await ctx.db.lock(Document, document.id)
     if base is None or locked is None:
@@ -151,6 +154,6 @@ async def _held_with(ctx: Context, document: Document) -> tuple[KnowledgeBase, D
     return base, locked
 
 
-async def _changed(ctx: Context, base: KnowledgeBase) -> None:
-    """Whoever remembers the base reads it again."""
+async def _bump_generation(ctx: Context, base: KnowledgeBase) -> None:
+    """Invalidate cached indexes of the base."""
     await ctx.db.update(base, generation=base.generation + 1)

@@ -1,7 +1,7 @@
-"""The words of a text, and how they stand in the index.
+"""The words of a text, and their form in the word index.
 
-A word stands there under a digest of its base and itself. So the rows of other bases are never touched by a
-search, however common the word is, and there is nothing in a query that a database could take for a command.
+A word is stored as a digest of its base and itself. A search therefore never touches rows of other bases,
+however common the word, and a query contains nothing a database could take for a command.
 """
 
 import hashlib
@@ -9,15 +9,15 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-MOST_QUERY_TERMS = 16
+MAX_QUERY_TERMS = 16
 
-_LONGEST = 64
-# Parts of a code stay together as well as apart: "AX-4410/B" is found by "ax4410b" and by "4410".
+_MAX_TERM_LENGTH = 64
+# Codes are indexed joined and in parts: "AX-4410/B" is found by "ax4410b" and by "4410".
 _COMPOUND = re.compile(r"\w+(?:[-./_:#+]\w+)*")
 _WORD = re.compile(r"[^\W_]+")
-# Scripts that put no blanks between words: two neighbouring characters stand for a word.
+# Scripts without spaces between words: each pair of neighbouring characters counts as a word.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+_DIGITS_TO_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 _STOP_WORDS = (
     "a about after all also am an and any are as at be because been before being between both but by can "
@@ -33,47 +33,49 @@ _STOP_WORDS = (
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
-def terms_of(text: str) -> dict[str, None]:
-    """The distinct words of a text, in the order they first appear."""
+def extract_terms(text: str) -> dict[str, None]:
+    """Return the distinct words of a text in order of appearance."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    found: dict[str, None] = {}
+    terms: dict[str, None] = {}
     for chunk in dict.fromkeys(folded.split()):
         if chunk.isascii() and chunk.isalnum():
-            found[chunk[:_LONGEST]] = None
+            terms[chunk[:_MAX_TERM_LENGTH]] = None
             continue
         for compound in _COMPOUND.findall(chunk):
             parts = _WORD.findall(compound)
             for part in (*parts, "".join(parts)) if len(parts) > 1 else parts:
-                for word in _spaced(part):
-                    found[word[:_LONGEST]] = None
-    return found
+                for word in _split_unspaced(part):
+                    terms[word[:_MAX_TERM_LENGTH]] = None
+    return terms
 
 
-def _spaced(word: str) -> Iterable[str]:
+def _split_unspaced(word: str) -> Iterable[str]:
     if word.isascii():
         return (word,)
     words: list[str] = []
-    at = 0
+    position = 0
     for run in _UNSPACED.finditer(word):
-        words += [word[at : run.start()]] if run.start() > at else []
+        words += [word[position : run.start()]] if run.start() > position else []
         pairs = [run[0][place : place + 2] for place in range(len(run[0]) - 1)]
         words += pairs or [run[0]]
-        at = run.end()
-    return [*words, word[at:]] if at < len(word) else words
+        position = run.end()
+    return [*words, word[position:]] if position < len(word) else words
 
 
 def query_terms(text: str) -> list[str]:
-    """What a question is searched by: its words but for those that every text has."""
-    meaningful = [word for word in terms_of(text) if word not in STOP_WORDS]
-    return meaningful[:MOST_QUERY_TERMS]
+    """Return the words a question is searched by, without stop words."""
+    meaningful = [word for word in extract_terms(text) if word not in STOP_WORDS]
+    return meaningful[:MAX_QUERY_TERMS]
 
 
-def indexed(base_id: str, word: str) -> str:
-    """A word as it stands in the index: letters alone, the same for the same base."""
-    return hashlib.blake2b(f"{base_id}:{word}".encode(), digest_size=6).hexdigest().translate(_LETTERS)
+def hash_term(base_id: str, word: str) -> str:
+    """Return the form of a word in the index: letters only, specific to the base."""
+    return (
+        hashlib.blake2b(f"{base_id}:{word}".encode(), digest_size=6).hexdigest().translate(_DIGITS_TO_LETTERS)
+    )
 
 
-def indexed_text(base_id: str, text: str) -> str:
-    """The words of a chunk, as a row of the index."""
-    words = (word for word in terms_of(text) if word not in STOP_WORDS)
-    return " ".join(indexed(base_id, word) for word in words)
+def hash_terms(base_id: str, text: str) -> str:
+    """Return the words of a chunk as a row of the index."""
+    words = (word for word in extract_terms(text) if word not in STOP_WORDS)
+    return " ".join(hash_term(base_id, word) for word in words)

@@ -6,7 +6,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from retinue.kit.db.engine import Database, sqlite_path
+from retinue.kit.db.databases import sqlite_path
+from retinue.kit.db.engine import Database
 from retinue.kit.errors import CannotStart
 from retinue.kit.settings import Settings
 

@@ -1,98 +1,95 @@
 """The `notification` action of subscriptions: an event becomes a notification."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from retinue.access.models import Role
-from retinue.kit.actions import Action, Subscribed
 from retinue.kit.context import Context
+from retinue.kit.context.subscription_actions import ActingSubscription, SubscriptionAction
 from retinue.kit.errors import Invalid
-from retinue.kit.events.routing import Happened
-from retinue.kit.templates import render
-from retinue.kit.validation import field_errors
-from retinue.notifications.errors import ChannelNotFound
+from retinue.kit.events.routing import DispatchedEvent
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.configs import parse_config
+from retinue.kit.text.templates import render
+from retinue.notifications.errors import ChannelNotFound, NotificationNotSent
 from retinue.notifications.models import ChannelType
+from retinue.notifications.notification import MAX_MESSAGE_LENGTH, Notification, NotificationRoute, Recipients
 from retinue.notifications.queries import fetch_channel
 from retinue.notifications.recipients import require_users
-from retinue.notifications.schemas import MOST_RECIPIENTS, Id
+from retinue.notifications.schemas import MAX_RECIPIENTS, Id
 from retinue.notifications.service import notify
-from retinue.notifications.words import LONGEST_MESSAGE, Notification, Recipients, Route
 
-# What the four types of the specification are called as events; every other event is a type of its own.
+# The notification types the specification names; for every other event, the event type is used.
 _TYPES = {
     "workflow.execution.completed": "workflow_completed",
     "workflow.execution.failed": "workflow_failed",
     "form.submission.created": "form_submission",
     "approval.requested": "approval_requested",
 }
-_LONGEST_TYPE = 64
-_MOST_DATA = 16 * 1024
+_MAX_TYPE_LENGTH = 64
+_MAX_DATA_BYTES = 16 * 1024
 
 
-class _Who(msgspec.Struct, kw_only=True):
-    user_ids: Annotated[list[Id], Meta(max_length=MOST_RECIPIENTS)] = []
+class ActionRecipients(msgspec.Struct, kw_only=True):
+    """Whom a subscription notifies."""
+
+    user_ids: Annotated[list[Id], Meta(max_length=MAX_RECIPIENTS)] = []
     roles: Annotated[list[Role], Meta(max_length=20)] = []
 
 
-class _Config(msgspec.Struct, kw_only=True):
-    """What an `action_config` may say; further keys are kept and mean nothing."""
+class NotificationActionConfig(msgspec.Struct, kw_only=True):
+    """Settings of a subscription that notifies people."""
 
     channel_id: Id | None = None
     channel_type: ChannelType | None = None
-    recipients: _Who | None = None
+    recipients: ActionRecipients | None = None
     title: Annotated[str, Meta(max_length=1000)] | None = None
-    message: Annotated[str, Meta(max_length=LONGEST_MESSAGE)] | None = None
+    message: Annotated[str, Meta(max_length=MAX_MESSAGE_LENGTH)] | None = None
 
 
-async def check(ctx: Context, config: dict[str, Any]) -> None:
-    """Refuse what could never be done: a channel or users that the tenant does not have."""
-    wanted = _read(config)
-    if wanted.channel_id is not None:
+async def check(ctx: Context, config: JsonObject) -> None:
+    """Refuse a configuration that could never work: a channel or users that the tenant does not have."""
+    parsed = parse_config(config, NotificationActionConfig, "action_config")
+    if parsed.channel_id is not None:
         try:
-            await fetch_channel(ctx, wanted.channel_id)
+            await fetch_channel(ctx, parsed.channel_id)
         except ChannelNotFound as error:
             raise Invalid({"action_config.channel_id": error.message}) from None
-    if wanted.recipients is not None:
-        await require_users(ctx, wanted.recipients.user_ids, "action_config.recipients.user_ids")
+    if parsed.recipients is not None:
+        await require_users(ctx, parsed.recipients.user_ids, "action_config.recipients.user_ids")
 
 
-async def perform(ctx: Context, subscribed: Subscribed, event: Happened) -> None:
-    """In-app to whoever made the subscription, unless it says otherwise."""
-    wanted = _read(subscribed.config)
-    who = wanted.recipients or _Who()
-    to = Recipients(user_ids=tuple(who.user_ids), roles=tuple(who.roles))
-    if not (who.user_ids or who.roles):
+async def perform(ctx: Context, subscribed: ActingSubscription, event: DispatchedEvent) -> None:
+    """Notify the configured recipients; by default in-app, to the creator of the subscription."""
+    parsed = parse_config(subscribed.config, NotificationActionConfig, "action_config")
+    named_recipients = parsed.recipients or ActionRecipients()
+    to = Recipients(user_ids=tuple(named_recipients.user_ids), roles=tuple(named_recipients.roles))
+    if not (named_recipients.user_ids or named_recipients.roles):
         to = Recipients(user_ids=(subscribed.created_by,))
-    scope = {"data": event.data, **_about(event)}
+    scope = {"data": event.data, **_template_scope(event)}
     notification = Notification(
-        type=_TYPES.get(event.type, event.type)[:_LONGEST_TYPE],
-        title=_text(render(wanted.title or "", scope)) or event.type,
-        message=_text(render(wanted.message or "", scope)),
-        data=_carried(event),
+        type=_TYPES.get(event.type, event.type)[:_MAX_TYPE_LENGTH],
+        title=_text(render(parsed.title or "", scope)) or event.type,
+        message=_text(render(parsed.message or "", scope)),
+        data=_notification_data(event),
         dedupe_key=f"{event.id}:{subscribed.id}",
     )
-    await notify(ctx, notification, to, await _route(ctx, wanted))
+    result = await notify(ctx, notification, to, await _route(ctx, parsed))
+    if result.skipped:
+        raise NotificationNotSent(result.skipped[0].message)
 
 
-async def _route(ctx: Context, wanted: _Config) -> Route | None:
-    if wanted.channel_id is not None:
-        return Route(channels=(await fetch_channel(ctx, wanted.channel_id),))
-    if wanted.channel_type is not None:
-        return Route(types=(wanted.channel_type,))
+async def _route(ctx: Context, config: NotificationActionConfig) -> NotificationRoute | None:
+    if config.channel_id is not None:
+        return NotificationRoute(channels=(await fetch_channel(ctx, config.channel_id),))
+    if config.channel_type is not None:
+        return NotificationRoute(types=(config.channel_type,))
     return None
 
 
-def _read(config: dict[str, Any]) -> _Config:
-    try:
-        return msgspec.convert(config, _Config)
-    except msgspec.ValidationError as error:
-        found = field_errors(error, config, _Config)
-        raise Invalid({f"action_config.{name}": what for name, what in found.items()}) from None
-
-
-def _about(event: Happened) -> dict[str, Any]:
+def _template_scope(event: DispatchedEvent) -> JsonObject:
     return {
         "id": event.id,
         "type": event.type,
@@ -102,17 +99,17 @@ def _about(event: Happened) -> dict[str, Any]:
     }
 
 
-def _carried(event: Happened) -> dict[str, Any]:
-    """The event's data where it is not too much to keep for every recipient."""
-    data = event.data if len(msgspec.json.encode(event.data)) <= _MOST_DATA else {}
+def _notification_data(event: DispatchedEvent) -> JsonObject:
+    """Return the notification's data, with the event's data unless it is too large to copy."""
+    data = event.data if len(msgspec.json.encode(event.data)) <= _MAX_DATA_BYTES else {}
     return {"event_id": event.id, "event_type": event.type, "data": data}
 
 
-def _text(rendered: Any) -> str:
-    """A template that is one path becomes what stands there, whatever that is."""
+def _text(rendered: object) -> str:
+    """Return a rendered template as text. A template that is a single path renders to any JSON value."""
     if rendered is None:
         return ""
     return rendered if isinstance(rendered, str) else msgspec.json.encode(rendered).decode()
 
 
-action = Action(type="notification", check=check, perform=perform)
+action = SubscriptionAction("notification", check, perform, NotificationActionConfig)

@@ -1,30 +1,32 @@
-"""Notification channels: made, changed, revealed and deleted."""
+"""Notification channels: create, update, reveal, delete."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import structlog
 
-from retinue.adapters.notifying import provider_named
+from retinue.adapters.notifiers import find_notifier
 from retinue.credentials.errors import AuditUnavailable
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid
-from retinue.kit.schemas import given
+from retinue.kit.errors import Invalid, RetinueError
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import sent_fields
 from retinue.notifications import configs
+from retinue.notifications.delivery.attempt import default_recipient
 from retinue.notifications.errors import ChannelNotFound, TooManyChannels
 from retinue.notifications.events import ChannelCreated, ChannelDeleted, ChannelRevealed, ChannelUpdated
 from retinue.notifications.models import Channel, ChannelType
 from retinue.notifications.queries import count_channels
 from retinue.notifications.schemas import ChannelCreate, ChannelOut, ChannelSummary, ChannelUpdate
-from retinue.notifications.schemas import ChannelRevealed as Revealed
+from retinue.notifications.schemas import ChannelRevealedOut as Revealed
 
 log = structlog.get_logger("retinue.notifications")
 
-MOST_CHANNELS = 200
-_REVEALS_PER_MINUTE = 120
+MAX_CHANNELS = 200
+_MAX_REVEALS_PER_MINUTE = 120
 
 
-def shown(channel: Channel) -> ChannelOut:
-    return ChannelOut.of(channel, active=channel.is_active, config=configs.shown(channel))
+def shown(ctx: Context, channel: Channel) -> ChannelOut:
+    return ChannelOut.of(channel, active=channel.is_active, config=configs.masked_config(ctx, channel))
 
 
 def summary(channel: Channel) -> ChannelSummary:
@@ -38,7 +40,7 @@ async def create(ctx: Context, body: ChannelCreate) -> Channel:
     if body.config is None and body.type is not ChannelType.in_app:
         raise Invalid({"config": "is required"})
     total, _ = await count_channels(ctx)
-    if total >= MOST_CHANNELS:
+    if total >= MAX_CHANNELS:
         raise TooManyChannels
     channel = Channel(
         name=body.name,
@@ -50,7 +52,7 @@ async def create(ctx: Context, body: ChannelCreate) -> Channel:
         priority=body.priority,
         created_by=ctx.principal.id,
     )
-    for name, value in (await configs.entered(ctx, channel, provider, body.config or {})).items():
+    for name, value in (await configs.build_config_fields(ctx, channel, provider, body.config or {})).items():
         setattr(channel, name, value)
     await ctx.db.insert(channel)
     ctx.emit(ChannelCreated.about(channel))
@@ -58,25 +60,25 @@ async def create(ctx: Context, body: ChannelCreate) -> Channel:
 
 
 async def update(ctx: Context, channel: Channel, body: ChannelUpdate) -> Channel:
-    held = await ctx.db.lock(Channel, channel.id)
-    if held is None:
+    locked = await ctx.db.lock(Channel, channel.id)
+    if locked is None:
         raise ChannelNotFound
-    wanted = given(body)
-    if wanted.pop("type", held.type) != held.type:
-        raise Invalid({"type": "cannot be changed; add another channel"})
-    named = provider_named(wanted.pop("provider", held.provider))
-    if named is None or named.id != held.provider:
-        raise Invalid({"provider": "cannot be changed; add another channel"})
-    if "active" in wanted:
-        wanted["is_active"] = wanted.pop("active")
-    config = wanted.pop("config", None)
+    sent = sent_fields(body)
+    if sent.pop("type", locked.type) != locked.type:
+        raise Invalid({"type": "cannot be changed; create another channel"})
+    named = find_notifier(sent.pop("provider", locked.provider))
+    if named is None or named.id != locked.provider:
+        raise Invalid({"provider": "cannot be changed; create another channel"})
+    if "active" in sent:
+        sent["is_active"] = sent.pop("active")
+    config = sent.pop("config", None)
     if config is not None:
-        wanted |= await configs.entered(ctx, held, named, config)
-    changes = {name: value for name, value in wanted.items() if getattr(held, name) != value}
+        sent |= await configs.build_config_fields(ctx, locked, named, config)
+    changes = {name: value for name, value in sent.items() if getattr(locked, name) != value}
     if changes:
-        await ctx.db.update(held, **changes)
-        _tell_update(ctx, held, changes)
-    return held
+        await ctx.db.update(locked, **changes)
+        _emit_updated(ctx, locked, changes)
+    return locked
 
 
 async def delete(ctx: Context, channel: Channel) -> None:
@@ -85,29 +87,55 @@ async def delete(ctx: Context, channel: Channel) -> None:
 
 
 async def reveal(ctx: Context, channel: Channel) -> Revealed:
-    """The whole configuration; the audit row is committed before it is returned."""
-    decision = await ctx.instance.limiter.hit_window(f"reveal:{ctx.principal.id}", _REVEALS_PER_MINUTE, 60)
+    """Return the full configuration. The audit entry is committed first."""
+    decision = await ctx.instance.limiter.hit_window(
+        f"reveal:{ctx.principal.id}", _MAX_REVEALS_PER_MINUTE, 60
+    )
     if not decision.allowed:
         raise decision.refusal()
-    config = configs.whole(ctx, channel)
     try:
-        async with ctx.unit() as unit:
-            unit.emit(ChannelRevealed.about(channel, keys=sorted(channel.secret_keys)))
-    except Exception as error:
-        log.exception("the audit trail cannot be written")
-        raise AuditUnavailable from error
+        config = configs.full_config(ctx, channel)
+    except RetinueError as error:
+        await _record_reveal(ctx, ChannelRevealed.about(channel, keys=[]), reason=error.code)
+        raise
+    await _record_reveal(ctx, ChannelRevealed.about(channel, keys=sorted(channel.secret_keys)))
     return Revealed(id=channel.id, config=config)
 
 
+async def _record_reveal(ctx: Context, event: ChannelRevealed, *, reason: str | None = None) -> None:
+    try:
+        async with ctx.unit() as unit:
+            unit.emit(event, success=reason is None, reason=reason)
+    except Exception as error:
+        log.exception("the audit trail cannot be written")
+        raise AuditUnavailable from error
+
+
 async def detach_credential(ctx: Context, credential_id: str) -> None:
-    """Let go of a credential that is about to be deleted; the channels stay, without a secret."""
+    """Remove a credential that is being deleted from its channels; they stay, without a secret."""
     for channel in await ctx.db.all(Channel, credential_id=credential_id):
-        changes: dict[str, Any] = {"credential_id": None, "destination": ""}
+        changes: JsonObject = {"credential_id": None, "destination": ""}
         await ctx.db.update(channel, **changes)
-        _tell_update(ctx, channel, changes)
+        _emit_updated(ctx, channel, changes)
 
 
-def _tell_update(ctx: Context, channel: Channel, changes: dict[str, Any]) -> None:
+async def find_reachable(ctx: Context, ids: Sequence[str]) -> tuple[list[Channel], list[str]]:
+    """Return the channels that work without naming a user, and a message for each other one."""
+    reachable, problems = [], []
+    for id in dict.fromkeys(ids):
+        channel = await ctx.db.get(Channel, id)
+        if channel is None:
+            problems.append(f"Nothing was sent to the channel {id}: there is no such channel.")
+        elif not channel.is_active:
+            problems.append(f"Nothing was sent to the channel {channel.name}: it is disabled.")
+        elif channel.type in {ChannelType.email, ChannelType.sms} and not default_recipient(channel):
+            problems.append(f"Nothing was sent to the channel {channel.name}: it has no default recipient.")
+        elif channel.type is not ChannelType.in_app:
+            reachable.append(channel)
+    return reachable, problems
+
+
+def _emit_updated(ctx: Context, channel: Channel, changes: JsonObject) -> None:
     names = {"is_active": "active", "secrets": "config", "secret_keys": "config"}
     names |= {"credential_id": "config", "destination": "config"}
     changed = sorted({names.get(name, name) for name in changes})

@@ -1,34 +1,33 @@
-"""The configuration of a channel: what is shown of it, what is sealed, and where its secrets may go."""
-
-from typing import Any
+"""The configuration of a channel: masking, sealing, and where its secrets may be sent (ADR 8)."""
 
 import msgspec
 from msgspec import UNSET
 
-from retinue.adapters.notifying import (
-    PROVIDERS,
+from retinue.adapters.notifiers import (
+    NOTIFIERS,
     ConfigKey,
     InvalidConfig,
-    Provider,
-    checked_config,
-    provider_named,
+    Notifier,
+    find_notifier,
+    validate_config,
 )
 from retinue.credentials import destinations
 from retinue.credentials.models import Credential
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.egress import Egress
+from retinue.kit.json_types import JsonObject
+from retinue.kit.text.header_masks import MASK, mask_config_headers, restore_masked_headers
 from retinue.notifications.models import Channel, ChannelType
 from retinue.notifications.schemas import ConfigKeyOut, NotificationProvider
 
-MASK = "••••••••"
-REVEAL = "notification_channels:reveal"
-CREDENTIAL = "credential_id"
+REVEAL_PERMISSION = "notification_channels:reveal"
+CREDENTIAL_KEY = "credential_id"
 
-_MOST_BYTES = 32 * 1024
+_MAX_CONFIG_BYTES = 32 * 1024
 _SMTP_PORT, _SMTPS_PORT = 587, 465
-# Where the secrets of a hosted service go; of the others their own configuration says it.
-_SERVICES = {
+# Where the secrets of hosted services are sent; for other providers, the configuration says it.
+_SERVICE_URLS = {
     "sendgrid": "https://api.sendgrid.com",
     "mailgun": "https://api.mailgun.net",
     "ses": "https://email.us-east-1.amazonaws.com",
@@ -37,10 +36,8 @@ _SERVICES = {
     "vonage": "https://rest.nexmo.com",
 }
 
-Json = dict[str, Any]
 
-
-def providers() -> list[NotificationProvider]:
+def list_providers() -> list[NotificationProvider]:
     return [
         NotificationProvider(
             id=provider.id,
@@ -48,7 +45,7 @@ def providers() -> list[NotificationProvider]:
             name=provider.name,
             config_schema={name: _shown_key(key) for name, key in provider.config.items()},
         )
-        for provider in PROVIDERS.values()
+        for provider in NOTIFIERS.values()
     ]
 
 
@@ -62,130 +59,140 @@ def _shown_key(key: ConfigKey) -> ConfigKeyOut:
     )
 
 
-def choose_provider(type: ChannelType, named: str | None) -> Provider:
-    """The provider by its id or an alias; notifications inside the product need none."""
-    found = provider_named(
+def choose_provider(type: ChannelType, named: str | None) -> Notifier:
+    """Return the provider by id or alias; `in_app` needs none."""
+    provider = find_notifier(
         ChannelType.in_app if type is ChannelType.in_app and named is None else named or ""
     )
-    if found is None:
-        known = ", ".join(one.id for one in PROVIDERS.values() if one.type == type)
-        raise InvalidConfig({"provider": f"must be one of {known}"})
-    if found.type != type:
-        raise InvalidConfig({"provider": f"{found.id} is a provider of the type {found.type}, not {type}"})
-    return found
+    if provider is None:
+        ids = ", ".join(notifier.id for notifier in NOTIFIERS.values() if notifier.type == type)
+        raise InvalidConfig({"provider": f"must be one of {ids}"})
+    if provider.type != type:
+        raise InvalidConfig(
+            {"provider": f"{provider.id} is a provider of the type {provider.type}, not {type}"}
+        )
+    return provider
 
 
-def shown(channel: Channel) -> Json:
-    """The configuration with a mask for every secret."""
-    return {**channel.config, **dict.fromkeys(channel.secret_keys, MASK), **_credential(channel)}
+def masked_config(ctx: Context, channel: Channel) -> JsonObject:
+    """Return the configuration with secrets masked, and headers too unless the caller may change them."""
+    config = mask_config_headers(ctx.principal, channel.config, "notification_channels:write")
+    return {**config, **dict.fromkeys(channel.secret_keys, MASK), **_credential_entry(channel)}
 
 
-def whole(ctx: Context, channel: Channel) -> Json:
-    """The configuration as it was entered."""
-    return {**channel.config, **own_secrets(ctx, channel), **_credential(channel)}
+def full_config(ctx: Context, channel: Channel) -> JsonObject:
+    """Return the configuration as it was entered, secrets included."""
+    return {**channel.config, **open_secrets(ctx, channel), **_credential_entry(channel)}
 
 
-def _credential(channel: Channel) -> Json:
-    return {CREDENTIAL: channel.credential_id} if channel.credential_id else {}
+def _credential_entry(channel: Channel) -> JsonObject:
+    return {CREDENTIAL_KEY: channel.credential_id} if channel.credential_id else {}
 
 
-def own_secrets(ctx: Context, channel: Channel) -> Json:
+def open_secrets(ctx: Context, channel: Channel) -> JsonObject:
     if channel.secrets is None:
         return {}
-    secrets: Json = msgspec.json.decode(channel.secrets.open(ctx.instance.ring))
+    secrets: JsonObject = msgspec.json.decode(channel.secrets.open(ctx.instance.ring))
     return secrets
 
 
-def merged(before: Json, given: Json) -> Json:
-    """The given keys over those there were: the mask leaves a value as it is, null takes its key away."""
-    after = {**before, **{name: value for name, value in given.items() if value != MASK}}
+def merge_config(before: JsonObject, given: JsonObject) -> JsonObject:
+    """Merge the given keys into the existing ones; the mask keeps a value and null removes a key."""
+    wanted = restore_masked_headers(given, before)
+    after = {**before, **{name: value for name, value in wanted.items() if value != MASK}}
     return {name: value for name, value in after.items() if value is not None}
 
 
-async def entered(ctx: Context, channel: Channel, provider: Provider, given: Json) -> Json:
-    """The fields of a channel that follow from what was entered of its configuration.
+async def build_config_fields(
+    ctx: Context, channel: Channel, provider: Notifier, given: JsonObject
+) -> JsonObject:
+    """Return the channel's fields for a new or changed configuration.
 
-    Secrets stay bound to where they were entered for, as long as nobody who knows them sends them elsewhere.
+    ADR 8: secrets stay bound to the destination they were entered for, unless the caller knows them.
     """
-    before = whole(ctx, channel)
-    after = merged(before, given)
+    before = full_config(ctx, channel)
+    after = merge_config(before, given)
     secret_keys = sorted(name for name in after if _is_secret(provider, name))
     credential_id = _read_credential(after, secret_keys, given)
-    after = _checked(ctx, provider, after, has_credential=credential_id is not None)
+    after = _validate_config(ctx, provider, after, has_credential=credential_id is not None)
     secret_keys = [name for name in secret_keys if name in after]
-    config = {name: value for name, value in after.items() if name not in (*secret_keys, CREDENTIAL)}
+    config = {name: value for name, value in after.items() if name not in (*secret_keys, CREDENTIAL_KEY)}
     secrets = {name: after[name] for name in secret_keys}
     wanted = destination_of(provider.id, config)
     destination = channel.destination
     if credential_id is not None:
-        destination = await _admitted(ctx, credential_id, wanted, previous=destination)
+        destination = await _admit_credential(ctx, credential_id, wanted, previous=destination)
     elif secrets:
         is_entered = all(name in given and given[name] != MASK for name in secret_keys)
-        is_known = is_entered or ctx.principal.may(REVEAL)
-        destination = destinations.bound(ctx, previous=destination, wanted=wanted, is_entered=is_known)
+        is_known = is_entered or ctx.principal.may(REVEAL_PERMISSION)
+        destination = destinations.resolve_binding(
+            ctx, previous=destination, wanted=wanted, is_entered=is_known
+        )
     return {
         "config": config,
-        # The same secrets stay as they are sealed, so that an update which changes none shows none changed.
-        "secrets": _sealed(ctx, channel, secrets),
+        # Unchanged secrets keep their sealed value, so that `updated` events do not report them as changed.
+        "secrets": _seal_secrets(ctx, channel, secrets),
         "secret_keys": secret_keys,
         "credential_id": credential_id,
         "destination": destination,
     }
 
 
-def _sealed(ctx: Context, channel: Channel, secrets: Json) -> Sealed | None:
+def _seal_secrets(ctx: Context, channel: Channel, secrets: JsonObject) -> Sealed | None:
     if not secrets:
         return None
-    if channel.secrets is not None and own_secrets(ctx, channel) == secrets:
+    if channel.secrets is not None and open_secrets(ctx, channel) == secrets:
         return channel.secrets
     return Sealed.of(msgspec.json.encode(secrets))
 
 
-def _read_credential(after: Json, secret_keys: list[str], given: Json) -> str | None:
-    """A credential takes the place of the secrets; secrets that are given take the place of a credential."""
-    credential_id = after.get(CREDENTIAL)
+def _read_credential(after: JsonObject, secret_keys: list[str], given: JsonObject) -> str | None:
+    """Return the credential id, if any. Credential and secrets replace each other; the later entry wins."""
+    credential_id = after.get(CREDENTIAL_KEY)
     if credential_id is None:
         return None
     if not isinstance(credential_id, str) or not 0 < len(credential_id) <= 64:
-        raise InvalidConfig({CREDENTIAL: "must be the id of a credential"})
+        raise InvalidConfig({CREDENTIAL_KEY: "must be the id of a credential"})
     named = [name for name in secret_keys if given.get(name) not in {None, MASK}]
-    if named and CREDENTIAL in given:
-        raise InvalidConfig({CREDENTIAL: f"give either {named[0]} or credential_id"})
+    if named and CREDENTIAL_KEY in given:
+        raise InvalidConfig({CREDENTIAL_KEY: f"cannot be combined with {named[0]}; send only one of them"})
     if named:
-        after.pop(CREDENTIAL)
+        after.pop(CREDENTIAL_KEY)
         return None
     for name in secret_keys:
         after.pop(name)
     return credential_id
 
 
-def _checked(ctx: Context, provider: Provider, config: Json, *, has_credential: bool) -> Json:
-    """The configuration as it is kept: what was entered, without defaults, which may yet change."""
-    if len(msgspec.json.encode(config)) > _MOST_BYTES:
-        raise InvalidConfig({"config": f"must be at most {_MOST_BYTES // 1024} KiB"})
+def _validate_config(
+    ctx: Context, provider: Notifier, config: JsonObject, *, has_credential: bool
+) -> JsonObject:
+    """Return the validated configuration without defaults, so that later default changes apply to it."""
+    if len(msgspec.json.encode(config)) > _MAX_CONFIG_BYTES:
+        raise InvalidConfig({"config": f"must be at most {_MAX_CONFIG_BYTES // 1024} KiB"})
     if has_credential:
-        # What the credential holds is known when it is used; a test of the channel then says what is missing.
+        # The credential's content is only read when it is used; a channel test then reports what is missing.
         keys = {name: msgspec.structs.replace(key, required=False) for name, key in provider.config.items()}
         provider = msgspec.structs.replace(provider, config=keys, check=None)
-    checked = checked_config(provider, config, ctx.adapter(Egress))
+    checked = validate_config(provider, config, ctx.adapter(Egress))
     return {name: checked[name] for name in config if name in checked}
 
 
-async def _admitted(ctx: Context, credential_id: str, wanted: str, *, previous: str) -> str:
+async def _admit_credential(ctx: Context, credential_id: str, wanted: str, *, previous: str) -> str:
     credential = await ctx.db.get(Credential, credential_id)
     if credential is None:
-        raise InvalidConfig({CREDENTIAL: "there is no such credential"})
+        raise InvalidConfig({CREDENTIAL_KEY: "there is no such credential"})
     return wanted if await destinations.admit(ctx, credential, wanted) else previous
 
 
-def destination_of(provider_id: str, config: Json) -> str:
-    """Where the secrets of a channel go; nothing where the address is the secret, or the credential's."""
+def destination_of(provider_id: str, config: JsonObject) -> str:
+    """Return where the channel's secrets are sent; empty if the URL is secret or the credential's."""
     if provider_id == "smtp":
         host = config.get("host")
         return destinations.server_of("smtp", str(host), _smtp_port(config)) if host else ""
     if provider_id == "http":
         return destinations.origin_of(str(config.get("url") or ""))
-    service, region = _SERVICES.get(provider_id, ""), config.get("region")
+    service, region = _SERVICE_URLS.get(provider_id, ""), config.get("region")
     if provider_id == "mailgun" and region == "eu":
         service = service.replace("api.", "api.eu.")
     if provider_id == "ses" and region:
@@ -193,11 +200,11 @@ def destination_of(provider_id: str, config: Json) -> str:
     return destinations.origin_of(service) if service else ""
 
 
-def _smtp_port(config: Json) -> int:
+def _smtp_port(config: JsonObject) -> int:
     is_tls = config.get("encryption") in {"tls", "ssl"}
     return int(config.get("port") or (_SMTPS_PORT if is_tls else _SMTP_PORT))
 
 
-def _is_secret(provider: Provider, name: str) -> bool:
+def _is_secret(provider: Notifier, name: str) -> bool:
     key = provider.config.get(name)
     return key is not None and key.secret

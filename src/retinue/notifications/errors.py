@@ -1,4 +1,4 @@
-from retinue.kit.errors import Conflict, RateLimited, RetinueError
+from retinue.kit.errors import Conflict, InternalError, RateLimited, RetinueError
 
 
 class ChannelNotFound(RetinueError):
@@ -14,20 +14,27 @@ class NotificationNotFound(RetinueError):
 
 
 class ChannelInactive(Conflict):
-    """This notification channel is disabled."""
+    """This notification channel is disabled. Activate it first."""
 
     code = "channel_inactive"
 
 
+class NotificationNotSent(InternalError):
+    """The notification was not sent to anyone."""
+
+    status = 409
+
+
 class TooManyChannels(Conflict):
-    """The tenant has as many notification channels as it may have."""
+    """The tenant has the maximum number of notification channels. Delete one first."""
 
 
-class DeliveryFailed(RetinueError):
-    """The notification was not delivered after every attempt."""
+class DeliveryFailed(InternalError):
+    """The notification was not delivered after all attempts."""
 
-    status, code = 502, "delivery_failed"
+    code = "delivery_failed"
+    shown_in = "notification logs"
 
 
 class TooManyNotifications(RateLimited):
-    """Too many notifications in a short period; try again later."""
+    """Too many notifications in a short time. Try again later."""

@@ -6,7 +6,10 @@ _EXAMPLE = {"channel_id": "nch_…", "name": "Alerts", "type": "team_chat", "pro
 
 
 class ChannelEvent(Event, kw_only=True):
-    """The name is stored with the event: it is shown after the channel is gone."""
+    """Base of the channel events.
+
+    The name is stored, so that it can be shown after the channel is deleted.
+    """
 
     channel_id: str
     name: str
@@ -22,7 +25,7 @@ class ChannelEvent(Event, kw_only=True):
 
 @event("system.channel.created", subject="channel_id", audited=True, example=_EXAMPLE)
 class ChannelCreated(ChannelEvent, kw_only=True):
-    """A notification channel was added."""
+    """A notification channel was created."""
 
 
 @event(
@@ -59,6 +62,7 @@ class ChannelRevealed(ChannelEvent, kw_only=True):
 @event(
     "system.channel.failed",
     subject="channel_id",
+    content=("message",),
     example={
         **_EXAMPLE,
         "delivery_id": "ndl_…",
@@ -69,7 +73,7 @@ class ChannelRevealed(ChannelEvent, kw_only=True):
     },
 )
 class ChannelFailed(ChannelEvent, kw_only=True):
-    """A channel could not deliver a notification; `fallback_channel_id` is the one that is tried instead."""
+    """A channel could not deliver a notification; `fallback_channel_id` is the channel tried next."""
 
     delivery_id: str
     code: str

@@ -1,4 +1,4 @@
-"""A user's own notifications: stored, listed, read and deleted, with their numbers kept beside them."""
+"""A user's notifications: store, list, mark as read, delete. Their counts are kept in the inbox row."""
 
 import functools
 from collections.abc import Iterable
@@ -9,15 +9,18 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from retinue.kit.context import Context
-from retinue.kit.db.statements import Statement, reading
+from retinue.kit.context.references import Referrer
+from retinue.kit.conversation_ids import conversation_ids_or_none as stored_ids
+from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.ids import new_id
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import MAX_PER_PAGE
-from retinue.kit.validation import read_instant
+from retinue.kit.schema.validation import read_instant
 from retinue.notifications.errors import NotificationNotFound
-from retinue.notifications.live import LiveInboxes
+from retinue.notifications.live_inboxes import LiveInboxes
 from retinue.notifications.models import Inbox, UserNotification
+from retinue.notifications.notification import Notification
 from retinue.notifications.schemas import NotificationQuery, ReadAll
-from retinue.notifications.words import Notification
 
 _inboxes, _notifications = Inbox.__table__, UserNotification.__table__
 _USER: Any = sa.bindparam("of_user")
@@ -40,10 +43,8 @@ def _next_number() -> Statement[Any]:
 
 
 _NEXT_NUMBER = _next_number()
-_HOLD: Statement[Any] = Statement(
-    sa.select(_inboxes.c.id).where(_inboxes.c.user_id == _USER).with_for_update()
-)
-_LEAVE: Statement[Any] = Statement(
+_LOCK_INBOX = Statement(sa.select(_inboxes.c.id).where(_inboxes.c.user_id == _USER).with_for_update())
+_SUBTRACT = Statement(
     sa.update(_inboxes)
     .where(_inboxes.c.user_id == _USER)
     .values(
@@ -53,14 +54,14 @@ _LEAVE: Statement[Any] = Statement(
         updated_at=_NOW,
     )
 )
-_MARK: Statement[Any] = Statement(
+_MARK = Statement(
     sa.update(_notifications)
     .where(_notifications.c.id == sa.bindparam("notification_id"), _notifications.c.is_unread == sa.true())
     .values(is_unread=sa.false(), read_at=_NOW, updated_at=_NOW)
 )
 
 
-class Found(msgspec.Struct):
+class InboxSlice(msgspec.Struct):
     items: list[UserNotification]
     total: int
     unread: int
@@ -69,9 +70,9 @@ class Found(msgspec.Struct):
 
 
 async def store(ctx: Context, user_ids: Iterable[str], notification: Notification) -> list[str]:
-    """Tell these users; the ids of what they were told, in the order of the users."""
+    """Store the notification for these users; return its ids, in the order of the user ids."""
     stored = []
-    # In one order everywhere, so that two who tell several users never wait for each other.
+    # Always in the same order, to avoid deadlocks between transactions that notify several users.
     for user_id in sorted(set(user_ids)):
         now = ctx.now
         ((number,),) = await ctx.db.execute(
@@ -88,19 +89,30 @@ async def store(ctx: Context, user_ids: Iterable[str], notification: Notificatio
                 priority=notification.priority,
                 action_url=notification.action_url,
                 correlation_id=ctx.caller.correlation_id,
+                conversation_ids=stored_ids(ctx.caller.conversation_ids),
             )
         )
     await ctx.db.insert_many(stored)
-    _tell(ctx, [one.user_id for one in stored])
-    return [one.id for one in stored]
+    _wake_listeners(ctx, [notification.user_id for notification in stored])
+    return [notification.id for notification in stored]
 
 
-async def page(ctx: Context, query: NotificationQuery) -> Found:
-    """The newest first; how many there are is known without counting, except of one type."""
+async def find_inbox_referrers(_ctx: Context, _user_id: str) -> list[Referrer]:
+    """Return nothing: an inbox never blocks the deletion of its user."""
+    return []
+
+
+async def lock_inbox_of_user(ctx: Context, user_id: str) -> None:
+    """Lock the inbox of a user who is being deleted. Lock order: the inbox before the user."""
+    await ctx.db.rows(_LOCK_INBOX, of_user=user_id)
+
+
+async def page(ctx: Context, query: NotificationQuery) -> InboxSlice:
+    """Return a page, newest first. Totals come from the inbox row, except for a single type."""
     user_id, per_page = ctx.principal.id, min(query.per_page, MAX_PER_PAGE)
-    inbox = await find(ctx)
+    inbox = await find_inbox(ctx)
     wanted = {"of_user": user_id} | ({"of_type": query.type} if query.type is not None else {})
-    rows, count = _listed(query.read, has_type=query.type is not None)
+    rows, count = _list_statements(query.read, has_type=query.type is not None)
     if query.type is not None:
         total = int(await ctx.db.scalar(count, **wanted))
     else:
@@ -109,11 +121,11 @@ async def page(ctx: Context, query: NotificationQuery) -> Found:
     items = []
     if offset < total:
         items = await ctx.db.rows(rows, row_limit=per_page, row_offset=offset, **wanted)
-    return Found(items, total, inbox.unread, query.page, per_page)
+    return InboxSlice(items, total, inbox.unread, query.page, per_page)
 
 
 @functools.cache
-def _listed(
+def _list_statements(
     read: bool | None,
     *,
     has_type: bool,
@@ -131,13 +143,13 @@ def _listed(
         .offset(sa.bindparam("row_offset", type_=sa.BigInteger()))
     )
     count = sa.select(sa.func.count()).select_from(_notifications).where(*conditions)
-    return reading(UserNotification, rows), Statement(count)
+    return record_statement(UserNotification, rows), Statement(count)
 
 
-async def find(ctx: Context) -> Inbox:
-    """The caller's; an empty one for who was never told anything."""
-    found = await ctx.db.find(Inbox, user_id=ctx.principal.id)
-    return found or Inbox(user_id=ctx.principal.id)
+async def find_inbox(ctx: Context) -> Inbox:
+    """Return the caller's inbox, or an empty one."""
+    row = await ctx.db.find(Inbox, user_id=ctx.principal.id)
+    return row or Inbox(user_id=ctx.principal.id)
 
 
 async def find_own(ctx: Context, notification_id: str) -> UserNotification | None:
@@ -145,10 +157,10 @@ async def find_own(ctx: Context, notification_id: str) -> UserNotification | Non
 
 
 async def mark_read(ctx: Context, notification: UserNotification) -> UserNotification:
-    """Once: what was read stays read when it was."""
-    await _hold(ctx)
+    """Mark a notification as read; if it already is, its `read_at` stays."""
+    await _lock_inbox(ctx)
     if await ctx.db.execute(_MARK, notification_id=notification.id, now=ctx.now):
-        await _leave(ctx, read=1)
+        await _subtract_counts(ctx, read=1)
     marked = await find_own(ctx, notification.id)
     if marked is None:
         raise NotificationNotFound
@@ -156,17 +168,17 @@ async def mark_read(ctx: Context, notification: UserNotification) -> UserNotific
 
 
 async def mark_all_read(ctx: Context, wanted: ReadAll) -> int:
-    """How many that were; `before` is an instant up to which they are."""
-    given: dict[str, Any] = {}
+    """Mark notifications as read and return how many; `before` includes the instant itself."""
+    given: JsonObject = {}
     if wanted.type is not None:
         given["of_type"] = wanted.type
     if wanted.before is not None:
         given["before"] = read_instant("before", wanted.before)
-    await _hold(ctx)
+    await _lock_inbox(ctx)
     statement = _mark_all(has_type="of_type" in given, has_end="before" in given)
     marked = int(await ctx.db.execute(statement, of_user=ctx.principal.id, now=ctx.now, **given))
     if marked:
-        await _leave(ctx, read=marked)
+        await _subtract_counts(ctx, read=marked)
     return marked
 
 
@@ -185,28 +197,28 @@ def _mark_all(*, has_type: bool, has_end: bool) -> Statement[Any]:
 
 
 async def delete(ctx: Context, notification: UserNotification) -> None:
-    await _hold(ctx)
-    held = await find_own(ctx, notification.id)
-    if held is None:
+    await _lock_inbox(ctx)
+    owned = await find_own(ctx, notification.id)
+    if owned is None:
         raise NotificationNotFound
-    await ctx.db.delete(held)
-    await _leave(ctx, gone=1, read=int(held.is_unread))
+    await ctx.db.delete(owned)
+    await _subtract_counts(ctx, gone=1, read=int(owned.is_unread))
 
 
-async def _hold(ctx: Context) -> None:
-    """Whoever changes a user's notifications holds the inbox first, so that none waits for another's rows."""
+async def _lock_inbox(ctx: Context) -> None:
+    """Lock the inbox before its notifications, to avoid deadlocks."""
     await ctx.unit_of_work.begin()
-    await ctx.db.rows(_HOLD, of_user=ctx.principal.id)
+    await ctx.db.rows(_LOCK_INBOX, of_user=ctx.principal.id)
 
 
-async def _leave(ctx: Context, *, gone: int = 0, read: int = 0) -> None:
-    await ctx.db.execute(_LEAVE, of_user=ctx.principal.id, gone=gone, read=read, now=ctx.now)
-    _tell(ctx, [ctx.principal.id])
+async def _subtract_counts(ctx: Context, *, gone: int = 0, read: int = 0) -> None:
+    await ctx.db.execute(_SUBTRACT, of_user=ctx.principal.id, gone=gone, read=read, now=ctx.now)
+    _wake_listeners(ctx, [ctx.principal.id])
 
 
-def _tell(ctx: Context, user_ids: list[str]) -> None:
-    """Those who listen in this process hear of it at the commit, those elsewhere within a second."""
-    inboxes = ctx.adapter(LiveInboxes)
+def _wake_listeners(ctx: Context, user_ids: list[str]) -> None:
+    """Wake the listeners of this process at the commit; other processes poll within a second."""
+    inboxes = ctx.state(LiveInboxes)
 
     async def wake() -> None:
         inboxes.wake(user_ids)

@@ -1,34 +1,36 @@
-"""What happens by itself: what is old and read, or was sent long ago, goes."""
+"""Deletion of old notifications, delivery logs and totals."""
 
 from collections import defaultdict
-from typing import Any
 
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forget_everywhere, forgetting
 from retinue.kit.db.statements import Statement
-from retinue.kit.jobs.declare import NoPayload, job
+from retinue.kit.jobs.declare import implement, periodic
+from retinue.kit.purge import PURGE_BATCH_ROWS, purge_all_tenants, purge_statement
+from retinue.notifications.delivery.deliveries import MAX_CONCURRENT_PER_CHANNEL, deliver_notification
+from retinue.notifications.event_notifications import notify_of_event
+from retinue.notifications.job_kinds import DELIVER_NOTIFICATION, NOTIFY_OF_EVENT
 from retinue.notifications.models import (
     ChannelLogStatus,
     ChannelTotals,
+    DedupeKey,
     Delivery,
     Inbox,
-    SeenKey,
     UserNotification,
 )
-from retinue.notifications.recipients import DEDUPED_S
+from retinue.notifications.recipients import DEDUPE_WINDOW_SECONDS
 
 _DAY_S = 86_400
-READ_KEPT_DAYS = 90
-UNREAD_KEPT_DAYS = 365
-LOGS_KEPT_DAYS = 90
-TOTALS_KEPT_DAYS = 400
+READ_RETENTION_DAYS = 90
+UNREAD_RETENTION_DAYS = 365
+LOG_RETENTION_DAYS = 90
+TOTALS_RETENTION_DAYS = 400
 
-_notifications, _deliveries, _keys = UserNotification.__table__, Delivery.__table__, SeenKey.__table__
+_notifications, _deliveries, _keys = UserNotification.__table__, Delivery.__table__, DedupeKey.__table__
 _inboxes, _totals = Inbox.__table__, ChannelTotals.__table__
 
-_OLD: Statement[Any] = Statement(
+_EXPIRED = Statement(
     sa.select(
         _notifications.c.tenant_id,
         _notifications.c.id,
@@ -42,17 +44,17 @@ _OLD: Statement[Any] = Statement(
         ),
     )
     .order_by(_notifications.c.created_at)
-    .limit(AT_ONCE)
+    .limit(PURGE_BATCH_ROWS)
 )
-_HOLD: Statement[Any] = Statement(
+_LOCK_INBOX = Statement(
     sa.select(_inboxes.c.id).where(_inboxes.c.user_id == sa.bindparam("of_user")).with_for_update()
 )
-_FORGET: Statement[Any] = Statement(
+_DELETE_NOTIFICATION = Statement(
     sa.delete(_notifications)
     .where(_notifications.c.id == sa.bindparam("notification_id"))
     .returning(_notifications.c.is_unread)
 )
-_LEAVE: Statement[Any] = Statement(
+_SUBTRACT = Statement(
     sa.update(_inboxes)
     .where(_inboxes.c.user_id == sa.bindparam("of_user"))
     .values(
@@ -63,44 +65,63 @@ _LEAVE: Statement[Any] = Statement(
 )
 
 
-_FORGET_LOGS = forgetting(
+_DELETE_LOGS = purge_statement(
     _deliveries,
     _deliveries.c.created_at < sa.bindparam("before"),
     _deliveries.c.status != ChannelLogStatus.pending.value,
 )
-_FORGET_KEYS = forgetting(_keys, _keys.c.seen_at < sa.bindparam("before"))
-_FORGET_TOTALS = forgetting(_totals, _totals.c.bucket < sa.bindparam("before"))
+_DELETE_DEDUPE_KEYS = purge_statement(_keys, _keys.c.seen_at < sa.bindparam("before"))
+_DELETE_TOTALS = purge_statement(_totals, _totals.c.bucket < sa.bindparam("before"))
 
 
-@job(every_s=3600, timeout_s=1800, transactional=False)
-async def purge_notifications(ctx: Context, _payload: NoPayload) -> None:
-    """In small steps, so that nobody waits for it."""
-    while await _purge_some(ctx) == AT_ONCE:
+async def purge_notifications(ctx: Context) -> None:
+    """Delete old rows in small batches, to keep locks short."""
+    while await _purge_batch(ctx) == PURGE_BATCH_ROWS:
         pass
-    for statement, kept_s in (
-        (_FORGET_LOGS, LOGS_KEPT_DAYS * _DAY_S),
-        (_FORGET_KEYS, DEDUPED_S),
-        (_FORGET_TOTALS, TOTALS_KEPT_DAYS * _DAY_S),
+    for statement, retention_seconds in (
+        (_DELETE_LOGS, LOG_RETENTION_DAYS * _DAY_S),
+        (_DELETE_DEDUPE_KEYS, DEDUPE_WINDOW_SECONDS),
+        (_DELETE_TOTALS, TOTALS_RETENTION_DAYS * _DAY_S),
     ):
-        await forget_everywhere(ctx, statement, before=ctx.clock.ahead(-kept_s))
+        await purge_all_tenants(ctx, statement, before=ctx.clock.ahead(-retention_seconds))
 
 
-async def _purge_some(ctx: Context) -> int:
-    found = await ctx.system("what is old goes in every tenant").rows(
-        _OLD,
-        read_before=ctx.clock.ahead(-READ_KEPT_DAYS * _DAY_S),
-        before=ctx.clock.ahead(-UNREAD_KEPT_DAYS * _DAY_S),
+async def _purge_batch(ctx: Context) -> int:
+    rows = await ctx.system("old notifications of every tenant").rows(
+        _EXPIRED,
+        read_before=ctx.clock.ahead(-READ_RETENTION_DAYS * _DAY_S),
+        before=ctx.clock.ahead(-UNREAD_RETENTION_DAYS * _DAY_S),
     )
     by_user: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for tenant_id, id, user_id, _ in found:
+    for tenant_id, id, user_id, _ in rows:
         by_user[tenant_id, user_id].append(id)
     for (tenant_id, user_id), ids in by_user.items():
         async with ctx.unit() as unit:
-            unit.act_in(tenant_id)
+            unit.bind_tenant(tenant_id)
             await unit.unit_of_work.begin()
-            await unit.db.rows(_HOLD, of_user=user_id)
-            gone = [row[0] for id in ids for row in await unit.db.execute(_FORGET, notification_id=id)]
-            if gone:
-                unread = sum(map(bool, gone))
-                await unit.db.execute(_LEAVE, of_user=user_id, gone=len(gone), unread=unread)
-    return len(found)
+            await unit.db.rows(_LOCK_INBOX, of_user=user_id)
+            deleted = [
+                row[0]
+                for id in ids
+                for row in await unit.db.execute(_DELETE_NOTIFICATION, notification_id=id)
+            ]
+            if deleted:
+                unread = sum(map(bool, deleted))
+                await unit.db.execute(_SUBTRACT, of_user=user_id, gone=len(deleted), unread=unread)
+    return len(rows)
+
+
+JOBS = (
+    periodic(
+        "notifications.purge",
+        purge_notifications,
+        every_s=3600,
+        timeout_s=1800,
+        transactional=False,
+        aliases=("purge_notifications",),
+    ),
+    implement(NOTIFY_OF_EVENT, notify_of_event),
+    implement(
+        DELIVER_NOTIFICATION, deliver_notification, transactional=False, per_lane=MAX_CONCURRENT_PER_CHANNEL
+    ),
+)

@@ -1,5 +1,5 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import sqlalchemy as sa
@@ -8,6 +8,7 @@ from retinue.credentials.models import Credential
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import Ref, TenantRecord, index_where, table
+from retinue.kit.json_types import JsonObject
 from retinue.users.models import User
 
 
@@ -25,16 +26,16 @@ class ChannelType(StrEnum):
     indexes=[("tenant_id", "type", "priority", "created_at"), ("tenant_id", "credential_id")],
 )
 class Channel(TenantRecord, kw_only=True):
-    """A way out for notifications: a provider and how to use it.
+    """A configured provider for notifications.
 
-    `config` is what may be shown; `secrets` is the rest of it, entered for `destination`, unless a credential
-    of the vault stands in for it. Of one type, the channel with the lowest `priority` comes first.
+    `config` may be shown. `secrets` are sealed and bound to `destination`, unless a credential replaces them.
+    Among channels of one type, the lowest `priority` is used first.
     """
 
     name: str
     type: ChannelType
     provider: str
-    config: dict[str, Any]
+    config: JsonObject
     secrets: Sealed | None = None
     secret_keys: list[str]
     credential_id: Annotated[str, Ref(Credential)] | None = None
@@ -52,20 +53,20 @@ class ChannelLogStatus(StrEnum):
     failed = "failed"
 
 
-class Content(msgspec.Struct, kw_only=True):
-    """What is sent, for whichever kind of provider; it is forgotten once it was."""
+class DeliveryContent(msgspec.Struct, kw_only=True):
+    """The content for any kind of provider; it is deleted once the delivery ends."""
 
     text: str
     html: str | None = None
-    data: dict[str, Any] = {}
+    data: JsonObject = {}
 
 
 @table(
     "notification_deliveries",
     prefix="ndl",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[("tenant_id", "channel_id", "created_at"), ("created_at",)],
-    # Named by hand: PostgreSQL would cut off the end of the usual name.
+    # An explicit name: PostgreSQL would truncate the default one.
     extra=lambda made: sa.Index(
         "ix_notification_deliveries_status",
         made.c.tenant_id,
@@ -75,10 +76,10 @@ class Content(msgspec.Struct, kw_only=True):
     ),
 )
 class Delivery(TenantRecord, kw_only=True):
-    """One notification on its way through one channel, and the channel's log of it.
+    """A notification sent through one channel, and its entry in the channel's log.
 
-    One that may `fall_back` is tried by the next channel of the type when its own gives up; `tried` are the
-    channels that did. Its time is counted in the `bucket` of the statistics in which it was asked for.
+    With `may_fall_back`, the next channel of the type tries when this one gives up; `tried` lists those that
+    did. `bucket` is the statistics hour of its creation.
     """
 
     channel_id: Annotated[str, Ref(Channel, cascade=True)]
@@ -87,7 +88,7 @@ class Delivery(TenantRecord, kw_only=True):
     subject: str
     recipient: str
     user_id: str | None = None
-    content: Content | None = None
+    content: DeliveryContent | None = None
     may_fall_back: bool = False
     tried: list[str]
     fallback_of: str | None = None
@@ -98,6 +99,8 @@ class Delivery(TenantRecord, kw_only=True):
     error: str | None = None
     bucket: str
     completed_at: Instant | None = None
+    conversation_ids: list[str] | None = None
+    """The conversations it quotes (ADR 21)."""
 
 
 @table(
@@ -107,10 +110,10 @@ class Delivery(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "bucket")],
 )
 class ChannelTotals(TenantRecord, kw_only=True):
-    """What one channel was given within one hour, and what became of it; it outlives channel and log.
+    """The hourly totals of a channel. They outlive the channel and its log.
 
-    `delivered` and `failed` are counted in the hour in which the delivery was asked for, so what is missing
-    from `accepted` is pending.
+    `delivered` and `failed` count in the hour in which the delivery was created, so `accepted` minus both is
+    the number pending.
     """
 
     channel_id: str
@@ -133,25 +136,27 @@ class Priority(StrEnum):
 @table(
     "user_notifications",
     prefix="ntf",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "user_id", "number")],
     indexes=[("tenant_id", "user_id", "type", "number"), ("created_at",)],
     extra=index_where("is_unread", "tenant_id", "user_id", "number"),
 )
 class UserNotification(TenantRecord, kw_only=True):
-    """Something a user was told; `number` counts what this user was told, without gaps and in order."""
+    """A notification of a user; `number` counts the user's notifications in order and without gaps."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     number: int
     type: str
     title: str
     message: str
-    data: dict[str, Any]
+    data: JsonObject
     priority: Priority = Priority.normal
     action_url: str | None = None
     correlation_id: str = ""
     is_unread: bool = True
     read_at: Instant | None = None
+    conversation_ids: list[str] | None = None
+    """The conversations it quotes (ADR 21)."""
 
     @property
     def read(self) -> bool:
@@ -160,9 +165,9 @@ class UserNotification(TenantRecord, kw_only=True):
 
 @table("notification_inboxes", prefix="nbx", unique=[("tenant_id", "user_id")], indexes=[("updated_at",)])
 class Inbox(TenantRecord, kw_only=True):
-    """How many notifications a user has, so that nobody counts them; `version` moves with every change.
+    """The counts of a user's notifications, so that nobody counts rows; every change increments `version`.
 
-    Whoever changes a user's notifications holds this row, so their numbers become visible in order.
+    Writers of a user's notifications lock this row, so that numbers become visible in order.
     """
 
     user_id: Annotated[str, Ref(User, cascade=True)]
@@ -173,7 +178,7 @@ class Inbox(TenantRecord, kw_only=True):
 
 
 class Ways(msgspec.Struct, kw_only=True):
-    """By which ways a user hears of one type of notification."""
+    """The channels by which a user receives one type of notification."""
 
     in_app: bool = True
     email: bool = False
@@ -182,15 +187,15 @@ class Ways(msgspec.Struct, kw_only=True):
 
 @table("notification_preferences", prefix="npr", unique=[("tenant_id", "user_id")])
 class Preferences(TenantRecord, kw_only=True):
-    """What a user chose; every other type is as the defaults say."""
+    """A user's own choices; types without one use the defaults."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     ways: dict[str, Ways]
 
 
 @table("notification_keys", prefix="nky", unique=[("tenant_id", "user_id", "key")], indexes=[("seen_at",)])
-class SeenKey(TenantRecord, kw_only=True):
-    """That a user was told something under this key, so that it is not said again for a day."""
+class DedupeKey(TenantRecord, kw_only=True):
+    """Records that a user was notified under this key, which suppresses repeats for a day."""
 
     user_id: Annotated[str, Ref(User, cascade=True)]
     key: str

@@ -1,4 +1,4 @@
-"""Who is told: users by their id, by their role, or everyone; each of them once, and not twice the same."""
+"""Resolution of recipients: by id, by role or everyone, each user once, with deduplication."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,24 +8,25 @@ from sqlalchemy.dialects import postgresql
 
 from retinue.access.models import Role
 from retinue.kit.context import Context
-from retinue.kit.db.statements import Statement, reading
+from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.errors import Invalid
 from retinue.kit.ids import new_id
-from retinue.notifications.models import SeenKey
-from retinue.notifications.schemas import MOST_RECIPIENTS
-from retinue.notifications.words import Recipients
-from retinue.users.models import User, UserStatus
+from retinue.notifications.models import DedupeKey
+from retinue.notifications.notification import Recipients
+from retinue.notifications.schemas import MAX_RECIPIENTS
+from retinue.users.admission import admitted_users
+from retinue.users.models import User
 
 ADMINISTRATORS = (Role.tenant_admin, Role.super_admin)
-DEDUPED_S = 24 * 3600
+DEDUPE_WINDOW_SECONDS = 24 * 3600
 
-_users, _keys = User.__table__, SeenKey.__table__
+_users, _keys = User.__table__, DedupeKey.__table__
 
 
-def _see() -> Statement[Any]:
+def _claim_key_statement() -> Statement[Any]:
     given = {
         name: sa.bindparam(name, type_=_keys.c[name].type)
-        for name in SeenKey.__struct_fields__
+        for name in DedupeKey.__struct_fields__
         if name != "tenant_id"
     }
     insert = postgresql.insert(_keys).values(given)
@@ -39,11 +40,11 @@ def _see() -> Statement[Any]:
     )
 
 
-_SEE = _see()
+_CLAIM_KEY = _claim_key_statement()
 
 
-async def resolve(ctx: Context, recipients: Recipients) -> list[User]:
-    """The active ones of them, in the order of their ids."""
+async def resolve_users(ctx: Context, recipients: Recipients) -> list[User]:
+    """Return the active, admitted users among the recipients, ordered by id."""
     wanted: list[Any] = []
     if recipients.user_ids:
         wanted.append(_users.c.id.in_([sa.literal(id) for id in sorted(set(recipients.user_ids))]))
@@ -55,19 +56,19 @@ async def resolve(ctx: Context, recipients: Recipients) -> list[User]:
         return []
     source = (
         sa.select(_users)
-        .where(sa.or_(*wanted), _users.c.status == UserStatus.active.value)
+        .where(sa.or_(*wanted), admitted_users(ctx.settings))
         .order_by(_users.c.id)
-        .limit(MOST_RECIPIENTS + 1)
+        .limit(MAX_RECIPIENTS + 1)
     )
-    found = await ctx.db.rows(reading(User, source))
-    if len(found) > MOST_RECIPIENTS:
+    users = await ctx.db.rows(record_statement(User, source))
+    if len(users) > MAX_RECIPIENTS:
         field = "all" if recipients.is_everyone else "roles"
-        raise Invalid({field: f"are more than {MOST_RECIPIENTS} users; name them in several requests"})
-    return found
+        raise Invalid({field: f"must be at most {MAX_RECIPIENTS} users; split them over several requests"})
+    return users
 
 
 async def require_users(ctx: Context, user_ids: Sequence[str], field: str) -> None:
-    """Refuse ids that name nobody of the tenant."""
+    """Refuse ids that are not users of the tenant."""
     if not user_ids:
         return
     wanted: Statement[Any] = Statement(
@@ -78,14 +79,16 @@ async def require_users(ctx: Context, user_ids: Sequence[str], field: str) -> No
         raise Invalid({field: "there is no such user: " + ", ".join(sorted(set(user_ids) - known)[:5])})
 
 
-async def not_told_yet(ctx: Context, users: list[User], key: str) -> list[User]:
-    """Those whom nobody told anything under this key within a day; from now on they count as told."""
+async def claim_dedupe_key(ctx: Context, users: list[User], key: str) -> list[User]:
+    """Return the users not notified under this key within a day, and record them as notified."""
     if not key:
         return users
     new = []
     for user in users:
         now = ctx.now
-        seen = {"id": new_id(SeenKey.__prefix__), "created_at": now, "updated_at": now, "seen_at": now}
-        if await ctx.db.execute(_SEE, **seen, user_id=user.id, key=key, long_ago=ctx.clock.ahead(-DEDUPED_S)):
+        seen = {"id": new_id(DedupeKey.__prefix__), "created_at": now, "updated_at": now, "seen_at": now}
+        if await ctx.db.execute(
+            _CLAIM_KEY, **seen, user_id=user.id, key=key, long_ago=ctx.clock.ahead(-DEDUPE_WINDOW_SECONDS)
+        ):
             new.append(user)
     return new

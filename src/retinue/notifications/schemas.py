@@ -3,29 +3,57 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.access.models import Role
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery
-from retinue.kit.schemas import Name, Schema
-from retinue.notifications.models import ChannelLogStatus, ChannelType, Priority, UserNotification, Ways
-from retinue.notifications.words import LONGEST_MESSAGE, LONGEST_TITLE, AcceptedDelivery
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.messages import PatternMessage
+from retinue.notifications.models import (
+    ChannelLogStatus,
+    ChannelType,
+    Delivery,
+    Priority,
+    UserNotification,
+    Ways,
+)
+from retinue.notifications.notification import (
+    MAX_MESSAGE_LENGTH,
+    MAX_TITLE_LENGTH,
+    AcceptedDelivery,
+    SkippedChannel,
+)
 
 Period = Literal["24h", "7d", "30d", "90d"]
 
-MOST_RECIPIENTS = 1000
+MAX_RECIPIENTS = 1000
 
-# One line that one can see: a title becomes the subject of mails. Its blanks are spelled out, as in `Name`.
+# One visible line: a title becomes the subject of mails. Blanks are spelled out, as in `Name`.
 _BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 _ONE_LINE = rf"^[^{_BREAKS}]*[^\s{_BREAKS}\ufeff][^{_BREAKS}]*$(?!\n)"
-Title = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE, pattern=_ONE_LINE)]
-Text = Annotated[str, Meta(max_length=LONGEST_MESSAGE)]
-Type = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_.]{0,63}$(?!\n)")]
+Title = Annotated[
+    str,
+    Meta(min_length=1, max_length=MAX_TITLE_LENGTH, pattern=_ONE_LINE),
+    PatternMessage("must be one line and not blank"),
+]
+Text = Annotated[str, Meta(max_length=MAX_MESSAGE_LENGTH)]
+Type = Annotated[
+    str,
+    Meta(pattern=r"^[a-z][a-z0-9_.]{0,63}$(?!\n)"),
+    PatternMessage(
+        "must be at most 64 lowercase letters, digits, dots or underscores, beginning with a letter"
+    ),
+]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
 Order = Annotated[int, Meta(ge=0, le=1_000_000)]
-# A page of ours or of someone else's, and nothing a browser would run.
-Address = Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|/)[^\s\x00-\x1f\x7f]*$(?!\n)")]
+# A path or a web URL; schemes that a browser would execute are excluded.
+Address = Annotated[
+    str,
+    Meta(max_length=2048, pattern=r"^(https?://|/)[^\s\x00-\x1f\x7f]*$(?!\n)"),
+    PatternMessage("must be a URL that begins with https://, http:// or /"),
+]
 
 
 class ConfigKeyOut(Schema, kw_only=True, omit_defaults=True):
-    """`secret` is there only where it is true; so are what else is known of the key."""
+    """`secret` is present only if it is true; `default` and `choices` only where the key has them."""
 
     type: str
     required: bool
@@ -60,9 +88,9 @@ class ChannelList(Schema, kw_only=True):
 
 
 class ChannelOut(ChannelSummary, kw_only=True):
-    """Of secret values of `config` only is shown that they are there."""
+    """Secret values of `config` are masked."""
 
-    config: dict[str, Any]
+    config: JsonObject
     priority: int
     last_used_at: str | None
     last_error: str | None
@@ -75,30 +103,30 @@ class ChannelFilter(Schema, kw_only=True):
 
 
 class ChannelCreate(Schema, kw_only=True):
-    """Of the type `in_app` neither a provider nor a config is needed."""
+    """`provider` and `config` are required unless the type is `in_app`."""
 
     name: Name
     type: ChannelType
     provider: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
-    config: dict[str, Any] | None = None
+    config: JsonObject | None = None
     active: bool = True
     priority: Order = 0
 
 
 class ChannelUpdate(Schema, kw_only=True):
-    """`config` is merged by key: the mask leaves a secret as it is, null removes a key."""
+    """`config` is merged by key: the mask keeps a secret, null removes a key."""
 
     name: Name | UnsetType = UNSET
     type: ChannelType | UnsetType = UNSET
     provider: Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType = UNSET
-    config: dict[str, Any] | UnsetType = UNSET
+    config: JsonObject | UnsetType = UNSET
     active: bool | UnsetType = UNSET
     priority: Order | UnsetType = UNSET
 
 
-class ChannelRevealed(Schema, kw_only=True):
+class ChannelRevealedOut(Schema, kw_only=True):
     id: str
-    config: dict[str, Any]
+    config: JsonObject
 
 
 class ChannelTested(Schema, kw_only=True):
@@ -112,12 +140,16 @@ class ChannelLogQuery(PageQuery, kw_only=True):
 
 
 class ChannelLogOut(Schema, kw_only=True):
-    """`error` is what the provider said last; `fallback_of` is the entry of the channel that gave up."""
+    """`error` is the provider's last error; `fallback_of` is the entry of the channel that gave up.
+
+    `redacted` is true if subject and error were removed because they quote a conversation the caller may not
+    read.
+    """
 
     id: str
     channel_id: str
     status: ChannelLogStatus
-    subject: str
+    subject: str | None
     recipient: str
     delivery_time_ms: int | None
     type: str
@@ -128,6 +160,13 @@ class ChannelLogOut(Schema, kw_only=True):
     is_test: bool
     created_at: str
     completed_at: str | None
+    redacted: bool | UnsetType = UNSET
+
+    @classmethod
+    def shown(cls, delivery: Delivery, *, is_readable: bool) -> "ChannelLogOut":
+        if is_readable:
+            return cls.of(delivery, redacted=UNSET)
+        return cls.of(delivery, subject=None, error=None, redacted=True)
 
 
 class ChannelLogPage(Schema, kw_only=True):
@@ -142,7 +181,7 @@ class PeriodQuery(Schema, kw_only=True):
 
 
 class DeliveryCounts(Schema, kw_only=True):
-    """`success_rate` is in percent of what has ended."""
+    """`success_rate` is a percentage of the deliveries that have ended."""
 
     total_sent: int
     delivered: int
@@ -188,17 +227,26 @@ class ChannelBreakdown(Schema, kw_only=True):
 
 
 class NotificationOut(Schema, kw_only=True):
+    """`redacted` is true if the text was removed: it quotes a conversation the user may not read."""
+
     id: str
     type: str
-    title: str
-    message: str
+    title: str | None
+    message: str | None
     read: bool
-    data: dict[str, Any]
+    data: JsonObject
     read_at: str | None
     priority: Priority
     action_url: str | None
     correlation_id: str
+    redacted: bool | UnsetType = UNSET
     created_at: str
+
+    @classmethod
+    def shown(cls, notification: UserNotification, *, is_readable: bool) -> "NotificationOut":
+        if is_readable:
+            return cls.of(notification, redacted=UNSET)
+        return cls.of(notification, title=None, message=None, data={}, action_url=None, redacted=True)
 
 
 class NotificationPage(Schema, kw_only=True):
@@ -207,10 +255,6 @@ class NotificationPage(Schema, kw_only=True):
     unread: int
     page: int
     per_page: int
-
-    @classmethod
-    def shown(cls, found: Any) -> "NotificationPage":
-        return cls.of(found, data=[NotificationOut.of(item) for item in found.items])
 
 
 class NotificationQuery(PageQuery, kw_only=True):
@@ -233,7 +277,7 @@ class MarkedRead(Schema, kw_only=True):
 
 
 class ReadAll(Schema, kw_only=True):
-    """Everything, or only one type, or only what is not newer than an instant."""
+    """Without `type` and `before`, all notifications are marked."""
 
     type: Type | None = None
     before: Annotated[str, Meta(max_length=40)] | None = None
@@ -271,15 +315,15 @@ class NotificationTested(Schema, kw_only=True):
 
 
 class NotificationSend(Schema, kw_only=True):
-    """To users, to everyone with a role, or to all; `channels` are types or ids, else preferences decide."""
+    """`channels` are channel types or ids; without them, the users' preferences decide."""
 
     type: Type = "manual"
     title: Title
     message: Text = ""
-    data: dict[str, Any] = {}
+    data: JsonObject = {}
     priority: Priority = Priority.normal
     action_url: Address | None = None
-    user_ids: Annotated[list[Id], Meta(max_length=MOST_RECIPIENTS)] = []
+    user_ids: Annotated[list[Id], Meta(max_length=MAX_RECIPIENTS)] = []
     roles: Annotated[list[Role], Meta(max_length=20)] = []
     all: bool = False
     channels: Annotated[list[Id], Meta(max_length=20)] = []
@@ -287,8 +331,12 @@ class NotificationSend(Schema, kw_only=True):
 
 
 class NotificationsSent(Schema, kw_only=True):
-    """`created` counts what users find in their lists; each delivery has an entry in its channel's log."""
+    """`created` counts in-app notifications; each delivery has an entry in its channel's log.
+
+    `skipped` lists chosen channel types to which nothing was sent, with the reason.
+    """
 
     created: int
     notification_ids: list[str]
     deliveries: list[AcceptedDelivery]
+    skipped: list[SkippedChannel]

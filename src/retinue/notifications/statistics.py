@@ -1,4 +1,4 @@
-"""What the channels delivered, from the totals that are kept of each hour."""
+"""Delivery statistics from the hourly totals of the channels."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import sqlalchemy as sa
 
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
-from retinue.notifications.counting import bucket_of
+from retinue.kit.json_types import JsonObject
+from retinue.notifications.delivery.totals import bucket_of
 from retinue.notifications.models import Channel, ChannelTotals, ChannelType
 from retinue.notifications.queries import count_channels
 from retinue.notifications.schemas import (
@@ -29,19 +30,19 @@ _SUMS = tuple(
 )
 _recent = _totals.c.bucket >= sa.bindparam("since")
 _day = sa.func.substr(_totals.c.bucket, 1, _DAY)
-_OF_ONE: Statement[Any] = Statement(
+_OF_ONE = Statement(
     sa.select(*_SUMS, sa.func.max(_totals.c.last_delivery_at)).where(
         _totals.c.channel_id == sa.bindparam("channel_id"), _recent
     )
 )
-_OF_ALL: Statement[Any] = Statement(sa.select(*_SUMS).where(_recent), heavy=True)
+_OF_ALL = Statement(sa.select(*_SUMS).where(_recent), heavy=True)
 _BY: dict[str, Statement[Any]] = {
     name: Statement(sa.select(column, *_SUMS).where(_recent).group_by(column).order_by(column), heavy=True)
     for name, column in {"type": _totals.c.type, "provider": _totals.c.provider, "day": _day}.items()
 }
 
 
-async def of_channel(ctx: Context, channel: Channel, period: Period) -> ChannelStats:
+async def load_channel_stats(ctx: Context, channel: Channel, period: Period) -> ChannelStats:
     row = await ctx.db.first(_OF_ONE, channel_id=channel.id, since=_since(ctx, period))
     assert row is not None
     *sums, last_delivery_at = row
@@ -54,7 +55,7 @@ async def of_channel(ctx: Context, channel: Channel, period: Period) -> ChannelS
     )
 
 
-async def of_all(ctx: Context, period: Period) -> AllChannelStats:
+async def load_all_stats(ctx: Context, period: Period) -> AllChannelStats:
     row = await ctx.db.first(_OF_ALL, since=_since(ctx, period))
     assert row is not None
     total, active = await count_channels(ctx)
@@ -68,29 +69,29 @@ async def of_all(ctx: Context, period: Period) -> AllChannelStats:
     )
 
 
-async def breakdown(ctx: Context, period: Period) -> ChannelBreakdown:
+async def load_breakdown(ctx: Context, period: Period) -> ChannelBreakdown:
     since = _since(ctx, period)
-    found = {name: await ctx.db.rows(statement, since=since) for name, statement in _BY.items()}
+    rows = {name: await ctx.db.rows(statement, since=since) for name, statement in _BY.items()}
     return ChannelBreakdown(
         period=period,
-        by_type=[DeliveriesOfType(type=ChannelType(row[0]), **_counts(row[1:])) for row in found["type"]],
-        by_provider=[DeliveriesOfProvider(provider=row[0], **_counts(row[1:])) for row in found["provider"]],
+        by_type=[DeliveriesOfType(type=ChannelType(row[0]), **_counts(row[1:])) for row in rows["type"]],
+        by_provider=[DeliveriesOfProvider(provider=row[0], **_counts(row[1:])) for row in rows["provider"]],
         by_period=[
             DeliveriesOfDay(date=row[0], total_sent=int(row[1]), delivered=int(row[2]), failed=int(row[3]))
-            for row in found["day"]
+            for row in rows["day"]
         ],
     )
 
 
 def _since(ctx: Context, period: Period) -> str:
-    """The hour from which on is counted; of periods of days, the first one counts whole."""
+    """Return the first hour counted; periods of days begin with a whole day."""
     start = ctx.clock.ahead(-_HOURS[period] * 3600)
     return bucket_of(start) if period == "24h" else start[:_DAY]
 
 
-def _counts(sums: Any) -> dict[str, Any]:
-    """PostgreSQL adds whole numbers up to a decimal."""
-    accepted, delivered, failed, time_ms = (int(one) for one in sums)
+def _counts(sums: Any) -> JsonObject:
+    """Return the figures as integers: PostgreSQL sums integers to decimals."""
+    accepted, delivered, failed, time_ms = map(int, sums)
     ended = delivered + failed
     return {
         "total_sent": accepted,
@@ -102,5 +103,5 @@ def _counts(sums: Any) -> dict[str, Any]:
 
 
 def _pending(sums: Any) -> int:
-    accepted, delivered, failed, _ = (int(one) for one in sums)
+    accepted, delivered, failed, _ = map(int, sums)
     return max(0, accepted - delivered - failed)

@@ -1,4 +1,4 @@
-"""Where each provider is reached, and what a key needs for it."""
+"""Addresses of the providers, and what a key needs for each."""
 
 from retinue.adapters.llm import PROFILES
 from retinue.credentials.destinations import origin_of
@@ -7,17 +7,22 @@ from retinue.kit.errors import Invalid
 from retinue.providers.models import ProviderKey, ProviderName
 
 
-def origin_for(provider: ProviderName, base_url: str | None) -> str:
-    """Scheme, host and port of where calls go; nothing for the embedded model, which calls nobody."""
+def address_of(provider: ProviderName, base_url: str | None) -> str:
+    """Return the base URL for calls: the key's own, else the provider's; empty for the embedded models."""
     profile = PROFILES.get(provider)
-    own = profile.base_url if profile else None
-    return origin_of(base_url or own or "")
+    default_url = profile.base_url if profile else None
+    return base_url or default_url or ""
+
+
+def origin_for(provider: ProviderName, base_url: str | None) -> str:
+    """Return the origin that calls go to; empty for the embedded models, which call nobody."""
+    return origin_of(address_of(provider, base_url))
 
 
 def read_base_url(base_url: str) -> str:
-    """A base URL in the form in which it is kept.
+    """Return a base URL in its stored form.
 
-    Only its text is checked: whether calls may go there is for the operator to say, who may yet allow it.
+    Only the syntax is checked here: the operator's network rules apply when it is called.
     """
     try:
         read_destination(base_url)
@@ -29,25 +34,25 @@ def read_base_url(base_url: str) -> str:
 
 
 def require_complete(provider: ProviderName, *, base_url: str | None, has_secret: bool) -> None:
-    """Refuse a key that lacks what its provider needs, or has what the embedded model has no use for."""
-    found: dict[str, str] = {}
+    """Raise if a key lacks what its provider needs, or has what the embedded models do not use."""
+    problems: dict[str, str] = {}
     profile = PROFILES.get(provider)
     if profile is None:
         if base_url:
-            found["base_url"] = f"the provider {provider} has no address"
+            problems["base_url"] = f"must be empty for the provider {provider}"
         if has_secret:
-            found["api_key"] = f"the provider {provider} needs no key"
+            problems["api_key"] = f"must be empty for the provider {provider}"
     else:
         if not (base_url or profile.base_url):
-            found["base_url"] = f"is required for the provider {provider}"
+            problems["base_url"] = f"is required for the provider {provider}"
         if profile.needs_key and not has_secret:
-            found["api_key"] = f"is required for the provider {provider}, or a credential_id instead"
-    if found:
-        raise Invalid(found)
+            problems["api_key"] = f"is required for the provider {provider}, unless credential_id is given"
+    if problems:
+        raise Invalid(problems)
 
 
 def is_usable(key: ProviderKey) -> bool:
-    """Whether there is something to ask, and what it takes to ask it."""
+    """Return whether the key's provider can be called with what the key has."""
     profile = PROFILES.get(key.provider)
     if profile is None:
         return False

@@ -1,19 +1,24 @@
-"""The models of the instance: those everyone knows, those that keys were found to offer, and who answers."""
+"""The model catalogue: well-known models, models offered by keys, and their availability."""
+
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from retinue.adapters.embedded.models import EmbeddedModels, LocalModel
 from retinue.adapters.llm.catalogue import KNOWN_MODELS, find_known_model, known_models
+from retinue.adapters.llm.local_servers import DiscoveredServer, LocalServers, canonical_base_url
+from retinue.credentials.destinations import origin_of
 from retinue.kit.context import Context
-from retinue.providers.addresses import is_usable
+from retinue.providers.addresses import address_of, is_usable
 from retinue.providers.models import ProviderKey, ProviderName
 from retinue.providers.schemas import ModelOut
 
-Offers = list[tuple[ProviderKey, frozenset[str]]]
+FOUND_SERVER = "found_server"
+KeyOffers = list[tuple[ProviderKey, frozenset[str]]]
 
 
 class _EmbeddedModel(Struct, frozen=True):
-    """A model of this machine; it costs nothing but the machine."""
+    """An embedded model, which runs on this machine and is free of charge."""
 
     name: str
     context_window: int | None
@@ -25,7 +30,7 @@ class _EmbeddedModel(Struct, frozen=True):
 
 
 class _UnknownModel(Struct, frozen=True):
-    """A model of which nothing but the name is known."""
+    """A model known only by its name."""
 
     name: str
     context_window: None = None
@@ -36,25 +41,50 @@ class _UnknownModel(Struct, frozen=True):
     output_price_per_mtok: None = None
 
 
-def offered(key: ProviderKey) -> frozenset[str]:
-    """The models a key serves: as its owner says, else as its provider told, else as everyone knows."""
+def models_of_key(key: ProviderKey) -> frozenset[str]:
+    """Return the models a key serves: as configured, else as its provider listed, else well-known ones."""
     if key.models is not None:
         return frozenset(key.models)
     return frozenset(key.found_models or (model.id for model in known_models(key.provider)))
 
 
-async def models(ctx: Context) -> list[ModelOut]:
-    """Every model of the tenant's keys, every known and every embedded one, in the order of their ids."""
-    offers: dict[str, Offers] = {}
-    for key in await ctx.db.all(ProviderKey):
+async def all_models(ctx: Context) -> list[ModelOut]:
+    """Return all models of the tenant's keys, well-known and embedded ones, ordered by id.
+
+    Callers who may add keys also see the models of servers found on a developer's machine that no key uses
+    yet.
+    """
+    servers = await ctx.adapter(LocalServers).found() if ctx.principal.may("api_keys:write") else ()
+    offers: dict[str, KeyOffers] = {}
+    keys = await ctx.db.all(ProviderKey)
+    for key in keys:
         if key.provider is not ProviderName.local:
-            offers.setdefault(key.provider, []).append((key, offered(key)))
+            offers.setdefault(key.provider, []).append((key, models_of_key(key)))
     names = {(model.provider, model.id) for model in KNOWN_MODELS}
-    names |= {(provider, name) for provider in offers for _, found in offers[provider] for name in found}
+    names |= {(provider, name) for provider in offers for _, offered in offers[provider] for name in offered}
     shown = [_shown(provider, name, offers.get(provider, [])) for provider, name in names]
     embedded = ctx.adapter(EmbeddedModels)
     shown += [_shown_embedded(model, embedded.obstacle(model)) for model in embedded.known()]
-    return sorted(shown, key=lambda model: model.id)
+    listed = {model.id: model for model in [*_shown_found(servers, keys), *shown]}
+    return sorted(listed.values(), key=lambda model: model.id)
+
+
+def _shown_found(servers: Iterable[DiscoveredServer], keys: Iterable[ProviderKey]) -> list[ModelOut]:
+    """Return the models of discovered servers that no key uses; a key for `base_url` makes them usable."""
+    reached = {origin_of(canonical_base_url(address_of(key.provider, key.base_url))) for key in keys}
+    return [
+        ModelOut.of(
+            _UnknownModel(name),
+            id=f"{server.provider}/{name}",
+            provider=ProviderName(server.provider),
+            available=False,
+            reason=FOUND_SERVER,
+            base_url=server.base_url,
+        )
+        for server in servers
+        if origin_of(server.base_url) not in reached
+        for name in server.models
+    ]
 
 
 def _shown_embedded(model: LocalModel, obstacle: str | None) -> ModelOut:
@@ -65,10 +95,11 @@ def _shown_embedded(model: LocalModel, obstacle: str | None) -> ModelOut:
         provider=ProviderName.local,
         available=obstacle is None,
         reason=obstacle,
+        base_url=None,
     )
 
 
-def _shown(provider: str, name: str, offers: Offers) -> ModelOut:
+def _shown(provider: str, name: str, offers: KeyOffers) -> ModelOut:
     reason = _obstacle(provider, name, offers)
     return ModelOut.of(
         find_known_model(provider, name) or _UnknownModel(name),
@@ -76,17 +107,18 @@ def _shown(provider: str, name: str, offers: Offers) -> ModelOut:
         provider=ProviderName(provider),
         available=reason is None,
         reason=reason,
+        base_url=None,
     )
 
 
-def _obstacle(provider: str, name: str, offers: Offers) -> str | None:
-    """Why nobody can answer as this model."""
+def _obstacle(provider: str, name: str, offers: KeyOffers) -> str | None:
+    """Return why the model is unavailable, or None."""
     if not offers:
         return f"no key for {provider}"
-    active = [(key, found) for key, found in offers if key.is_active and is_usable(key)]
+    active = [(key, offered) for key, offered in offers if key.is_active and is_usable(key)]
     if not active:
         return f"no active key for {provider}"
-    serving = [key for key, found in active if name in found]
+    serving = [key for key, offered in active if name in offered]
     if not serving:
         return f"no key for {provider} offers it"
     if not any(key.is_valid for key in serving):

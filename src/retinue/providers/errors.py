@@ -1,5 +1,5 @@
+from retinue.kit.context.references import Referrer
 from retinue.kit.errors import Conflict, RetinueError
-from retinue.kit.references import Referrer
 
 
 class ApiKeyNotFound(RetinueError):
@@ -9,15 +9,15 @@ class ApiKeyNotFound(RetinueError):
 
 
 class ApiKeyInUse(Conflict):
-    """This provider key is the last one for a model in use; delete it with force=true."""
+    """This is the last provider key for a model in use. Delete it with force=true."""
 
     code = "api_key_in_use"
 
     def __init__(self, users: dict[str, list[Referrer]]) -> None:
-        super().__init__(details={kind: list(found) for kind, found in users.items()})
+        super().__init__(details={kind: list(referrers) for kind, referrers in users.items()})
 
 
 class ModelNotConfigured(RetinueError):
-    """No provider key serves this model."""
+    """The model is not configured. Add a provider key or choose one of the available models."""
 
     status, code = 422, "model_not_configured"

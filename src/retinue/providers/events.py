@@ -4,7 +4,7 @@ _EXAMPLE = {"api_key_id": "pak_…", "name": "Production", "provider": "openai"}
 
 
 class ApiKeyEvent(Event, kw_only=True):
-    """The name is stored with the event: it is shown after the key is gone."""
+    """The name is stored with the event, so that it can be shown after the key is deleted."""
 
     api_key_id: str
     name: str
@@ -13,7 +13,7 @@ class ApiKeyEvent(Event, kw_only=True):
 
 @event("system.api_key.created", subject="api_key_id", audited=True, example=_EXAMPLE)
 class ApiKeyCreated(ApiKeyEvent, kw_only=True):
-    """A key of a model provider was added."""
+    """A provider key was added."""
 
 
 @event(
@@ -23,7 +23,7 @@ class ApiKeyCreated(ApiKeyEvent, kw_only=True):
     example={**_EXAMPLE, "changed": ["base_url"], "destination": "https://api.openai.com"},
 )
 class ApiKeyUpdated(ApiKeyEvent, kw_only=True):
-    """A key of a model provider was changed; `destination` is where its secret may be sent."""
+    """A provider key was changed; `destination` is where its secret may be sent."""
 
     changed: list[str]
     destination: str
@@ -31,7 +31,7 @@ class ApiKeyUpdated(ApiKeyEvent, kw_only=True):
 
 @event("system.api_key.deleted", subject="api_key_id", audited=True, example=_EXAMPLE)
 class ApiKeyDeleted(ApiKeyEvent, kw_only=True):
-    """A key of a model provider was deleted."""
+    """A provider key was deleted."""
 
 
 @event(
@@ -41,6 +41,6 @@ class ApiKeyDeleted(ApiKeyEvent, kw_only=True):
     example={**_EXAMPLE, "reason": "The provider refused the key."},
 )
 class ApiKeyInvalidated(ApiKeyEvent, kw_only=True):
-    """A key of a model provider failed its test, or was refused by the provider when it was used."""
+    """A provider key failed its test, or was refused by the provider during a call."""
 
     reason: str

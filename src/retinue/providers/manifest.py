@@ -1,20 +1,25 @@
 from retinue.credentials.events import CredentialSecretsUpdated
-from retinue.kit.manifest import Listener, Manifest
-from retinue.kit.references import Reference
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.process_state import ProcessState
+from retinue.kit.context.references import Reference
+from retinue.kit.events.declare import Listener
+from retinue.providers.circuit_breakers import CircuitBreakers
 from retinue.providers.events import ApiKeyCreated, ApiKeyDeleted, ApiKeyInvalidated, ApiKeyUpdated
-from retinue.providers.jobs import follow_credential
+from retinue.providers.job_kinds import FOLLOW_CREDENTIAL
+from retinue.providers.jobs import JOBS
 from retinue.providers.models import ProviderKey
 from retinue.providers.routes import models, routes
-from retinue.providers.service import detach_credential, users_of_credential
+from retinue.providers.service import detach_credential, find_users_of_credential
 
 manifest = Manifest(
     name="providers",
     records=(ProviderKey,),
     routes=(routes, models),
     events=(ApiKeyCreated, ApiKeyUpdated, ApiKeyDeleted, ApiKeyInvalidated),
-    jobs=(follow_credential,),
-    listeners=(Listener(CredentialSecretsUpdated.__event__.name, follow_credential),),
+    jobs=JOBS,
+    listeners=(Listener(CredentialSecretsUpdated.__event__.name, FOLLOW_CREDENTIAL),),
     references=(
-        Reference(to="credential", kind="api_keys", find=users_of_credential, detach=detach_credential),
+        Reference(to="credential", kind="api_keys", find=find_users_of_credential, detach=detach_credential),
     ),
+    process_state=(ProcessState(CircuitBreakers, lambda _: CircuitBreakers()),),
 )

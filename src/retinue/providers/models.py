@@ -26,13 +26,13 @@ class ProviderName(StrEnum):
     prefix="pak",
     indexes=[("tenant_id", "provider", "priority"), ("tenant_id", "credential_id")],
     extra=unique_where("is_default", "tenant_id", "provider"),
-    configures=True,
+    is_configuration=True,
 )
 class ProviderKey(TenantRecord, kw_only=True):
-    """Access to one model provider: a sealed key of its own, or a credential of the vault.
+    """Access to one model provider: its own sealed key, or a credential of the vault.
 
-    `key_destination` is the origin that the own key was entered for. `models` are the only ones to use this
-    key for, `found_models` those that the provider named at the last test.
+    `key_destination` is the origin its own key was entered for (ADR 8). `models` limits what the key is used
+    for; `found_models` are those the provider listed at the last test.
     """
 
     provider: ProviderName

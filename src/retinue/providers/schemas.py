@@ -3,24 +3,26 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.lists import ListQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.messages import PatternMessage
 from retinue.providers.models import ProviderName
 
-MODEL_NAME_LENGTH = 200
+MAX_MODEL_NAME_LENGTH = 200
 
-# One word: what is blank is spelled out because it differs by dialect, and a line break would end a header.
+# Whitespace is spelled out because regex dialects differ; a line break would end a header.
 _WORD = r"^[^\s\x00-\x1f\x7f\x85\ufeff]+$(?!\n)"
-Key = Annotated[str, Meta(min_length=1, max_length=4096, pattern=_WORD)]
+_ONE_WORD = PatternMessage("must not contain spaces")
+ApiKeyText = Annotated[str, Meta(min_length=1, max_length=4096, pattern=_WORD), _ONE_WORD]
 BaseUrl = Annotated[str, Meta(min_length=1, max_length=2048)]
 CredentialId = Annotated[str, Meta(min_length=1, max_length=64)]
-ModelName = Annotated[str, Meta(min_length=1, max_length=MODEL_NAME_LENGTH, pattern=_WORD)]
+ModelName = Annotated[str, Meta(min_length=1, max_length=MAX_MODEL_NAME_LENGTH, pattern=_WORD), _ONE_WORD]
 ModelNames = Annotated[list[ModelName], Meta(max_length=500)]
 Priority = Annotated[int, Meta(ge=0, le=1_000_000)]
-Budget = Annotated[float, Meta(ge=0, le=1_000_000_000)]
+MonthlyBudget = Annotated[float, Meta(ge=0, le=1_000_000_000)]
 
 
 class ApiKeyOut(Schema, kw_only=True):
-    """`key_prefix` is what may be shown of the key; it is empty where there is none."""
+    """`key_prefix` is the displayable part of the key; empty if there is none."""
 
     id: str
     provider: ProviderName
@@ -40,33 +42,33 @@ class ApiKeyOut(Schema, kw_only=True):
 
 
 class ApiKeyCreate(Schema, kw_only=True):
-    """The key itself, or a credential of the vault that holds it; the name is the provider's if left out."""
+    """Provide the key itself or a credential that holds it; the name defaults to the provider."""
 
     provider: ProviderName
     name: Name | None = None
-    api_key: Key | None = None
+    api_key: ApiKeyText | None = None
     credential_id: CredentialId | None = None
     base_url: BaseUrl | None = None
     models: ModelNames | None = None
     is_default: bool = False
     priority: Priority = 0
     is_active: bool = True
-    monthly_budget_usd: Budget | None = None
+    monthly_budget_usd: MonthlyBudget | None = None
 
 
 class ApiKeyUpdate(Schema, kw_only=True):
-    """A key or credential that is given replaces whichever of the two there was; null takes it away."""
+    """A new key or credential replaces the existing one of either kind; null removes it."""
 
     provider: ProviderName | UnsetType = UNSET
     name: Name | UnsetType = UNSET
-    api_key: Key | UnsetType | None = UNSET
+    api_key: ApiKeyText | UnsetType | None = UNSET
     credential_id: CredentialId | UnsetType | None = UNSET
     base_url: BaseUrl | UnsetType | None = UNSET
     models: ModelNames | UnsetType | None = UNSET
     is_default: bool | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     is_active: bool | UnsetType = UNSET
-    monthly_budget_usd: Budget | UnsetType | None = UNSET
+    monthly_budget_usd: MonthlyBudget | UnsetType | None = UNSET
 
 
 class ApiKeyList(ListQuery, kw_only=True):
@@ -79,7 +81,7 @@ class ApiKeyDelete(Schema, kw_only=True):
 
 
 class ApiKeyTest(Schema, kw_only=True):
-    """What the provider said to the key; `models` are those it may use."""
+    """Result of a key test; `models` are those the key may use."""
 
     success: bool
     message: str
@@ -88,7 +90,11 @@ class ApiKeyTest(Schema, kw_only=True):
 
 
 class ModelOut(Schema, kw_only=True):
-    """What is not known of a model is null; `reason` says why one is not available."""
+    """Unknown properties of a model are null; `reason` says why it is unavailable.
+
+    With `found_server`, a server on this machine offers it: a key with its `provider` and `base_url`, and no
+    secret, makes it usable.
+    """
 
     id: str
     provider: ProviderName
@@ -101,6 +107,7 @@ class ModelOut(Schema, kw_only=True):
     output_price_per_mtok: float | None
     available: bool
     reason: str | None
+    base_url: str | None
 
 
 class ModelList(Schema, kw_only=True):

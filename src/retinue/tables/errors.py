@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from retinue.kit.errors import Conflict, RetinueError
+from retinue.kit.json_types import JsonObject
 
 
 class TableNotFound(RetinueError):
@@ -28,7 +29,7 @@ class ImportNotFound(RetinueError):
     status, code = 404, "job_not_found"
 
 
-class SlugTaken(Conflict):
+class TableSlugTaken(Conflict):
     """Another data table has this slug."""
 
     code = "slug_taken"
@@ -41,7 +42,7 @@ class ColumnNameTaken(Conflict):
 
 
 class TableInUse(Conflict):
-    """The data table is used elsewhere; `details` says by what."""
+    """The data table is in use; `details` lists what uses it. Remove these references first."""
 
     code = "table_in_use"
 
@@ -50,11 +51,11 @@ class TableInUse(Conflict):
 
 
 class CannotConvert(Conflict):
-    """Some values of the column cannot become what was asked for."""
+    """Some values of the column cannot be converted."""
 
     code = "cannot_convert"
 
-    def __init__(self, column: str, count: int, examples: list[dict[str, Any]]) -> None:
+    def __init__(self, column: str, count: int, examples: list[JsonObject]) -> None:
         super().__init__(
             f"{count} {'value' if count == 1 else 'values'} of {column} cannot be converted.",
             details={"column": column, "count": count, "rows": examples},
@@ -62,7 +63,7 @@ class CannotConvert(Conflict):
 
 
 class ValueTaken(Conflict):
-    """Another row has this value in a column where every value is there once."""
+    """Another row already has this value in a unique column."""
 
     code = "value_taken"
 
@@ -71,27 +72,12 @@ class ValueTaken(Conflict):
 
 
 class TableBusy(Conflict):
-    """An import is running; wait for its end or cancel it."""
+    """An import is running. Wait for it to end, or cancel it."""
 
     code = "import_running"
 
 
 class QueryTooExpensive(RetinueError):
-    """The question takes too long for so many rows; filter by columns that are indexed, or by less time."""
+    """The query takes too long on this many rows. Filter by an indexed column."""
 
     status, code = 422, "query_too_expensive"
-
-
-class VersionConflict(RetinueError):
-    """The row was changed since it was read."""
-
-    status, code = 412, "version_conflict"
-
-    def __init__(self, updated_at: str) -> None:
-        super().__init__(details={"updated_at": updated_at})
-
-
-class UnreadableFile(RetinueError):
-    """The file could not be read."""
-
-    status, code = 422, "parse_error"

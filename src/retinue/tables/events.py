@@ -1,6 +1,5 @@
-from typing import Any
-
 from retinue.kit.events.declare import Event, event
+from retinue.kit.json_types import JsonObject
 
 _TABLE = {"table_id": "tbl_…", "name": "Customers", "slug": "customers"}
 _ROW = {
@@ -36,23 +35,23 @@ class TableDeleted(TableEvent, kw_only=True):
 class RowEvent(Event, kw_only=True):
     table_id: str
     row_id: str
-    row: dict[str, Any]
+    row: JsonObject
     changes: list[str]
 
 
 @event("data_table.row.created", subject="row_id", example={**_ROW, "changes": []})
 class RowCreated(RowEvent, kw_only=True):
-    """A row was added; rows of an import are not told one by one."""
+    """A row was created. Imported rows cause no such events."""
 
 
 @event("data_table.row.updated", subject="row_id", example={**_ROW, "changes": ["email"]})
 class RowUpdated(RowEvent, kw_only=True):
-    """A row changed; `changes` names its columns that have another value now."""
+    """A row was changed; `changes` names the columns with a new value."""
 
 
 @event("data_table.row.deleted", subject="row_id", example={**_ROW, "changes": []})
 class RowDeleted(RowEvent, kw_only=True):
-    """A row was deleted; `row` is as it was."""
+    """A row was deleted; `row` holds its last values."""
 
 
 @event(
@@ -71,7 +70,7 @@ class RowDeleted(RowEvent, kw_only=True):
     },
 )
 class ImportCompleted(Event, kw_only=True):
-    """An import ended: completed, failed or cancelled, as `status` says."""
+    """An import ended; `status` says whether it completed, failed or was cancelled."""
 
     table_id: str
     job_id: str

@@ -1,7 +1,5 @@
-from retinue.kit.manifest import Manifest
-from retinue.kit.references import Reference
-from retinue.kit.tool_kinds import ToolKind
-from retinue.tables.erasing import erase_rows
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.references import Reference
 from retinue.tables.events import (
     ImportCompleted,
     RowCreated,
@@ -11,12 +9,11 @@ from retinue.tables.events import (
     TableDeleted,
     TableUpdated,
 )
-from retinue.tables.importing import run_import
-from retinue.tables.jobs import resume_imports
+from retinue.tables.jobs import JOBS
 from retinue.tables.models import DataTable, TableImport
 from retinue.tables.routes import ROUTES
-from retinue.tables.service import REFERENCE, find_referring_tables, keep_reference
-from retinue.tables.tool_kind import run as run_tool
+from retinue.tables.service import REFERENCE, detach_reference, find_referring_tables
+from retinue.tables.tool_kind import TOOL_KIND
 
 manifest = Manifest(
     name="tables",
@@ -31,9 +28,10 @@ manifest = Manifest(
         RowDeleted,
         ImportCompleted,
     ),
-    jobs=(run_import, erase_rows, resume_imports),
+    jobs=JOBS,
     references=(
-        Reference(to=REFERENCE, kind="data_tables", find=find_referring_tables, detach=keep_reference),
+        Reference(to=REFERENCE, kind="data_tables", find=find_referring_tables, detach=detach_reference),
     ),
-    tool_kinds=(ToolKind(name="data_table", run=run_tool),),
+    tool_kinds=(TOOL_KIND,),
+    config_schemas=(TOOL_KIND.config_schema,),
 )

@@ -1,12 +1,13 @@
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import TenantRecord, metadata, table
+from retinue.kit.db.models import ServerDefault, TenantRecord, metadata, table
 from retinue.kit.db.types import Json, Text
+from retinue.kit.json_types import JsonObject
 
 TEXT_SLOTS = tuple(f"t{number}" for number in range(1, 7))
 NUMBER_SLOTS = tuple(f"n{number}" for number in range(1, 7))
@@ -30,10 +31,10 @@ class ColumnType(StrEnum):
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """A column as its table stores it.
+    """A column as stored in its table.
 
-    `key` is what its values are called inside a row, so that a column can be renamed without touching one.
-    `slot` is the indexed place its values are copied to, and `unique_slot` the one that no two rows share.
+    `key` names its values inside a row, so that renaming a column changes no row. `slot` is the indexed place
+    its values are copied to, `unique_slot` the uniquely indexed one (ADR 14).
     """
 
     id: str
@@ -54,7 +55,10 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     "data_tables", prefix="tbl", unique=[("tenant_id", "slug"), ("row_key",)], indexes=[("tenant_id", "name")]
 )
 class DataTable(TenantRecord, kw_only=True):
-    """A table of a tenant. Its rows are those with its `row_key`, which another one can take the place of."""
+    """A table of a tenant.
+
+    Its rows are those with its `row_key`; a `replace` import switches it to a new key.
+    """
 
     name: str
     slug: str
@@ -74,7 +78,7 @@ class ImportStatus(StrEnum):
     cancelled = "cancelled"
 
 
-ENDED = (ImportStatus.completed, ImportStatus.failed, ImportStatus.cancelled)
+TERMINAL_STATUSES = (ImportStatus.completed, ImportStatus.failed, ImportStatus.cancelled)
 
 
 class ImportMode(StrEnum):
@@ -89,9 +93,9 @@ class ImportMode(StrEnum):
     indexes=[("tenant_id", "table_id", "created_at"), ("status", "updated_at")],
 )
 class TableImport(TenantRecord, kw_only=True):
-    """A file on its way into a table; `rows_read` is moved in the transaction of the rows it counts.
+    """An import of a file into a table; `rows_read` is updated in the transaction that stores the rows.
 
-    `row_key` is where the rows go: with `replace` a place of their own until the last one is there.
+    Rows are stored under `row_key`; `replace` uses a separate key until all of them are there.
     """
 
     table_id: str
@@ -107,11 +111,13 @@ class TableImport(TenantRecord, kw_only=True):
     rows_created: int = 0
     rows_updated: int = 0
     rows_failed: int = 0
-    errors: list[dict[str, Any]]
-    error: dict[str, Any] | None = None
+    errors: list[JsonObject]
+    error: JsonObject | None = None
     started_at: Instant | None = None
     completed_at: Instant | None = None
     created_by: str
+    unmapped_columns: Annotated[list[str], ServerDefault("'[]'")] = []
+    """Columns of the file that match no column of the table."""
 
 
 def _slot(name: str) -> sa.Column[Any]:
@@ -121,19 +127,19 @@ def _slot(name: str) -> sa.Column[Any]:
 rows = sa.Table(
     "table_rows",
     metadata,
-    # What stands in every condition comes first; ids grow with time, so that a new row goes to the end.
+    # The table key is in every condition, so it comes first. ADR 17: ids grow with time, so inserts append.
     sa.Column("table_key", sa.BigInteger(), primary_key=True, autoincrement=False),
     sa.Column("id", Text, primary_key=True),
     sa.Column("tenant_id", Text, nullable=False),
     sa.Column("created_at", Text, nullable=False),
     sa.Column("updated_at", Text, nullable=False),
-    sa.Column("data", Json(dict[str, Any]), nullable=False),
+    sa.Column("data", Json(JsonObject), nullable=False),
     *(_slot(name) for name in (*TEXT_SLOTS, *NUMBER_SLOTS, *UNIQUE_SLOTS)),
 )
 
 
 def _index(slot: str) -> None:
-    """Only of rows that have a value there: a slot that no column has costs nothing."""
+    """Create a partial index over rows with a value, so that unused slots cost nothing."""
     filled = rows.c[slot].is_not(None)
     is_unique = slot in UNIQUE_SLOTS
     columns = [rows.c.table_key, rows.c[slot]] if is_unique else [rows.c.table_key, rows.c[slot], rows.c.id]

@@ -1,47 +1,55 @@
-"""Rows are added, changed and deleted; every change is told as an event, and the table keeps the count."""
+"""Rows: create, change, delete. Every change emits an event and updates the table's row count."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
-from retinue.kit.db.one_of import listed, one_of
+from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
-from retinue.kit.errors import Invalid
-from retinue.tables import scanning, storage
-from retinue.tables.checking import Checker, Faults, missing_links, refuse, refuse_taken, taken_values
-from retinue.tables.errors import RowNotFound, ValueTaken, VersionConflict
+from retinue.kit.errors import Invalid, VersionConflict
+from retinue.kit.json_types import JsonObject
+from retinue.tables import storage, table_scan
+from retinue.tables.errors import RowNotFound, ValueTaken
 from retinue.tables.events import RowCreated, RowDeleted, RowEvent, RowUpdated
 from retinue.tables.filters import Condition
 from retinue.tables.models import DataTable
 from retinue.tables.models import rows as _rows
-from retinue.tables.queries import count, find_by_id, still_matching, walk
+from retinue.tables.queries import count_rows, find_by_id, iterate_rows, still_matching
+from retinue.tables.row_validation import (
+    Faults,
+    RowValidator,
+    find_missing_references,
+    find_taken_values,
+    raise_if_invalid,
+    raise_if_taken,
+)
 from retinue.tables.storage import Layout, StoredRow
 
-MOST_AT_ONCE = 1000
-MOST_DELETED = 5000
-LARGEST_ROW = 256 * 1024
+MAX_ROWS_PER_REQUEST = 1000
+MAX_DELETED_ROWS = 5000
+MAX_ROW_BYTES = 256 * 1024
 
 _tables = DataTable.__table__
-_COUNT: Statement[Any] = Statement(
+_COUNT = Statement(
     sa.update(_tables)
     .where(_tables.c.id == sa.bindparam("table_id", type_=_tables.c.id.type))
     .values(row_count=_tables.c.row_count + sa.bindparam("more", type_=sa.BigInteger()))
 )
-_DELETE: Statement[Any] = Statement(
+_DELETE = Statement(
     sa.delete(_rows).where(
         _rows.c.table_key == sa.bindparam("row_key", type_=sa.BigInteger()),
         _rows.c.id == sa.bindparam("row_id", type_=_rows.c.id.type),
     )
 )
-_DELETE_SOME: Statement[Any] = Statement(
+_DELETE_BATCH = Statement(
     sa.delete(_rows).where(
         _rows.c.table_key == sa.bindparam("row_key", type_=sa.BigInteger()),
-        one_of(_rows.c.id, "ids"),
+        in_list(_rows.c.id, "ids"),
     )
 )
 
@@ -49,167 +57,190 @@ E = TypeVar("E", bound=RowEvent)
 
 
 async def create(
-    ctx: Context, table: DataTable, given: Sequence[dict[str, Any]], places: Sequence[str] = ("",)
+    ctx: Context, table: DataTable, given: Sequence[JsonObject], places: Sequence[str] = ("",)
 ) -> list[StoredRow]:
-    """Add these rows, all or none; `places` is what each is called in what is said of its faults."""
+    """Create all rows or none; `places` are the prefixes of their errors."""
     layout = Layout(table)
-    checker = Checker(layout)
-    many: list[dict[str, Any]] = []
+    checker = RowValidator(layout)
+    many: list[JsonObject] = []
     faults: Faults = {}
-    for place, one in zip(places, given, strict=True):
-        values, wrong = checker.whole(one)
-        faults |= _below(place, wrong)
+    for place, row_given in zip(places, given, strict=True):
+        values, row_faults = checker.validate_new(row_given)
+        faults |= _prefix_faults(place, row_faults)
         many.append(values)
-    refuse(faults)
-    await check_links(ctx, layout, many, places)
-    made = storage.new_rows(ctx, many)
-    refuse_taken(await taken_values(ctx, layout, table.row_key, made), places)
-    await add(ctx, table, layout, made)
-    for row in made:
-        _tell(ctx, RowCreated, table, layout, row)
-    return made
+    raise_if_invalid(faults)
+    await require_references(ctx, layout, many, places)
+    created = storage.new_rows(ctx, many)
+    raise_if_taken(await find_taken_values(ctx, layout, table.row_key, created), places)
+    await insert_rows(ctx, table, layout, created)
+    for row in created:
+        _emit(ctx, RowCreated, table, layout, row)
+    return created
 
 
-async def add(ctx: Context, table: DataTable, layout: Layout, made: list[StoredRow]) -> None:
-    """Store rows that were checked, and count them."""
-    for row in made:
-        check_size(row)
+async def insert_rows(ctx: Context, table: DataTable, layout: Layout, created: list[StoredRow]) -> None:
+    """Store validated rows and count them."""
+    for row in created:
+        require_size(row)
     try:
-        await storage.insert(ctx, layout, table.row_key, made)
+        await storage.insert(ctx, layout, table.row_key, created)
     except UniqueViolation as error:
-        raise _taken(layout, error) from error
-    change_count(ctx, table, len(made))
+        raise _value_taken(layout, error) from error
+    change_count(ctx, table, len(created))
 
 
-async def check_links(
-    ctx: Context, layout: Layout, many: Sequence[dict[str, Any]], places: Sequence[str]
+async def require_references(
+    ctx: Context, layout: Layout, many: Sequence[JsonObject], places: Sequence[str]
 ) -> None:
-    missing = await missing_links(ctx, layout, many)
-    refuse({_named(places[at], name): message for at, name, message in missing})
+    missing = await find_missing_references(ctx, layout, many)
+    raise_if_invalid({_field_path(places[at], name): message for at, name, message in missing})
 
 
-def check_size(row: StoredRow) -> None:
+def require_size(row: StoredRow) -> None:
     if is_too_large(row):
-        raise Invalid({"row": f"must have at most {LARGEST_ROW // 1024} KiB"})
+        raise Invalid({"row": f"must be at most {MAX_ROW_BYTES // 1024} KiB"})
 
 
 def is_too_large(row: StoredRow) -> bool:
-    return len(json_text(row.values)) > LARGEST_ROW
+    return len(json_text(row.values)) > MAX_ROW_BYTES
 
 
 def change_count(ctx: Context, table: DataTable, more: int) -> None:
-    """Last in the transaction, so that writers of the same table wait for each other but a moment."""
+    """Update the row count at the commit, to keep the table's row locked only briefly (ADR 10)."""
     if more:
         ctx.db.execute_at_commit(_COUNT, table_id=table.id, more=more)
 
 
 async def fetch(ctx: Context, table: DataTable, row_id: str) -> StoredRow:
-    found = await find_by_id(ctx, table, row_id)
-    if found is None:
+    row = await find_by_id(ctx, table, row_id)
+    if row is None:
         raise RowNotFound
-    return found
+    return row
 
 
-async def hold(ctx: Context, table: DataTable, row_id: str, expected: Instant | None) -> StoredRow:
-    """The row as it is now, held against others; `expected` is when the caller saw it changed last."""
-    found = await find_by_id(ctx, table, row_id, held=True)
-    if found is None:
+async def lock_row(
+    ctx: Context, table: DataTable, row_id: str, expected: Collection[Instant] | None
+) -> StoredRow:
+    """Return the locked row; raise `VersionConflict` unless its `updated_at` is in `expected`.
+
+    No two changes of a row have the same `updated_at`, so it serves as the version.
+    """
+    row = await find_by_id(ctx, table, row_id, locked=True)
+    if row is None:
         raise RowNotFound
-    if expected is not None and expected != found.updated_at:
-        raise VersionConflict(found.updated_at)
-    return found
+    if expected is not None and row.updated_at not in expected:
+        raise VersionConflict(etag_of(row), updated_at=row.updated_at)
+    return row
+
+
+def etag_of(row: StoredRow) -> str:
+    return f'"{row.updated_at}"'
 
 
 async def replace(
-    ctx: Context, table: DataTable, row_id: str, given: dict[str, Any], expected: Instant | None = None
+    ctx: Context,
+    table: DataTable,
+    row_id: str,
+    given: JsonObject,
+    expected: Collection[Instant] | None = None,
 ) -> StoredRow:
-    row = await hold(ctx, table, row_id, expected)
+    row = await lock_row(ctx, table, row_id, expected)
     layout = Layout(table)
-    values, faults = Checker(layout).whole(given)
-    refuse(faults)
-    return await store(ctx, table, layout, row, values)
+    values, faults = RowValidator(layout).validate_new(given)
+    raise_if_invalid(faults)
+    return await update_values(ctx, table, layout, row, values)
 
 
-async def change(
-    ctx: Context, table: DataTable, row_id: str, given: dict[str, Any], expected: Instant | None = None
+async def update(
+    ctx: Context,
+    table: DataTable,
+    row_id: str,
+    given: JsonObject,
+    expected: Collection[Instant] | None = None,
 ) -> StoredRow:
-    row = await hold(ctx, table, row_id, expected)
+    row = await lock_row(ctx, table, row_id, expected)
     layout = Layout(table)
-    values, faults = Checker(layout).part(given, row.values)
-    refuse(faults)
-    return await store(ctx, table, layout, row, values)
+    values, faults = RowValidator(layout).validate_changes(given, row.values)
+    raise_if_invalid(faults)
+    return await update_values(ctx, table, layout, row, values)
 
 
-async def store(
-    ctx: Context, table: DataTable, layout: Layout, row: StoredRow, values: dict[str, Any]
+async def update_values(
+    ctx: Context, table: DataTable, layout: Layout, row: StoredRow, values: JsonObject
 ) -> StoredRow:
-    """Give a row that is held other values; where none differs, nothing happens."""
+    """Write new values to a locked row; without a difference, nothing happens."""
     changed = [column for column in layout.columns if row.values.get(column.key) != values.get(column.key)]
     if not changed:
         return row
     new = {column.key: values[column.key] for column in changed if column.key in values}
-    await check_links(ctx, layout, [new], [""])
-    made = StoredRow(row.id, row.created_at, storage.later(row, ctx.now), values)
-    check_size(made)
-    refuse_taken(await taken_values(ctx, layout, table.row_key, [made]), [""])
+    await require_references(ctx, layout, [new], [""])
+    updated = StoredRow(row.id, row.created_at, storage.next_updated_at(row, ctx.now), values)
+    require_size(updated)
+    raise_if_taken(await find_taken_values(ctx, layout, table.row_key, [updated]), [""])
     try:
-        await storage.update(ctx, layout, table.row_key, [made])
+        await storage.update(ctx, layout, table.row_key, [updated])
     except UniqueViolation as error:
-        raise _taken(layout, error) from error
-    tell_updated(ctx, table, layout, made, [column.name for column in changed])
-    return made
+        raise _value_taken(layout, error) from error
+    emit_updated(ctx, table, layout, updated, [column.name for column in changed])
+    return updated
 
 
-def tell_created(ctx: Context, table: DataTable, layout: Layout, row: StoredRow) -> None:
-    _tell(ctx, RowCreated, table, layout, row)
+def emit_created(ctx: Context, table: DataTable, layout: Layout, row: StoredRow) -> None:
+    _emit(ctx, RowCreated, table, layout, row)
 
 
-def tell_updated(ctx: Context, table: DataTable, layout: Layout, row: StoredRow, changes: list[str]) -> None:
-    _tell(ctx, RowUpdated, table, layout, row, changes)
+def emit_updated(ctx: Context, table: DataTable, layout: Layout, row: StoredRow, changes: list[str]) -> None:
+    _emit(ctx, RowUpdated, table, layout, row, changes)
 
 
-async def delete(ctx: Context, table: DataTable, row_id: str, expected: Instant | None = None) -> None:
-    row = await hold(ctx, table, row_id, expected)
+async def delete(
+    ctx: Context, table: DataTable, row_id: str, expected: Collection[Instant] | None = None
+) -> None:
+    row = await lock_row(ctx, table, row_id, expected)
     await ctx.db.execute(_DELETE, row_key=table.row_key, row_id=row.id)
     change_count(ctx, table, -1)
-    _tell(ctx, RowDeleted, table, Layout(table), row)
+    _emit(ctx, RowDeleted, table, Layout(table), row)
 
 
 async def delete_matching(
     ctx: Context, table: DataTable, condition: Condition, *, is_dry: bool
 ) -> tuple[int, int]:
-    """How many rows hold the condition, and how many of them are deleted now: at most so many at once."""
-    # Looked for outside the transaction: others would wait for it while all rows are gone through.
-    apart = ctx.apart() if scanning.takes_all(table, condition) else ctx
-    matched, _ = await count(apart, table, condition, enough_s=scanning.PATIENCE_S)
+    """Return how many rows match and how many were deleted, at most `MAX_DELETED_ROWS` at once."""
+    # A full scan runs outside the transaction, so that it blocks no writers.
+    detached = ctx.detached() if table_scan.needs_full_scan(table, condition) else ctx
+    matched, _ = await count_rows(
+        detached, table, condition, count_budget_seconds=table_scan.MAX_SCAN_SECONDS
+    )
     if is_dry or not matched:
         return matched, 0
     layout = Layout(table)
-    found = [row async for some in walk(apart, table, condition, MOST_DELETED) for row in some]
-    if apart is not ctx:
-        found = await still_matching(ctx, table, condition, [row.id for row in found])
-    ids = listed(row.id for row in found)
-    deleted = await ctx.db.execute(_DELETE_SOME, row_key=table.row_key, ids=ids)
-    for row in found:
-        _tell(ctx, RowDeleted, table, layout, row)
+    matching = [
+        row async for batch in iterate_rows(detached, table, condition, MAX_DELETED_ROWS) for row in batch
+    ]
+    if detached is not ctx:
+        matching = await still_matching(ctx, table, condition, [row.id for row in matching])
+    ids = list_parameter(row.id for row in matching)
+    deleted = await ctx.db.execute(_DELETE_BATCH, row_key=table.row_key, ids=ids)
+    for row in matching:
+        _emit(ctx, RowDeleted, table, layout, row)
     change_count(ctx, table, -deleted)
     return matched, deleted
 
 
-def _tell(
+def _emit(
     ctx: Context, kind: type[E], table: DataTable, layout: Layout, row: StoredRow, changes: Sequence[str] = ()
 ) -> None:
     ctx.emit(kind(table_id=table.id, row_id=row.id, row=layout.show(row), changes=list(changes)))
 
 
-def _taken(layout: Layout, error: UniqueViolation) -> Exception:
+def _value_taken(layout: Layout, error: UniqueViolation) -> Exception:
     column = layout.unique_column(error.constraint)
     return ValueTaken(column.name if column else "")
 
 
-def _below(place: str, faults: Faults) -> Faults:
-    return {_named(place, name): message for name, message in faults.items()}
+def _prefix_faults(place: str, faults: Faults) -> Faults:
+    return {_field_path(place, name): message for name, message in faults.items()}
 
 
-def _named(place: str, name: str) -> str:
+def _field_path(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name

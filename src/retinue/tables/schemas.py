@@ -4,21 +4,32 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.clock import Instant
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.messages import PatternMessage
 from retinue.tables.models import Column, ColumnType, DataTable, ImportMode, ImportStatus
 
-RESERVED = frozenset({"id", "created_at", "updated_at", "and", "or", "rows"})
-MOST_COLUMNS = 100
+RESERVED_COLUMN_NAMES = frozenset({"id", "created_at", "updated_at", "and", "or", "rows"})
+MAX_COLUMNS = 100
 
-Slug = Annotated[str, Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)")]
+Slug = Annotated[
+    str,
+    Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)"),
+    PatternMessage(
+        "must be lowercase letters, digits, hyphens or underscores, beginning with a letter or digit"
+    ),
+]
 Description = Annotated[str, Meta(max_length=10_000)]
-ColumnName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,62}$(?!\n)")]
+ColumnName = Annotated[
+    str,
+    Meta(pattern=r"^[a-z][a-z0-9_]{0,62}$(?!\n)"),
+    PatternMessage("must be at most 63 lowercase letters, digits or underscores, beginning with a letter"),
+]
 Option = Annotated[str, Meta(min_length=1, max_length=200)]
 Options = Annotated[list[Option], Meta(max_length=500)]
 TableId = Annotated[str, Meta(max_length=64)]
-Position = Annotated[int, Meta(ge=0, le=MOST_COLUMNS)]
-JsonObject = dict[str, Any]
+Position = Annotated[int, Meta(ge=0, le=MAX_COLUMNS)]
 Rows = Annotated[list[JsonObject], Meta(min_length=1, max_length=1000)]
 
 
@@ -50,7 +61,7 @@ class TableCreate(Schema, kw_only=True):
     name: Name
     slug: Slug | None = None
     description: Description | None = None
-    columns: Annotated[list[ColumnCreate], Meta(max_length=MOST_COLUMNS)] = []
+    columns: Annotated[list[ColumnCreate], Meta(max_length=MAX_COLUMNS)] = []
 
 
 class TableUpdate(Schema, kw_only=True):
@@ -60,7 +71,7 @@ class TableUpdate(Schema, kw_only=True):
 
 
 class ColumnOut(Schema, kw_only=True):
-    """A column; `table_id` is the table whose rows a reference names."""
+    """`table_id` is the table whose rows a `reference` column refers to."""
 
     id: str
     name: str
@@ -99,34 +110,34 @@ class TableList(ListQuery, kw_only=True):
     pass
 
 
-Asked = Annotated[str, Meta(max_length=20_000)]
+FilterText = Annotated[str, Meta(max_length=20_000)]
 
 
 class RowQuery(PageQuery, kw_only=True):
-    """`filter` is JSON; `where[column]=value` beside it asks for rows with exactly this value."""
+    """`filter` is JSON; `where[column]=value` additionally selects rows with exactly this value."""
 
     search: Annotated[str, Meta(max_length=100)] | None = None
     sort: Annotated[str, Meta(max_length=64)] | None = None
-    filter: Asked | None = None
+    filter: FilterText | None = None
     fields: Annotated[str, Meta(max_length=8000)] | None = None
 
 
 class AggregateQuery(msgspec.Struct, kw_only=True):
     group_by: Annotated[str, Meta(max_length=300)] = ""
     metrics: Annotated[str, Meta(max_length=2000)] = "count"
-    filter: Asked | None = None
+    filter: FilterText | None = None
     search: Annotated[str, Meta(max_length=100)] | None = None
 
 
-class ExportQuery(msgspec.Struct, kw_only=True):
+class RowExportQuery(msgspec.Struct, kw_only=True):
     format: Literal["csv", "json", "xlsx"] = "csv"
-    filter: Asked | None = None
+    filter: FilterText | None = None
     search: Annotated[str, Meta(max_length=100)] | None = None
     fields: Annotated[str, Meta(max_length=8000)] | None = None
 
 
 class RowPagination(msgspec.Struct):
-    """`total` counts filtered rows up to 100,000; where it ended there, it is not exact."""
+    """`total` counts filtered rows up to 100,000; beyond that, `total_is_exact` is false."""
 
     page: int
     per_page: int
@@ -154,7 +165,7 @@ class Upserted(Schema, kw_only=True):
 
 
 class RowsDelete(Schema, kw_only=True):
-    """`filter` is one filter, or a list of them that must all hold."""
+    """`filter` is one filter, or a list of filters that must all match."""
 
     filter: JsonObject | list[JsonObject]
     dry_run: bool = False
@@ -170,7 +181,10 @@ class ImportStarted(Schema, kw_only=True):
 
 
 class ImportOut(Schema, kw_only=True):
-    """`errors` has the first hundred rows that were left out, `rows_failed` counts all of them."""
+    """`errors` has the first 100 rows that were skipped; `rows_failed` counts all of them.
+
+    `unmapped_columns` lists columns of the file that match no column of the table.
+    """
 
     id: str
     table_id: str
@@ -184,6 +198,7 @@ class ImportOut(Schema, kw_only=True):
     rows_updated: int
     rows_failed: int
     errors: list[JsonObject]
+    unmapped_columns: list[str]
     error: JsonObject | None
     created_by: str
     created_at: Instant

@@ -1,4 +1,4 @@
-"""A row as it is stored: its values under the keys of their columns, and copies where they are indexed."""
+"""The stored form of rows: values by column key, and copies in indexed slots (ADR 14)."""
 
 import functools
 import secrets
@@ -9,64 +9,65 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.kit.clock import Clock, Instant, instant_at, moment
+from retinue.kit.clock import Clock, Instant, instant_from_timestamp, parse_instant
 from retinue.kit.context import Context
 from retinue.kit.db.bulk import insert_rows
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
+from retinue.kit.json_types import JsonObject
 from retinue.tables.models import Column, ColumnType, DataTable, rows
-from retinue.tables.values import LARGEST_INTEGER, slot_value, unique_text
+from retinue.tables.values import MAX_SAFE_INTEGER, slot_value, unique_text
 
-OWN = ("id", "created_at", "updated_at")
+SYSTEM_COLUMNS = ("id", "created_at", "updated_at")
 _STORED = ("table_key", "id", "created_at", "updated_at", "data")
 
-# In the order of their bytes, so that ids sort as the numbers in them do.
+# In byte order, so that ids sort like the numbers they encode.
 _LETTERS = "234567abcdefghijklmnopqrstuvwxyz"
 _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 _RANDOM = bytes(_LETTERS.encode()[byte & 31] for byte in range(256))
 _TIME_BITS, _COUNT_BITS, _RANDOM_LETTERS = 45, 20, 13
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_decode = msgspec.json.Decoder(JsonObject).decode
 
 
 class StoredRow(msgspec.Struct):
-    """A row with its values by the keys of the columns."""
+    """A row with its values by column key."""
 
     id: str
     created_at: Instant
     updated_at: Instant
-    values: dict[str, Any]
+    values: JsonObject
 
 
-def read_row(found: Any) -> StoredRow:
-    """From `id, created_at, updated_at, data` in this order."""
-    return StoredRow(found[0], found[1], found[2], _decode(found[3]))
+def read_row(record: Any) -> StoredRow:
+    """Build a row from `id, created_at, updated_at, data`."""
+    return StoredRow(record[0], record[1], record[2], _decode(record[3]))
 
 
-SHOWN = (rows.c.id, rows.c.created_at, rows.c.updated_at, rows.c.data)
+ROW_COLUMNS = (rows.c.id, rows.c.created_at, rows.c.updated_at, rows.c.data)
 
 
-class _Ids:
-    """Ids that grow: milliseconds, a count within them, and 65 random bits that nobody can guess."""
+class _RowIdGenerator:
+    """Generates growing ids: milliseconds, a counter, and 65 random bits (ADR 17)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
-    def take(self, clock: Clock, many: int) -> list[str]:
+    def generate(self, clock: Clock, count: int) -> list[str]:
         with self._lock:
             first = max(int(clock.time() * 1000) << _COUNT_BITS, self._last + 1)
-            self._last = first + many - 1
+            self._last = first + count - 1
         width = _RANDOM_LETTERS
-        random = secrets.token_bytes(width * many).translate(_RANDOM).decode()
+        random = secrets.token_bytes(width * count).translate(_RANDOM).decode()
         return [
-            f"row_{_written(first + number)}{random[width * number : width * (number + 1)]}"
-            for number in range(many)
+            f"row_{_encode(first + number)}{random[width * number : width * (number + 1)]}"
+            for number in range(count)
         ]
 
 
-def _written(number: int) -> str:
-    """65 bits as 13 letters."""
+def _encode(number: int) -> str:
+    """Encode 65 bits as 13 letters."""
     return (
         _LETTERS[number >> 60 & 31]
         + _PAIRS[number >> 50 & 1023]
@@ -78,22 +79,22 @@ def _written(number: int) -> str:
     )
 
 
-_ids = _Ids()
+_ids = _RowIdGenerator()
 
 
 def new_row_key() -> int:
-    """By chance, so that nobody has to count; a second table with the same one cannot be stored."""
+    """Return a random key; the unique constraint rejects a collision."""
     return secrets.randbits(62)
 
 
-def new_rows(ctx: Context, many: list[dict[str, Any]]) -> list[StoredRow]:
+def new_rows(ctx: Context, many: list[JsonObject]) -> list[StoredRow]:
     now = ctx.now
-    ids = _ids.take(ctx.clock, len(many))
+    ids = _ids.generate(ctx.clock, len(many))
     return [StoredRow(id, now, now, values) for id, values in zip(ids, many, strict=True)]
 
 
 class Layout:
-    """How the rows of one table are stored and shown, worked out once for many rows."""
+    """Converts rows of one table between their stored and public form; create it once for many rows."""
 
     def __init__(self, table: DataTable) -> None:
         self.columns = table.columns
@@ -104,36 +105,38 @@ class Layout:
             [str(column.slot) for column in self._slots]
             + [str(column.unique_slot) for column in self._uniques]
         )
-        self._large = [column.name for column in table.columns if column.type is ColumnType.number]
+        self._number_columns = [column.name for column in table.columns if column.type is ColumnType.number]
 
-    def copies(self, values: dict[str, Any]) -> list[Any]:
-        """What goes into the slots, in the order of `slot_names`."""
-        found: list[Any] = []
+    def slot_values(self, values: JsonObject) -> list[Any]:
+        """Return the values for the slots, in the order of `slot_names`."""
+        slots: list[Any] = []
         for column in self._slots:
             value = values.get(column.key)
-            found.append(None if value is None else slot_value(column, value))
+            slots.append(None if value is None else slot_value(column, value))
         for column in self._uniques:
             value = values.get(column.key)
-            found.append(None if value is None else unique_text(value))
-        return found
+            slots.append(None if value is None else unique_text(value))
+        return slots
 
-    def show(self, row: StoredRow) -> dict[str, Any]:
-        """Flat, as the public row is; numbers too large to be whole exactly are no integers."""
+    def show(self, row: StoredRow) -> JsonObject:
+        """Return the public, flat form of a row. Integers beyond the exact range become floats."""
         values = row.values
-        shown: dict[str, Any] = {"id": row.id}
+        shown: JsonObject = {"id": row.id}
         for column in self.columns:
             shown[column.name] = values.get(column.key)
-        for name in self._large:
+        for name in self._number_columns:
             value = shown[name]
-            if value.__class__ is int and abs(value) > LARGEST_INTEGER:
+            if value.__class__ is int and abs(value) > MAX_SAFE_INTEGER:
                 shown[name] = float(value)
         shown["created_at"] = row.created_at
         shown["updated_at"] = row.updated_at
         return shown
 
     def unique_column(self, constraint: str) -> Column | None:
-        """Whose index it is that a value was refused by."""
-        return next((one for one in self._uniques if constraint.endswith(f"_{one.unique_slot}")), None)
+        """Return the column whose unique index raised the violation."""
+        return next(
+            (column for column in self._uniques if constraint.endswith(f"_{column.unique_slot}")), None
+        )
 
 
 async def insert(
@@ -143,24 +146,24 @@ async def insert(
     many: Sequence[StoredRow],
     texts: Sequence[str] | None = None,
 ) -> None:
-    """Add these rows; `texts` are their values as JSON, where someone has them already."""
+    """Insert rows; `texts` are their values as JSON, if already encoded."""
     names = (*_STORED, *layout.slot_names)
     await insert_rows(
         ctx.db,
         rows,
         names,
         [
-            (row_key, row.id, row.created_at, row.updated_at, text, *layout.copies(row.values))
+            (row_key, row.id, row.created_at, row.updated_at, text, *layout.slot_values(row.values))
             for row, text in zip(many, texts or [json_text(row.values) for row in many], strict=True)
         ],
     )
 
 
 async def update(
-    ctx: Context, layout: Layout, row_key: int, many: Iterable[StoredRow], emptied: tuple[str, ...] = ()
+    ctx: Context, layout: Layout, row_key: int, many: Iterable[StoredRow], cleared_slots: tuple[str, ...] = ()
 ) -> None:
-    """Write these rows anew; `emptied` are slots that no column has any more."""
-    nothing = {f"new_{name}": None for name in emptied}
+    """Rewrite rows; `cleared_slots` are slots that no column uses any more."""
+    cleared = {f"new_{name}": None for name in cleared_slots}
     given = [
         {
             "row_key": row_key,
@@ -168,18 +171,22 @@ async def update(
             "new_updated_at": row.updated_at,
             "new_data": row.values,
             **dict(
-                zip((f"new_{name}" for name in layout.slot_names), layout.copies(row.values), strict=True)
+                zip(
+                    (f"new_{name}" for name in layout.slot_names), layout.slot_values(row.values), strict=True
+                )
             ),
-            **nothing,
+            **cleared,
         }
         for row in many
     ]
     if given:
-        await ctx.db.execute_many(_update(("updated_at", "data", *layout.slot_names, *emptied)), given)
+        await ctx.db.execute_many(
+            _update_statement(("updated_at", "data", *layout.slot_names, *cleared_slots)), given
+        )
 
 
 @functools.lru_cache(maxsize=256)
-def _update(names: tuple[str, ...]) -> Statement[Any]:
+def _update_statement(names: tuple[str, ...]) -> Statement[Any]:
     values = {name: sa.bindparam(f"new_{name}", type_=rows.c[name].type) for name in names}
     return Statement(
         sa.update(rows)
@@ -191,8 +198,8 @@ def _update(names: tuple[str, ...]) -> Statement[Any]:
     )
 
 
-def later(row: StoredRow, now: Instant) -> Instant:
-    """A moment after the row's last change, even where two changes fall into one."""
+def next_updated_at(row: StoredRow, now: Instant) -> Instant:
+    """Return an instant after the row's last change, even if the clock has not advanced."""
     if now > row.updated_at:
         return now
-    return instant_at(moment(row.updated_at).timestamp() + 1e-6)
+    return instant_from_timestamp(parse_instant(row.updated_at).timestamp() + 1e-6)

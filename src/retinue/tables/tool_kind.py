@@ -1,26 +1,29 @@
-"""A data table as a tool: `config.kind = "data_table"`, bound to a table and to what may be done with it."""
+"""Data tables as tools: `config.kind = "data_table"`, bound to a table and the allowed operations."""
 
 from typing import Any, Literal
 
 import msgspec
 
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid, RetinueError
-from retinue.kit.tool_kinds import ToolRun
+from retinue.kit.context.tool_kinds import ToolConfig, ToolKind, ToolRun, parse_tool_config
+from retinue.kit.errors import InternalError, Invalid
+from retinue.kit.json_types import JsonObject
 from retinue.tables import service
 
-MOST_ROWS = 100
+MAX_ROWS = 100
 
 
-class ToolNotConfigured(RetinueError):
-    """config.table_id must name a data table, and config.operations what may be done with it."""
+class TableToolNotConfigured(InternalError):
+    """Set config.table_id to a data table and config.operations to the allowed operations."""
 
-    status, code = 422, "not_configured"
+    code = "not_configured"
+    shown_in = "tool executions"
 
 
-class _Config(msgspec.Struct):
-    """Reading is allowed unless the configuration says otherwise; writing only if it says so."""
+class DataTableToolConfig(ToolConfig, kw_only=True):
+    """Configuration of a `custom` tool that reads or writes rows of a data table."""
 
+    kind: Literal["data_table"]
     table_id: str
     operations: tuple[Literal["query", "insert", "update", "upsert"], ...] = ("query",)
     match: list[str] = []
@@ -29,52 +32,48 @@ class _Config(msgspec.Struct):
 
 class _Input(msgspec.Struct):
     operation: Literal["query", "insert", "update", "upsert"] = "query"
-    filter: dict[str, Any] | None = None
+    filter: JsonObject | None = None
     search: str = ""
     sort: str | None = None
     limit: int | None = None
     row_id: str = ""
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
 
 
 async def run(ctx: Context, call: ToolRun) -> Any:
-    """What the tool answers: the rows that were found, or the row that was written."""
-    config = _read(call.config, _Config)
-    wanted = _read(call.input, _Input)
-    if config is None:
-        raise ToolNotConfigured
-    if wanted is None:
-        raise Invalid({"input": "must have an operation and what it takes: filter, row_id, values"})
-    if wanted.operation not in config.operations:
+    """Return the rows of a query, or the row that was written."""
+    config = parse_tool_config(call, DataTableToolConfig, TableToolNotConfigured)
+    try:
+        request = msgspec.convert(call.input, _Input)
+    except msgspec.ValidationError:
+        problem = "must have an operation and its arguments: filter, row_id, values"
+        raise Invalid({"input": problem}) from None
+    if request.operation not in config.operations:
         raise Invalid({"operation": f"must be one of {', '.join(config.operations)}"})
-    if wanted.operation == "query":
-        most = max(1, min(config.max_rows, MOST_ROWS))
-        limit = most if wanted.limit is None else max(1, min(wanted.limit, most))
+    if request.operation == "query":
+        max_rows = max(1, min(config.max_rows, MAX_ROWS))
+        limit = max_rows if request.limit is None else max(1, min(request.limit, max_rows))
         rows = await service.find_rows(
-            ctx.apart(),
+            ctx.detached(),
             config.table_id,
-            wanted.filter,
-            sort=wanted.sort,
+            request.filter,
+            sort=request.sort,
             limit=limit,
-            search=wanted.search[:100],
+            search=request.search[:100],
         )
         return {"rows": rows, "count": len(rows)}
     async with ctx.unit() as unit:
-        return await _write(unit, config, wanted)
+        return await _write(unit, config, request)
 
 
-async def _write(ctx: Context, config: _Config, wanted: _Input) -> dict[str, Any]:
-    if wanted.operation == "insert":
-        return {"row": await service.insert_row(ctx, config.table_id, wanted.values), "action": "created"}
-    if wanted.operation == "update":
-        row = await service.update_row(ctx, config.table_id, wanted.row_id, wanted.values)
+async def _write(ctx: Context, config: DataTableToolConfig, request: _Input) -> JsonObject:
+    if request.operation == "insert":
+        return {"row": await service.insert_row(ctx, config.table_id, request.values), "action": "created"}
+    if request.operation == "update":
+        row = await service.update_row(ctx, config.table_id, request.row_id, request.values)
         return {"row": row, "action": "updated"}
-    row, action = await service.upsert_row(ctx, config.table_id, config.match, wanted.values)
+    row, action = await service.upsert_row(ctx, config.table_id, config.match, request.values)
     return {"row": row, "action": action}
 
 
-def _read(given: dict[str, Any], shape: type[Any]) -> Any:
-    try:
-        return msgspec.convert(given, shape)
-    except msgspec.ValidationError:
-        return None
+TOOL_KIND = ToolKind(name="data_table", run=run, config=DataTableToolConfig)

@@ -1,4 +1,4 @@
-"""What each type of column takes: from JSON as it is, and from the text of a cell in a file."""
+"""The values each column type accepts, from JSON and from the cells of a file."""
 
 import functools
 import hashlib
@@ -7,22 +7,22 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
-from retinue.kit.clock import instant
+from retinue.kit.clock import to_instant
+from retinue.kit.network_addresses import split_url
 from retinue.tables.models import Column, ColumnType
 
-LONGEST_TEXT = 65_536
-LONGEST_INDEXED = 500
-LARGEST_JSON = 65_536
-MOST_CHOICES = 100
-LARGEST_INTEGER = 2**53 - 1
-"""Whole numbers that every reader of JSON and both databases keep exactly."""
+MAX_TEXT_LENGTH = 65_536
+MAX_INDEXED_LENGTH = 500
+MAX_JSON_BYTES = 65_536
+MAX_CHOICES = 100
+MAX_SAFE_INTEGER = 2**53 - 1
+"""The largest integer that all JSON readers and both databases keep exactly."""
 
-NUMBERS = frozenset({ColumnType.number, ColumnType.integer, ColumnType.boolean})
-TEXTS = frozenset(
+NUMERIC_TYPES = frozenset({ColumnType.number, ColumnType.integer, ColumnType.boolean})
+TEXT_TYPES = frozenset(
     {
         ColumnType.text,
         ColumnType.email,
@@ -38,23 +38,23 @@ TEXTS = frozenset(
 _EMAIL = re.compile(r'[^\s@\x00-\x1f<>(),;:\\"\[\]]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+')
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES, _NO = {"true", "yes", "1", "y", "on"}, {"false", "no", "0", "n", "off"}
-# What a spreadsheet would read as a formula; our exports put an apostrophe before it.
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+# Text that our exports prefixed with an apostrophe, because a spreadsheet would run it as a formula.
+_ESCAPED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
 
 Read = Callable[[Any], Any]
 
 
 class BadValue(ValueError):
-    """A value that the column does not take; the text is for the person who sent it."""
+    """A value that the column does not accept; the message is for the person who sent it."""
 
 
-def reader(column: Column) -> Read:
-    """Turns a JSON value into what is stored and shown, or raises `BadValue`; never called with None."""
+def value_reader(column: Column) -> Read:
+    """Return a function that normalizes a JSON value or raises `BadValue`. It is never called with None."""
     kind = column.type
     if kind is ColumnType.text and column.indexed:
         return _indexed_text
     if kind is ColumnType.url and column.indexed:
-        return lambda value: _short(_url(value))
+        return lambda value: _require_indexable(_url(value))
     if kind is ColumnType.select:
         return functools.partial(_choice, frozenset(column.options))
     if kind is ColumnType.multi_select:
@@ -63,52 +63,52 @@ def reader(column: Column) -> Read:
 
 
 def cell_reader(column: Column, *, of_sheet: bool = True) -> Read:
-    """The same for a cell of a file: text is read as what it means, and blank is no value.
+    """Return a function that parses a cell of a file; blank cells have no value.
 
-    In a sheet an apostrophe before what would be a formula is not part of the text, and blank text is none.
+    In sheets, the apostrophe before a would-be formula is removed and empty text is no value.
     """
-    read = reader(column)
+    read = value_reader(column)
     from_text = _FROM_TEXT.get(column.type)
     is_text = column.type in {ColumnType.text, ColumnType.select}
 
-    def read_text(value: Any) -> Any:
+    def read_text(value: object) -> Any:
         if value.__class__ is str:
             if of_sheet:
-                return read(_unguarded(value)) if value else None
+                return read(_unescape_formula(value)) if value else None
             return read(value)
         return None if value is None else read(_as_text(value))
 
-    def read_other(value: Any) -> Any:
+    def read_other(value: object) -> Any:
         if value.__class__ is not str:
             return None if value is None else read(value)
         text = value.strip()
         if not text:
             return None
         if text[0] == "'":
-            text = _unguarded(text)
+            text = _unescape_formula(text)
         return read(text if from_text is None else from_text(text))
 
     return read_text if is_text else read_other
 
 
-def _unguarded(text: str) -> str:
-    return text[1:] if text[0] == "'" and _GUARDED.match(text) else text
+def _unescape_formula(text: str) -> str:
+    return text[1:] if text[0] == "'" and _ESCAPED_FORMULA.match(text) else text
 
 
 def slot_value(column: Column, value: Any) -> Any:
-    """What goes into the column's indexed place."""
-    return float(value) if column.type in NUMBERS else value
+    """Return the value for the column's index slot."""
+    return float(value) if column.type in NUMERIC_TYPES else value
 
 
-def unique_text(value: Any) -> str:
-    """A value as text that is the same for the same value only; long ones by their hash."""
+def unique_text(value: object) -> str:
+    """Return text that is equal for equal values only; long values are hashed."""
     text = value if value.__class__ is str else msgspec.json.encode(value, order="sorted").decode()
     if len(text) <= 200:
         return text
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _plain(value: Any) -> str:
+def _require_text(value: object) -> str:
     if value.__class__ is not str:
         raise BadValue("must be text")
     if "\0" in value:
@@ -116,25 +116,25 @@ def _plain(value: Any) -> str:
     return value
 
 
-def _text(value: Any) -> str:
-    text = _plain(value)
-    if len(text) > LONGEST_TEXT:
-        raise BadValue(f"must have at most {LONGEST_TEXT:,} characters")
+def _text(value: object) -> str:
+    text = _require_text(value)
+    if len(text) > MAX_TEXT_LENGTH:
+        raise BadValue(f"must be at most {MAX_TEXT_LENGTH:,} characters")
     return text
 
 
-def _short(text: str) -> str:
-    if len(text) > LONGEST_INDEXED:
-        raise BadValue(f"must have at most {LONGEST_INDEXED} characters, because the column is indexed")
+def _require_indexable(text: str) -> str:
+    if len(text) > MAX_INDEXED_LENGTH:
+        raise BadValue(f"must be at most {MAX_INDEXED_LENGTH} characters, because the column is indexed")
     return text
 
 
-def _indexed_text(value: Any) -> str:
-    return _short(_plain(value))
+def _indexed_text(value: object) -> str:
+    return _require_indexable(_require_text(value))
 
 
-def _number(value: Any) -> float | int:
-    if value.__class__ is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+def _number(value: object) -> float | int:
+    if value.__class__ is int and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
         return value
     if value.__class__ not in {int, float}:
         raise BadValue("must be a number")
@@ -144,25 +144,25 @@ def _number(value: Any) -> float | int:
         raise BadValue("is too large") from None
     if not math.isfinite(number):
         raise BadValue("must be a finite number")
-    # The same on both databases: PostgreSQL forgets how a whole number was written.
-    return int(number) if number.is_integer() and abs(number) <= LARGEST_INTEGER else number
+    # Normalize for both databases: PostgreSQL does not keep whether a whole number was written as 1 or 1.0.
+    return int(number) if number.is_integer() and abs(number) <= MAX_SAFE_INTEGER else number
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     number = _number(value)
     if number.__class__ is not int:
-        raise BadValue(f"must be a whole number of at most {LARGEST_INTEGER:,}")
+        raise BadValue(f"must be a whole number of at most {MAX_SAFE_INTEGER:,}")
     return number
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if value.__class__ is not bool:
         raise BadValue("must be true or false")
     return value
 
 
-def _date(value: Any) -> str:
-    text = _plain(value)
+def _date(value: object) -> str:
+    text = _require_text(value)
     try:
         if _DATE.fullmatch(text):
             date.fromisoformat(text)
@@ -172,51 +172,51 @@ def _date(value: Any) -> str:
     raise BadValue("must be a date such as 2026-11-15")
 
 
-def _datetime(value: Any) -> str:
+def _datetime(value: object) -> str:
     try:
-        return instant(datetime.fromisoformat(_plain(value)))
+        return to_instant(datetime.fromisoformat(_require_text(value)))
     except (ValueError, OverflowError):
         raise BadValue("must be a date and time such as 2026-11-15T08:30:00Z") from None
 
 
-def _email(value: Any) -> str:
-    text = _plain(value)
+def _email(value: object) -> str:
+    text = _require_text(value)
     if len(text) > 254 or not _EMAIL.fullmatch(text):
         raise BadValue("must be an e-mail address")
     return text
 
 
-def _url(value: Any) -> str:
-    text = _plain(value)
+def _url(value: object) -> str:
+    text = _require_text(value)
     try:
-        parts = urlsplit(text)
+        parts = split_url(text)
         is_good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_good = False
     if not is_good or len(text) > 2048 or any(character.isspace() for character in text):
-        raise BadValue("must be an address that begins with http:// or https://")
+        raise BadValue("must be a URL that begins with http:// or https://")
     return text
 
 
-def _choice(options: frozenset[str], value: Any) -> str:
+def _choice(options: frozenset[str], value: object) -> str:
     if value.__class__ is not str or value not in options:
         raise BadValue("must be one of the column's options")
     return value
 
 
-def _choices(options: frozenset[str], value: Any) -> list[str]:
-    if value.__class__ is not list or len(value) > MOST_CHOICES:
+def _choices(options: frozenset[str], value: object) -> list[str]:
+    if value.__class__ is not list or len(value) > MAX_CHOICES:
         raise BadValue("must be a list of the column's options")
-    return list(dict.fromkeys(_choice(options, one) for one in value))
+    return list(dict.fromkeys(_choice(options, item) for item in value))
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     try:
         encoded = msgspec.json.encode(value)
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
-        raise BadValue("is not a JSON value that can be stored") from None
-    if len(encoded) > LARGEST_JSON:
-        raise BadValue(f"must have at most {LARGEST_JSON:,} bytes as JSON")
+        raise BadValue("cannot be stored as JSON") from None
+    if len(encoded) > MAX_JSON_BYTES:
+        raise BadValue(f"must be at most {MAX_JSON_BYTES:,} bytes as JSON")
     if rb"\u0000" in encoded:
         raise BadValue("must not contain the character U+0000")
     return value
@@ -252,7 +252,7 @@ def _number_from(text: str) -> Any:
     if text.isdigit() and len(text) < 16 and text.isascii():
         return int(text)
     try:
-        # Python takes 1_000 for a number; hardly anyone else does.
+        # Python accepts 1_000 as a number; hardly anything else does.
         if "_" not in text:
             return float(text)
     except ValueError:
@@ -282,11 +282,11 @@ def _json_from(text: str) -> Any:
         raise BadValue("must be JSON") from None
 
 
-def _as_text(value: Any) -> Any:
-    """A number in a cell of text: `7` and not `7.0`, as the sheet shows it."""
+def _as_text(value: object) -> Any:
+    """Return a number in a text cell as the sheet shows it: `7`, not `7.0`."""
     if value.__class__ is bool:
         return "true" if value else "false"
-    if value.__class__ is float and value.is_integer() and abs(value) <= LARGEST_INTEGER:
+    if value.__class__ is float and value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
         return str(int(value))
     return str(value) if value.__class__ in {int, float} else value
 

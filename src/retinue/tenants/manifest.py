@@ -1,4 +1,4 @@
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
 from retinue.tenants.events import TenantCreated, TenantUpdated
 from retinue.tenants.models import Tenant
 from retinue.tenants.routes import routes

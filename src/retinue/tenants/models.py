@@ -1,7 +1,8 @@
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
-from retinue.kit.db.models import Added, Record, table
+from retinue.kit.db.models import Record, ServerDefault, table
+from retinue.kit.json_types import JsonObject
 
 
 class Plan(StrEnum):
@@ -13,11 +14,11 @@ class Plan(StrEnum):
 
 @table("tenants", prefix="ten")
 class Tenant(Record, kw_only=True):
-    """One customer of the instance: its plan, and its own numbers over the plan's."""
+    """A customer of the instance. `limits` overrides single limits of its plan."""
 
     name: str
     plan: Plan
-    limits: dict[str, Any] = {}
+    limits: JsonObject = {}
     is_default: bool = False
-    is_listened_to: Annotated[bool, Added("false")] = False
-    """Whether it ever had a webhook or a subscription: only then is the worker told of its events."""
+    is_listened_to: Annotated[bool, ServerDefault("false")] = False
+    """Whether the tenant ever had a webhook or a subscription. Events are sent to the worker only then."""

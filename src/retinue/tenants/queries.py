@@ -9,7 +9,7 @@ _TENANTS = Listing(
 
 
 async def find_tenant(ctx: Context, tenant_id: str) -> Tenant | None:
-    """Any tenant: for the super administrator, and for the tenant itself."""
+    """Return any tenant; callers must be super administrators or pass their own tenant id."""
     return await ctx.system("tenants are no tenant's rows").get(Tenant, tenant_id)
 
 

@@ -1,17 +1,16 @@
-from typing import Any
-
 from msgspec import UNSET, UnsetType
 
+from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.lists import ListQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
 from retinue.tenants.models import Plan, Tenant
 
-OwnLimits = dict[str, Any]
+OwnLimits = JsonObject
 
 
 class TenantOut(Schema, kw_only=True):
-    """`limits` are the numbers that count: the plan's, with the tenant's own over them."""
+    """`limits` are the effective limits: those of the plan, overridden by the tenant's own."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Who may approve a model's calls of a tool: people whom the tenant has."""
+"""Validation of approval rules."""
 
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
@@ -6,8 +6,8 @@ from retinue.tools.models import ApprovalRule
 from retinue.users.models import User
 
 
-async def check(ctx: Context, rule: ApprovalRule | None) -> None:
-    """Refuse a rule that nobody could ever satisfy."""
+async def validate_rule(ctx: Context, rule: ApprovalRule | None) -> None:
+    """Raise `Invalid` for a rule that can never be satisfied."""
     if rule is None:
         return
     named = sorted(set(rule.approvers.user_ids))
@@ -15,4 +15,4 @@ async def check(ctx: Context, rule: ApprovalRule | None) -> None:
     if unknown:
         raise Invalid({"approval.approvers.user_ids": f"there is no such user: {', '.join(unknown[:5])}"})
     if named and not rule.approvers.roles and rule.required_approvals > len(named):
-        raise Invalid({"approval.required_approvals": "is more than there are approvers"})
+        raise Invalid({"approval.required_approvals": "must not exceed the number of approvers"})

@@ -1,4 +1,4 @@
-"""The eleven categories of the registry, in the order in which they are shown."""
+"""Tool categories, in display order."""
 
 from enum import StrEnum
 
@@ -19,22 +19,22 @@ class Category(StrEnum):
     custom = "custom"
 
 
-class Shown(msgspec.Struct, frozen=True):
+class CategoryInfo(msgspec.Struct, frozen=True):
     name: str
     description: str
     icon: str
 
 
-CATEGORIES: dict[Category, Shown] = {
-    Category.crm: Shown("CRM", "Customers, contacts and deals", "users"),
-    Category.email: Shown("Email", "Sending and reading mail", "mail"),
-    Category.database: Shown("Database", "Queries against databases", "database"),
-    Category.analytics: Shown("Analytics", "Metrics, reports and tracking", "bar-chart"),
-    Category.automation: Shown("Automation", "Starting and steering other systems", "zap"),
-    Category.payment: Shown("Payment", "Invoices, payments and subscriptions", "credit-card"),
-    Category.storage: Shown("Storage", "Files and documents", "hard-drive"),
-    Category.social: Shown("Social", "Social networks and messaging", "share"),
-    Category.development: Shown("Development", "Repositories, issues and builds", "code"),
-    Category.webhook: Shown("Webhook", "Calls to a single address", "link"),
-    Category.custom: Shown("Custom", "Everything else", "box"),
+CATEGORIES: dict[Category, CategoryInfo] = {
+    Category.crm: CategoryInfo("CRM", "Customers, contacts and deals", "users"),
+    Category.email: CategoryInfo("Email", "Sending and reading mail", "mail"),
+    Category.database: CategoryInfo("Database", "Queries against databases", "database"),
+    Category.analytics: CategoryInfo("Analytics", "Metrics, reports and tracking", "bar-chart"),
+    Category.automation: CategoryInfo("Automation", "Starting and steering other systems", "zap"),
+    Category.payment: CategoryInfo("Payment", "Invoices, payments and subscriptions", "credit-card"),
+    Category.storage: CategoryInfo("Storage", "Files and documents", "hard-drive"),
+    Category.social: CategoryInfo("Social", "Social networks and messaging", "share"),
+    Category.development: CategoryInfo("Development", "Repositories, issues and builds", "code"),
+    Category.webhook: CategoryInfo("Webhook", "Calls to a single address", "link"),
+    Category.custom: CategoryInfo("Custom", "Everything else", "box"),
 }

@@ -10,31 +10,47 @@ class ToolNotFound(RetinueError):
     status, code = 404, "tool_not_found"
 
 
-class ExecutionNotFound(RetinueError):
+class ToolExecutionNotFound(RetinueError):
     """There is no such execution."""
 
     status, code = 404, "execution_not_found"
 
 
-class SlugTaken(Conflict):
-    """Another tool has this slug."""
+class ToolSlugTaken(Conflict):
+    """Another tool already has this slug. Choose a different one."""
 
     code = "slug_taken"
 
 
 class ToolDisabled(Conflict):
-    """This tool is disabled."""
+    """The tool is disabled. Enable it before executing it."""
 
     code = "tool_disabled"
 
 
-class ExecutionFailed(Exception):
-    """How a run went wrong; it is part of a normal answer, never an error of the request.
+EXECUTION_CODES = {
+    "auth_error": "The credential is missing, incomplete, expired or refused by the destination.",
+    "credential_access_denied": "The credential may not be used by this tool.",
+    "destination_changed": "The secret was entered for another destination.",
+    "forbidden": "The account that started the run may no longer run tools.",
+    "http_error": "The destination answered with an error status; `details` has its response.",
+    "invalid_output": "The output does not match `output_schema`, or is not JSON.",
+    "memory_exceeded": "The code used more memory than allowed.",
+    "network_error": "The destination could not be reached.",
+    "not_configured": "The configuration of the tool is incomplete or not valid.",
+    "output_too_large": "The output is larger than allowed.",
+    "packages_unavailable": "The packages of the tool could not be installed.",
+    "runtime_error": "The tool failed, or its run was interrupted.",
+    "sandbox_unavailable": "This machine cannot confine the code, so it is not run.",
+    "ssrf_blocked": "Outgoing calls may not go to this destination.",
+    "timeout": "The tool did not finish in time.",
+    "too_deep": "Tools, workflows and agents call each other too deeply.",
+}
+"""The codes of failed runs. A kind of another domain may add the codes of its errors."""
 
-    `code` is one of the contract's: timeout, invalid_output, http_error, network_error, ssrf_blocked,
-    auth_error, credential_access_denied, query_not_allowed, runtime_error, memory_exceeded, output_too_large,
-    approval_denied, not_configured, destination_changed, sandbox_unavailable, packages_unavailable.
-    """
+
+class ExecutionFailed(Exception):
+    """A failed run. It is part of a normal response, not an error of the request."""
 
     def __init__(self, code: str, message: str, *, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)

@@ -17,7 +17,7 @@ class ToolCreated(ToolEvent, kw_only=True):
 
 @event("system.tool.updated", subject="tool_id", audited=True, example={**_EXAMPLE, "changed": ["config"]})
 class ToolUpdated(ToolEvent, kw_only=True):
-    """A tool changed; `auth_destination` among the changes means that its secrets may go elsewhere now."""
+    """A tool was changed. If `changed` lists `auth_destination`, its secrets have a new destination."""
 
     changed: list[str]
 

@@ -1,5 +1,5 @@
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -8,7 +8,8 @@ from retinue.access.models import Role
 from retinue.credentials.models import Credential
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
-from retinue.kit.db.models import Added, Ref, TenantRecord, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
+from retinue.kit.json_types import JsonObject
 
 
 class ToolType(StrEnum):
@@ -44,7 +45,7 @@ class ExecutionStatus(StrEnum):
     timeout = "timeout"
 
 
-FINAL = (ExecutionStatus.completed, ExecutionStatus.failed, ExecutionStatus.timeout)
+FINAL_STATUSES = (ExecutionStatus.completed, ExecutionStatus.failed, ExecutionStatus.timeout)
 
 
 class ExecutionSource(StrEnum):
@@ -61,8 +62,8 @@ class ToolApprovers(msgspec.Struct, frozen=True, kw_only=True):
 class ApprovalRule(msgspec.Struct, frozen=True, kw_only=True):
     """Who approves the calls that a model makes, and how.
 
-    Without approvers whoever asked the agent approves, or an administrator. `editable_fields` are the fields
-    of the input that an approver may change, `*` for all of them.
+    Without approvers, the user who asked the agent or an administrator decides. `editable_fields` lists the
+    input fields that an approver may change; `*` allows all of them.
     """
 
     approvers: ToolApprovers = ToolApprovers()
@@ -85,25 +86,36 @@ class ApprovalRule(msgspec.Struct, frozen=True, kw_only=True):
     ],
 )
 class Tool(TenantRecord, kw_only=True):
-    """Something an agent can do: a call, a query or a piece of code, with what it needs to be let in.
+    """A call, a query or a piece of code that agents and workflows execute, with its authentication.
 
-    `auth_destination` is where the secrets of `auth_config` or of the credential may go: the destination of
-    the configuration at the moment they were entered. A model's call of a tool that `requires_approval` waits
-    until people have agreed to it, as `approval` says.
+    `auth_destination` is the only destination that the secrets of `auth_config` or of the credential are sent
+    to: the one `config` named when they were entered (ADR 8). With `requires_approval`, a model's call waits
+    for the approvals that `approval` defines.
     """
+
+    __untagged__ = frozenset(
+        {
+            "updated_at",
+            "usage_count",
+            "last_used_at",
+            "packages_status",
+            "packages_error",
+            "pinned_packages",
+        }
+    )
 
     name: str
     slug: str
     description: str = ""
     category: str
     tool_type: ToolType
-    config: dict[str, Any]
+    config: JsonObject
     auth_type: AuthType
     auth_config: Sealed | None = None
     credential_id: Annotated[str, Ref(Credential)] | None = None
     auth_destination: str = ""
-    input_schema: dict[str, Any] | None = None
-    output_schema: dict[str, Any] | None = None
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
     is_enabled: bool = True
     usage_count: int = 0
     last_used_at: Instant | None = None
@@ -111,23 +123,23 @@ class Tool(TenantRecord, kw_only=True):
     packages_error: str | None = None
     pinned_packages: list[str]
     created_by: str
-    requires_approval: Annotated[bool, Added("false")] = False
+    requires_approval: Annotated[bool, ServerDefault("false")] = False
     approval: ApprovalRule | None = None
 
 
 @table(
     "tool_executions",
     prefix="exe",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[
         ("tenant_id", "tool_id", "executed_at"),
         ("tenant_id", "tool_id", "status", "executed_at"),
     ],
 )
 class ToolExecution(TenantRecord, kw_only=True):
-    """One run of a tool; what it took and gave has passed the leak guard and is cut to size.
+    """One run of a tool. Input, output, error and logs are redacted and truncated.
 
-    `input`, `output` and `error` are JSON texts: they are shown as they are and never searched.
+    `input`, `output` and `error` are JSON texts: they are returned unchanged and never queried.
     """
 
     tool_id: Annotated[str, Ref(Tool, cascade=True)]
@@ -144,3 +156,5 @@ class ToolExecution(TenantRecord, kw_only=True):
     execution_time_ms: int = 0
     executed_at: Instant
     correlation_id: str = ""
+    conversation_ids: list[str] | None = None
+    """Conversations that the record quotes; see `kit.context.conversation_access` (ADR 21)."""

@@ -1,16 +1,15 @@
-from typing import Any
-
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.db.statements import Statement
-from retinue.kit.lists import Listing, escape_like
-from retinue.kit.references import Referrer
-from retinue.tools.models import FINAL, Tool, ToolExecution, ToolType
+from retinue.kit.db.text_match import escape_like
+from retinue.kit.lists import Listing
+from retinue.tools.models import FINAL_STATUSES, Tool, ToolExecution, ToolType
 
 _tools = Tool.__table__
 
-IS_FINAL = ToolExecution.__table__.c.status.in_([sa.literal(status.value) for status in FINAL])
+IS_FINAL = ToolExecution.__table__.c.status.in_([sa.literal(status.value) for status in FINAL_STATUSES])
 
 TOOLS = Listing(
     Tool,
@@ -37,8 +36,8 @@ EXECUTIONS = Listing(
     default_sort="-executed_at",
 )
 
-_COUNTS: Statement[Any] = Statement(sa.select(_tools.c.category, sa.func.count()).group_by(_tools.c.category))
-_SLUGS: Statement[Any] = Statement(
+_COUNT_BY_CATEGORY = Statement(sa.select(_tools.c.category, sa.func.count()).group_by(_tools.c.category))
+_TAKEN_SLUGS = Statement(
     sa.select(_tools.c.slug).where(
         sa.or_(
             _tools.c.slug == sa.bindparam("slug"),
@@ -48,14 +47,13 @@ _SLUGS: Statement[Any] = Statement(
 )
 
 
-async def tools_by_category(ctx: Context) -> dict[str, int]:
-    """How many tools of the tenant each category has."""
-    return {row[0]: row[1] for row in await ctx.db.rows(_COUNTS)}
+async def count_by_category(ctx: Context) -> dict[str, int]:
+    return {row[0]: row[1] for row in await ctx.db.rows(_COUNT_BY_CATEGORY)}
 
 
-async def slugs_like(ctx: Context, slug: str) -> set[str]:
-    """Which of the slug and its numbered forms are taken."""
-    rows = await ctx.db.rows(_SLUGS, slug=slug, pattern=f"{escape_like(slug)}-%")
+async def find_taken_slugs(ctx: Context, slug: str) -> set[str]:
+    """Return the slug and its numbered variants, as far as they are taken."""
+    rows = await ctx.db.rows(_TAKEN_SLUGS, slug=slug, pattern=f"{escape_like(slug)}-%")
     return {row[0] for row in rows}
 
 
@@ -65,7 +63,7 @@ async def find_users_of_credential(ctx: Context, credential_id: str) -> list[Ref
 
 
 async def tools_with_script(ctx: Context, file_id: str) -> list[Tool]:
-    """Those that run this uploaded file."""
+    """Return the tools that run this uploaded file."""
     scripts = await ctx.db.all(Tool, tool_type=ToolType.script)
     return [tool for tool in scripts if tool.config.get("entrypoint") == file_id]
 
@@ -84,4 +82,4 @@ async def find_tools_on_table(ctx: Context, table_id: str) -> list[Referrer]:
 
 
 async def keep_table(_ctx: Context, _table_id: str) -> None:
-    """A table that a tool works on is not deleted, so there is nothing to let go of."""
+    """Do nothing: a table that a tool uses cannot be deleted."""

@@ -1,11 +1,13 @@
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.messages import PatternMessage
 from retinue.tools.categories import Category
 from retinue.tools.models import (
     ApprovalRule,
@@ -17,10 +19,15 @@ from retinue.tools.models import (
     ToolType,
 )
 
-# A model is offered the tool under its slug, and models take no longer names.
-Slug = Annotated[str, Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)")]
+# Models are offered the tool under its slug and accept no longer names.
+Slug = Annotated[
+    str,
+    Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]*$(?!\n)"),
+    PatternMessage(
+        "must be lower-case letters, digits, hyphens or underscores, and begin with a letter or digit"
+    ),
+]
 Description = Annotated[str, Meta(max_length=10_000)]
-JsonObject = dict[str, Any]
 
 
 class ToolCreate(Schema, kw_only=True):
@@ -71,7 +78,7 @@ class ToolSummary(Schema, kw_only=True):
 
 
 class ToolMade(ToolSummary, kw_only=True):
-    """What creating answers: everything but the configuration."""
+    """A tool without its configuration."""
 
     credential_id: str | None
     input_schema: JsonObject | None
@@ -105,12 +112,12 @@ class Execute(Schema, kw_only=True):
     input: JsonObject = {}
 
 
-class ExecuteQuery(msgspec.Struct, kw_only=True):
+class ToolExecuteQuery(msgspec.Struct, kw_only=True):
     is_async: bool = msgspec.field(name="async", default=False)
 
 
 class ExecutionError(Schema, kw_only=True):
-    """How a run went wrong, in the codes of the contract."""
+    """Why a run failed."""
 
     code: str
     message: str
@@ -118,7 +125,7 @@ class ExecutionError(Schema, kw_only=True):
 
 
 class Executed(Schema, kw_only=True):
-    """`output` is there when the run was completed, `error` when it was not."""
+    """`output` is present if the run completed, `error` if it did not."""
 
     execution_id: str
     status: ExecutionStatus
@@ -142,13 +149,26 @@ class FinalStatus(StrEnum):
     timeout = "timeout"
 
 
-class ExecutionList(PageQuery, kw_only=True):
+class ToolExecutionList(PageQuery, kw_only=True):
     status: FinalStatus | None = None
     after: str | None = None
     before: str | None = None
 
 
+class RecordedError(Schema, kw_only=True):
+    """Why a recorded run failed; `message` is null if redacted."""
+
+    code: str
+    message: str | None
+    details: Raw | UnsetType = UNSET
+
+
 class ExecutionOut(Schema, kw_only=True):
+    """`redacted` is true if input, output, logs and the error message are left out.
+
+    They are left out for callers who may not read the conversation in which the tool ran.
+    """
+
     id: str
     tool_id: str
     agent_id: str | None
@@ -158,12 +178,13 @@ class ExecutionOut(Schema, kw_only=True):
     status: ExecutionStatus
     input: Raw
     output: Raw | None
-    error: ExecutionError | None
-    logs: str
+    error: RecordedError | None
+    logs: str | None
     attempts: int
     execution_time_ms: int
     executed_at: str
     correlation_id: str
+    redacted: bool | UnsetType = UNSET
 
     @classmethod
     def shown(cls, execution: ToolExecution) -> "ExecutionOut":
@@ -172,7 +193,20 @@ class ExecutionOut(Schema, kw_only=True):
             execution,
             input=Raw(execution.input),
             output=None if output is None else Raw(output),
-            error=None if error is None else msgspec.json.decode(error, type=ExecutionError),
+            error=None if error is None else msgspec.json.decode(error, type=RecordedError),
+            redacted=UNSET,
+        )
+
+    @classmethod
+    def shown_redacted(cls, execution: ToolExecution) -> "ExecutionOut":
+        error = execution.error and msgspec.json.decode(execution.error, type=RecordedError)
+        return cls.of(
+            execution,
+            input=Raw("null"),
+            output=None,
+            error=RecordedError(code=error.code, message=None) if error else None,
+            logs=None,
+            redacted=True,
         )
 
 
@@ -183,7 +217,7 @@ class Period(StrEnum):
     quarter = "90d"
 
 
-class StatsQuery(msgspec.Struct, kw_only=True):
+class ToolStatsQuery(msgspec.Struct, kw_only=True):
     period: Period = Period.week
 
 
@@ -214,7 +248,7 @@ class ToolStats(Schema, kw_only=True):
 
 
 class ImportOpenApi(Schema, kw_only=True):
-    """`document` is the description as an object, or as JSON or YAML text."""
+    """`document` is the OpenAPI document as an object, or as JSON or YAML text."""
 
     document: JsonObject | str
     name: Name | None = None

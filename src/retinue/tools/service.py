@@ -1,31 +1,31 @@
-"""The registry: tools are created, changed and deleted, and their secrets are bound to where they lead."""
+"""The tool registry: create, update and delete tools, and bind their secrets to destinations (ADR 8)."""
 
-from typing import Any
-
-from retinue.kit import references
-from retinue.kit.context import Context
+from retinue.kit.context import Context, references
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.ids import new_id
-from retinue.kit.json_schemas import compile_schema
-from retinue.kit.schemas import given
-from retinue.tools import approval_rules, auth_configs, configuration, known_keys, packages, slugs
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.json_schema import compile_schema
+from retinue.kit.text.header_masks import restore_masked_headers
+from retinue.tools import approval_rules, slugs
 from retinue.tools.categories import CATEGORIES
-from retinue.tools.errors import SlugTaken, ToolNotFound
+from retinue.tools.config import auth_config, configuration, known_keys, packages
+from retinue.tools.errors import ToolNotFound, ToolSlugTaken
 from retinue.tools.events import ToolCreated, ToolDeleted, ToolUpdated
 from retinue.tools.models import PackagesStatus, Tool
-from retinue.tools.queries import slugs_like, tools_by_category, tools_with_script
+from retinue.tools.queries import count_by_category, find_taken_slugs, tools_with_script
 from retinue.tools.schemas import CategoryOut, ToolCreate, ToolUpdate
 
 REFERENCE = "tool"
-"""What other domains point at with a `kit.references.Reference`: they let go of a tool that is deleted."""
+"""Target of references from other domains (`kit.context.references`), which detach a deleted tool."""
 
 
 async def create(ctx: Context, body: ToolCreate) -> Tool:
     _check_schemas(body.input_schema, body.output_schema)
     config = configuration.changed({}, body.config)
-    known_keys.check(body.tool_type, config)
-    await approval_rules.check(ctx, body.approval)
-    entered = await auth_configs.read(ctx, body.auth_config)
+    known_keys.validate_config(ctx, body.tool_type, config)
+    await approval_rules.validate_rule(ctx, body.approval)
+    tool_auth = await auth_config.read_auth_config(ctx, body.auth_config)
     tool = Tool(
         id=new_id(Tool.__prefix__),
         name=body.name,
@@ -42,88 +42,89 @@ async def create(ctx: Context, body: ToolCreate) -> Tool:
         approval=body.approval,
         pinned_packages=[],
         created_by=ctx.principal.id,
-        **entered.columns(),
+        **tool_auth.columns(),
     )
     destination = configuration.destination_of(tool.tool_type, config)
-    tool.auth_destination = await auth_configs.bind(ctx, tool, entered, destination)
+    tool.auth_destination = await auth_config.bind_destination(ctx, tool, tool_auth, destination)
     tool.packages_status = packages.status_for(tool.tool_type, config)
     await _insert(ctx, tool, is_numbered=body.slug is None)
     if tool.packages_status is PackagesStatus.resolving:
-        packages.follow(ctx, tool)
+        packages.enqueue_sync(ctx, tool)
     ctx.emit(ToolCreated(tool_id=tool.id, name=tool.name, tool_type=tool.tool_type))
     return tool
 
 
 async def update(ctx: Context, tool: Tool, body: ToolUpdate) -> Tool:
-    held = await ctx.db.lock(Tool, tool.id)
-    if held is None:
+    locked = await ctx.db.lock(Tool, tool.id)
+    if locked is None:
         raise ToolNotFound
-    wanted = given(body)
+    wanted = sent_fields(body)
     if "description" in wanted:
         wanted["description"] = wanted["description"] or ""
     _check_schemas(wanted.get("input_schema"), wanted.get("output_schema"))
     if "config" in wanted:
-        wanted["config"] = configuration.changed(held.config, wanted["config"])
-    tool_type, config = wanted.get("tool_type", held.tool_type), wanted.get("config", held.config)
-    known_keys.check(tool_type, config)
-    await approval_rules.check(ctx, wanted.get("approval"))
-    entered = None
+        sent = restore_masked_headers(wanted["config"], locked.config)
+        wanted["config"] = configuration.changed(locked.config, sent)
+    tool_type, config = wanted.get("tool_type", locked.tool_type), wanted.get("config", locked.config)
+    known_keys.validate_config(ctx, tool_type, config)
+    await approval_rules.validate_rule(ctx, wanted.get("approval"))
+    tool_auth = None
     if "auth_config" in wanted:
-        entered = await auth_configs.read(ctx, wanted["auth_config"])
-        wanted |= entered.columns()
+        tool_auth = await auth_config.read_auth_config(ctx, wanted["auth_config"])
+        wanted |= tool_auth.columns()
     destination = configuration.destination_of(tool_type, config)
-    is_moved = destination != configuration.destination_of(held.tool_type, held.config)
-    named = configuration.destination_of(tool_type, given(body).get("config") or {})
-    # Whoever merely renames a tool has not agreed to the address that someone else gave it.
-    if is_moved or (named and named == destination) or entered is not None:
-        wanted["auth_destination"] = await auth_configs.bind(ctx, held, entered, destination)
-    moved = packages.changes(held, tool_type, config)
-    wanted |= moved
-    changes = {name: value for name, value in wanted.items() if getattr(held, name) != value}
+    is_moved = destination != configuration.destination_of(locked.tool_type, locked.config)
+    sent_destination = configuration.destination_of(tool_type, sent_fields(body).get("config") or {})
+    # ADR 8: an update that does not send the destination does not approve one that somebody else set.
+    if is_moved or (sent_destination and sent_destination == destination) or tool_auth is not None:
+        wanted["auth_destination"] = await auth_config.bind_destination(ctx, locked, tool_auth, destination)
+    package_changes = packages.changes(locked, tool_type, config)
+    wanted |= package_changes
+    changes = {name: value for name, value in wanted.items() if getattr(locked, name) != value}
     if changes:
-        await _change(ctx, held, changes)
-    if moved:
-        packages.follow(ctx, held)
-    return held
+        await _store_changes(ctx, locked, changes)
+    if package_changes:
+        packages.enqueue_sync(ctx, locked)
+    return locked
 
 
-async def _change(ctx: Context, tool: Tool, changes: dict[str, Any]) -> None:
+async def _store_changes(ctx: Context, tool: Tool, changes: JsonObject) -> None:
     try:
         await ctx.db.update(tool, **changes)
     except UniqueViolation:
-        raise SlugTaken from None
+        raise ToolSlugTaken from None
     ctx.emit(ToolUpdated(tool_id=tool.id, name=tool.name, changed=sorted(changes)))
 
 
 async def delete(ctx: Context, tool: Tool) -> None:
-    await references.detach(ctx, REFERENCE, tool.id)
+    await references.detach_referrers(ctx, REFERENCE, tool.id)
     await ctx.db.delete(tool)
-    packages.forget(ctx, tool)
+    packages.enqueue_removal(ctx, tool)
     ctx.emit(ToolDeleted(tool_id=tool.id, name=tool.name))
 
 
 async def categories(ctx: Context) -> list[CategoryOut]:
-    counts = await tools_by_category(ctx)
+    counts = await count_by_category(ctx)
     return [
-        CategoryOut.of(shown, slug=category, tool_count=counts.get(category, 0))
-        for category, shown in CATEGORIES.items()
+        CategoryOut.of(info, slug=category, tool_count=counts.get(category, 0))
+        for category, info in CATEGORIES.items()
     ]
 
 
 async def detach_credential(ctx: Context, credential_id: str) -> None:
-    """Make every tool let go of a credential that is deleted."""
+    """Remove a deleted credential from every tool that uses it."""
     for tool in await ctx.db.all(Tool, credential_id=credential_id):
-        await _change(ctx, tool, {"credential_id": None})
+        await _store_changes(ctx, tool, {"credential_id": None})
 
 
 async def detach_script(ctx: Context, file_id: str) -> None:
-    """Leave every tool that runs a deleted file without an entrypoint, and so not configured."""
+    """Remove the entrypoint from tools that run a deleted file; they fail with `not_configured`."""
     for tool in await tools_with_script(ctx, file_id):
         rest = {name: value for name, value in tool.config.items() if name != "entrypoint"}
-        await _change(ctx, tool, {"config": rest})
+        await _store_changes(ctx, tool, {"config": rest})
 
 
-def _check_schemas(input_schema: dict[str, Any] | None, output_schema: dict[str, Any] | None) -> None:
+def _check_schemas(input_schema: JsonObject | None, output_schema: JsonObject | None) -> None:
     if input_schema is not None:
         compile_schema(input_schema, "input_schema")
     if output_schema is not None:
@@ -131,10 +132,10 @@ def _check_schemas(input_schema: dict[str, Any] | None, output_schema: dict[str,
 
 
 async def _insert(ctx: Context, tool: Tool, *, is_numbered: bool) -> None:
-    """Store a tool whose slug is the caller's, or is made from the name and gets a number if it is taken."""
-    taken = await slugs_like(ctx, tool.slug) if is_numbered else set()
-    for slug in slugs.numbered(tool.slug) if is_numbered else [tool.slug]:
+    """Store the tool; if `is_numbered`, a slug that is taken gets a number."""
+    taken = await find_taken_slugs(ctx, tool.slug) if is_numbered else set()
+    for slug in slugs.numbered_candidates(tool.slug) if is_numbered else [tool.slug]:
         tool.slug = slug
         if slug not in taken and await ctx.db.insert_missing(tool):
             return
-    raise SlugTaken
+    raise ToolSlugTaken

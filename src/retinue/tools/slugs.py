@@ -1,22 +1,22 @@
-"""Slugs: the name of a tool in addresses and in front of a model, one of a kind in its tenant."""
+"""Slugs: the names under which models are offered tools, unique within the tenant."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 
-_LONGEST = 64
-_ROOM_FOR_NUMBER = 8
+_MAX_SLUG_LENGTH = 64
+_NUMBER_SUFFIX_LENGTH = 8
 
 
 def from_name(name: str) -> str:
-    """`Café & Weather` becomes `cafe-weather`; what leaves no letter becomes `tool`."""
+    """Return `cafe-weather` for `Café & Weather`, and `tool` if no letter or digit remains."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain)[: _LONGEST - _ROOM_FOR_NUMBER].strip("-")
+    slug = re.sub(r"[^a-z0-9]+", "-", plain)[: _MAX_SLUG_LENGTH - _NUMBER_SUFFIX_LENGTH].strip("-")
     return slug or "tool"
 
 
-def numbered(slug: str) -> Iterator[str]:
-    """The slug, then the same with a number behind it."""
+def numbered_candidates(slug: str) -> Iterator[str]:
+    """Yield the slug, then `slug-2`, `slug-3` and so on."""
     yield slug
-    for number in range(2, 10 ** (_ROOM_FOR_NUMBER - 1)):
+    for number in range(2, 10 ** (_NUMBER_SUFFIX_LENGTH - 1)):
         yield f"{slug}-{number}"

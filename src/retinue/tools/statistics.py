@@ -1,22 +1,21 @@
-"""What a tool's executions add up to over a period, in a handful of cheap queries."""
+"""Statistics of a tool's executions over a period."""
 
 import math
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
-from retinue.kit.clock import Instant, instant, moment
+from retinue.kit.clock import Instant, parse_instant, to_instant
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.tools.models import ExecutionStatus, Tool, ToolExecution
 from retinue.tools.queries import IS_FINAL
 from retinue.tools.schemas import AgentExecutions, DayOfExecutions, Period, ToolStats
 
-_DAYS = {Period.week: 7, Period.month: 30, Period.quarter: 90}
-_TOP = 5
+_DAYS_BY_PERIOD = {Period.week: 7, Period.month: 30, Period.quarter: 90}
+_MAX_TOP_AGENTS = 5
 
 _executions = ToolExecution.__table__
 _columns = _executions.c
@@ -25,7 +24,7 @@ _IN_PERIOD = sa.and_(
     _columns.executed_at >= sa.bindparam("since"),
     IS_FINAL,
 )
-# A subquery, because PostgreSQL does not see that two expressions with parameters are the same.
+# A subquery, because PostgreSQL does not recognize equal expressions with parameters in GROUP BY.
 _runs = (
     sa.select(
         sa.func.substr(_columns.executed_at, 1, len("2026-11-15")).label("day"),
@@ -52,8 +51,8 @@ _BY_DAY: Statement[_Day] = Statement(
     lambda row: _Day(row[0], int(row[1]), int(row[2]), int(row[3])),
     heavy=True,
 )
-# Counted from the slowest, because the percentiles asked for are near that end.
-_NTH_SLOWEST: Statement[Any] = Statement(
+# Slowest first, because the requested percentiles are near that end.
+_NTH_SLOWEST = Statement(
     sa.select(_columns.execution_time_ms)
     .where(_IN_PERIOD)
     .order_by(_columns.execution_time_ms.desc())
@@ -66,7 +65,7 @@ _TOP_AGENTS: Statement[AgentExecutions] = Statement(
     .where(_IN_PERIOD, _columns.agent_id.is_not(None))
     .group_by(_columns.agent_id)
     .order_by(_count.desc(), _columns.agent_id)
-    .limit(_TOP),
+    .limit(_MAX_TOP_AGENTS),
     lambda row: AgentExecutions(agent_id=row[0], agent_name=row[1], executions=int(row[2])),
     heavy=True,
 )
@@ -96,22 +95,22 @@ async def collect(ctx: Context, tool: Tool, period: Period) -> ToolStats:
 
 
 def _since(now: Instant, period: Period) -> Instant:
-    """A day is the last 24 hours; longer periods are whole days in UTC, today included."""
+    """Return 24 hours ago for a day; longer periods start at midnight UTC and include today."""
     if period is Period.day:
-        return instant(moment(now) - timedelta(days=1))
-    midnight = moment(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    return instant(midnight - timedelta(days=_DAYS[period] - 1))
+        return to_instant(parse_instant(now) - timedelta(days=1))
+    midnight = parse_instant(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    return to_instant(midnight - timedelta(days=_DAYS_BY_PERIOD[period] - 1))
 
 
 def _dates(since: Instant, now: Instant) -> Iterator[str]:
-    """Every day that the period touches."""
-    first, last = moment(since).date(), moment(now).date()
+    """Yield every UTC date of the period."""
+    first, last = parse_instant(since).date(), parse_instant(now).date()
     for number in range((last - first).days + 1):
         yield (first + timedelta(days=number)).isoformat()
 
 
 async def _percentile(ctx: Context, bounds: dict[str, str], total: int, percent: int) -> int:
-    """The time that so many percent of the executions took at most, by the nearest rank."""
+    """Return a percentile of the execution time, by the nearest-rank method."""
     if not total:
         return 0
     rank = math.ceil(total * percent / 100)

@@ -1,25 +1,24 @@
-"""Budgets as their owners see them."""
-
-from typing import Any
+"""Management of budgets."""
 
 from retinue.kit.context import Context
 from retinue.kit.db.models import RECORDS
 from retinue.kit.errors import Invalid
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, Page
-from retinue.kit.schemas import given
-from retinue.usage import periods, spending
+from retinue.kit.schema.base import sent_fields
+from retinue.usage import enforcement, periods
+from retinue.usage.enforcement import BudgetCache
 from retinue.usage.errors import TooManyBudgets
 from retinue.usage.events import BudgetCreated, BudgetDeleted, BudgetUpdated
 from retinue.usage.models import Budget, ScopeType
 from retinue.usage.schemas import BudgetCreate, BudgetList, BudgetOut, BudgetUpdate, Scope
-from retinue.usage.spending import KnownBudgets
 
-MOST_BUDGETS = 200
+MAX_BUDGETS = 200
 
 _LISTING = Listing(
     Budget, sorts=("created_at", "updated_at", "period", "action"), filters=("action", "period")
 )
-# These records stand above this domain, which knows their tables by name only.
+# These records belong to higher domains, so their tables are known by name only.
 _TABLES = {
     ScopeType.agent: "agents",
     ScopeType.embed_key: "embed_keys",
@@ -29,24 +28,24 @@ _TABLES = {
 
 
 async def page(ctx: Context, query: BudgetList) -> Page[BudgetOut]:
-    found = await _LISTING.page(ctx.db, query)
-    told = {budget.id: await shown(ctx, budget) for budget in found.items}
-    return found.shown(lambda budget: told[budget.id])
+    budget_page = await _LISTING.page(ctx.db, query)
+    shown_by_id = {budget.id: await shown(ctx, budget) for budget in budget_page.items}
+    return budget_page.shown(lambda budget: shown_by_id[budget.id])
 
 
 async def shown(ctx: Context, budget: Budget) -> BudgetOut:
-    resets_at = periods.ends(periods.named(ctx.now, budget.period.value))
-    return BudgetOut.shown(budget, await spending.spent(ctx, budget), resets_at)
+    resets_at = periods.end_of(periods.name_at(ctx.now, budget.period.value))
+    return BudgetOut.shown(budget, await enforcement.load_spent(ctx, budget), resets_at)
 
 
 async def create(ctx: Context, body: BudgetCreate) -> BudgetOut:
-    if await ctx.db.count(Budget) >= MOST_BUDGETS:
+    if await ctx.db.count(Budget) >= MAX_BUDGETS:
         raise TooManyBudgets
     _require_one_limit(body.limit_usd, body.limit_tokens)
     budget = await ctx.db.insert(
         Budget(
             scope_type=body.scope.type,
-            scope_id=await _checked(ctx, body.scope),
+            scope_id=await _validate_scope(ctx, body.scope),
             limit_usd=body.limit_usd,
             limit_tokens=body.limit_tokens,
             period=body.period,
@@ -56,16 +55,16 @@ async def create(ctx: Context, body: BudgetCreate) -> BudgetOut:
         )
     )
     ctx.emit(BudgetCreated(budget_id=budget.id))
-    _forget(ctx)
+    _invalidate_cache(ctx)
     return await shown(ctx, budget)
 
 
 async def update(ctx: Context, budget: Budget, body: BudgetUpdate) -> BudgetOut:
-    """A budget that is changed may pass its threshold once more in the same period."""
-    changes: dict[str, Any] = given(body)
+    """Change a budget; it may then announce its threshold once more in the same period."""
+    changes: JsonObject = sent_fields(body)
     scope = changes.pop("scope", None)
     if scope is not None:
-        changes |= {"scope_type": scope.type, "scope_id": await _checked(ctx, scope)}
+        changes |= {"scope_type": scope.type, "scope_id": await _validate_scope(ctx, scope)}
     if changes.get("limit_usd") is not None:
         changes.setdefault("limit_tokens", None)
     elif changes.get("limit_tokens") is not None:
@@ -77,26 +76,26 @@ async def update(ctx: Context, budget: Budget, body: BudgetUpdate) -> BudgetOut:
     if changed:
         await ctx.db.update(budget, **{name: changes[name] for name in changed}, announced_for="")
         ctx.emit(BudgetUpdated(budget_id=budget.id, changed=changed))
-        _forget(ctx)
+        _invalidate_cache(ctx)
     return await shown(ctx, budget)
 
 
 async def delete(ctx: Context, budget: Budget) -> None:
     await ctx.db.delete(budget)
     ctx.emit(BudgetDeleted(budget_id=budget.id))
-    _forget(ctx)
+    _invalidate_cache(ctx)
 
 
 def _require_one_limit(usd: float | None, tokens: int | None) -> None:
     if (usd is None) == (tokens is None):
-        raise Invalid({"limit_usd": "give one of limit_usd and limit_tokens"})
+        raise Invalid({"limit_usd": "give exactly one of limit_usd and limit_tokens"})
 
 
-async def _checked(ctx: Context, scope: Scope) -> str:
-    """The id as it is stored: of something that is there, and none for the tenant as a whole."""
+async def _validate_scope(ctx: Context, scope: Scope) -> str:
+    """Return the id to store, empty for the tenant; raise Invalid if it does not exist."""
     if scope.type is ScopeType.tenant:
         if scope.id not in {None, "", ctx.tenant_id}:
-            raise Invalid({"scope.id": "leave it out for the tenant"})
+            raise Invalid({"scope.id": "must be omitted for the tenant"})
         return ""
     if not scope.id:
         raise Invalid({"scope.id": "is required"})
@@ -105,11 +104,11 @@ async def _checked(ctx: Context, scope: Scope) -> str:
     return scope.id
 
 
-def _forget(ctx: Context) -> None:
-    """Here at once; other processes look again within seconds."""
-    known, tenant_id = ctx.adapter(KnownBudgets), ctx.tenant_id
+def _invalidate_cache(ctx: Context) -> None:
+    """Drop the cached budgets of this process after the commit; others reload within seconds."""
+    cache, tenant_id = ctx.state(BudgetCache), ctx.tenant_id
 
     async def forget() -> None:
-        known.forget(tenant_id)
+        cache.forget(tenant_id)
 
     ctx.after_commit(forget)

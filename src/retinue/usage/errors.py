@@ -8,10 +8,10 @@ class BudgetNotFound(NotFound):
 
 
 class TooManyBudgets(Conflict):
-    """There are as many budgets as a tenant can have; delete one first."""
+    """The tenant has reached the maximum number of budgets. Delete one first."""
 
 
 class BudgetExceeded(RateLimited):
-    """A budget is spent; it begins anew with its next period."""
+    """A budget is spent. Raise it or wait until its next period begins."""
 
     code = "budget_exceeded"

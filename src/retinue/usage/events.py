@@ -7,7 +7,7 @@ from retinue.kit.events.declare import Event, event
     example={"limit": "requests_per_minute", "allowed": 600, "window": "minute"},
 )
 class LimitReached(Event, kw_only=True):
-    """Calls of the tenant were refused because a limit of its plan was used up."""
+    """Requests of the tenant were refused because a limit of its plan was reached."""
 
     limit: str
     allowed: int
@@ -30,7 +30,7 @@ class LimitReached(Event, kw_only=True):
     },
 )
 class BudgetThresholdReached(Event, kw_only=True):
-    """So much of a budget is spent; told once in each of its periods."""
+    """Spending passed the threshold of a budget; emitted once in each of its periods."""
 
     budget_id: str
     scope: dict[str, str | None]
@@ -45,14 +45,14 @@ class BudgetThresholdReached(Event, kw_only=True):
 
 @event("system.budget.created", subject="budget_id", audited=True, listed=False)
 class BudgetCreated(Event, kw_only=True):
-    """Someone set a budget."""
+    """A budget was created."""
 
     budget_id: str
 
 
 @event("system.budget.updated", subject="budget_id", audited=True, listed=False)
 class BudgetUpdated(Event, kw_only=True):
-    """Someone changed a budget."""
+    """A budget was changed."""
 
     budget_id: str
     changed: list[str]
@@ -60,6 +60,6 @@ class BudgetUpdated(Event, kw_only=True):
 
 @event("system.budget.deleted", subject="budget_id", audited=True, listed=False)
 class BudgetDeleted(Event, kw_only=True):
-    """Someone took a budget away."""
+    """A budget was deleted."""
 
     budget_id: str

@@ -1,9 +1,23 @@
 from retinue.kit.context import Context
-from retinue.kit.jobs.declare import NoPayload, job
-from retinue.usage import compacting
+from retinue.kit.jobs.declare import implement, periodic
+from retinue.usage import compaction
+from retinue.usage.enforcement import watch_budget
+from retinue.usage.job_kinds import WATCH_BUDGET
 
 
-@job(every_s=60, transactional=False, timeout_s=300)
-async def compact_usage(ctx: Context, payload: NoPayload) -> None:  # noqa: ARG001  every job takes one
-    while compacting.is_more(await compacting.compact(ctx)):
+async def compact_usage(ctx: Context) -> None:
+    while compaction.has_more(await compaction.compact_batch(ctx)):
         pass
+
+
+JOBS = (
+    implement(WATCH_BUDGET, watch_budget),
+    periodic(
+        "usage.compact",
+        compact_usage,
+        every_s=60,
+        transactional=False,
+        timeout_s=300,
+        aliases=("compact_usage",),
+    ),
+)

@@ -1,4 +1,6 @@
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.process_state import ProcessState
+from retinue.usage.enforcement import BudgetCache
 from retinue.usage.events import (
     BudgetCreated,
     BudgetDeleted,
@@ -6,15 +8,15 @@ from retinue.usage.events import (
     BudgetUpdated,
     LimitReached,
 )
-from retinue.usage.jobs import compact_usage
+from retinue.usage.jobs import JOBS
 from retinue.usage.models import Budget, UsageEntry
 from retinue.usage.routes import routes
-from retinue.usage.spending import watch_budget
 
 manifest = Manifest(
     name="usage",
     records=(UsageEntry, Budget),
     routes=(routes,),
     events=(LimitReached, BudgetThresholdReached, BudgetCreated, BudgetUpdated, BudgetDeleted),
-    jobs=(compact_usage, watch_budget),
+    jobs=JOBS,
+    process_state=(ProcessState(BudgetCache, lambda _: BudgetCache()),),
 )

@@ -21,15 +21,15 @@ COUNTERS = (
 @table(
     "usage_entries",
     prefix="use",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[("tenant_id", "hour")],
     extra=index_where("is_new", "tenant_id", "id"),
 )
 class UsageEntry(TenantRecord, kw_only=True):
-    """What was used in one hour: a new one says one thing, and soon joins the others of its hour.
+    """Usage of one hour; a new row holds one use and is soon merged with others of its hour.
 
-    Rows are only ever added by those who use something, so that nobody waits for another's row. A row with
-    `provider_key_id` says what a key was asked for; the same tokens are counted by a row without one as well.
+    Metering only inserts rows, so it never waits for a lock. A row with `provider_key_id` counts the use of a
+    key; the same tokens are also counted by a row without one.
     """
 
     hour: str
@@ -75,7 +75,7 @@ class BudgetAction(StrEnum):
 
 @table("budgets", prefix="bdg", indexes=[("tenant_id", "created_at")])
 class Budget(TenantRecord, kw_only=True):
-    """What may be spent in a day or a month; `announced_for` is the period whose threshold was announced."""
+    """A limit on daily or monthly spending; `announced_for` is the period last announced."""
 
     scope_type: ScopeType
     scope_id: str

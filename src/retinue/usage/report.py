@@ -1,4 +1,4 @@
-"""Usage over time, of what and by whom."""
+"""Usage reports over time, grouped by dimension."""
 
 import csv
 import functools
@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.kit.clock import Instant, instant, moment
+from retinue.kit.clock import Instant, parse_instant, to_instant
 from retinue.kit.context import Context
 from retinue.kit.db.models import RECORDS
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import Download
 from retinue.kit.limits import PlanLimits, limits_for
-from retinue.kit.validation import read_instant
+from retinue.kit.schema.validation import read_instant
 from retinue.usage import periods
 from retinue.usage.models import COUNTERS, UsageEntry
-from retinue.usage.requests import RequestCounts
+from retinue.usage.request_counts import RequestCounts
 from retinue.usage.schemas import (
     Counters,
     Granularity,
@@ -33,8 +33,8 @@ from retinue.usage.schemas import (
     UsedNow,
 )
 
-MOST_ROWS = 5_000
-GROUPS = {
+MAX_ROWS = 5_000
+GROUP_COLUMNS = {
     "agent": "agent_id",
     "model": "model",
     "user": "user_id",
@@ -42,16 +42,16 @@ GROUPS = {
     "tool": "tool_id",
     "channel": "channel",
 }
-# What a spreadsheet would run.
+# Cell values that a spreadsheet would execute as a formula.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 _entries = UsageEntry.__table__
 
 
-async def report(ctx: Context, query: UsageQuery) -> Usage:
+async def build_report(ctx: Context, query: UsageQuery) -> Usage:
     groups = _groups(query.group_by)
     begin, end = _period(ctx, query)
-    await ctx.adapter(RequestCounts).store()
+    await ctx.state(RequestCounts).store()
     plan, limits = await _plan(ctx)
     used = await ctx.instance.limiter.used(ctx.tenant_id)
     rows = await _rows(ctx, begin, end, query.granularity, groups)
@@ -71,45 +71,45 @@ async def report(ctx: Context, query: UsageQuery) -> Usage:
     )
 
 
-def _groups(written: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in written.split(",") if name.strip()))
-    unknown = [name for name in names if name not in GROUPS]
+def _groups(group_by: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in group_by.split(",") if name.strip()))
+    unknown = [name for name in names if name not in GROUP_COLUMNS]
     if unknown:
-        raise Invalid({"group_by": f"must be of {', '.join(GROUPS)}"})
+        raise Invalid({"group_by": f"must be one or more of {', '.join(GROUP_COLUMNS)}"})
     return names
 
 
 def _period(ctx: Context, query: UsageQuery) -> tuple[Instant, Instant]:
     now = ctx.now
-    begin = periods.begins(periods.named(now, "month"))
+    begin = periods.start_of(periods.name_at(now, "month"))
     if query.from_ is not None:
-        begin = periods.begins(periods.named(read_instant("from", query.from_), "hour"))
+        begin = periods.start_of(periods.name_at(read_instant("from", query.from_), "hour"))
     end = now
     if query.to is not None:
         end = read_instant("to", query.to)
     elif begin > now:
-        end = instant(moment(begin) + timedelta(hours=1))
+        end = to_instant(parse_instant(begin) + timedelta(hours=1))
     if end <= begin:
         raise Invalid({"to": "must be after from"})
     return begin, end
 
 
 async def _plan(ctx: Context) -> tuple[str, PlanLimits]:
-    """Tenants stand beside this domain, which knows their table by name only."""
+    """Return the tenant's plan and limits; tenants are another domain, so the table is known by name only."""
     tenants = RECORDS["tenants"].__table__
     query = sa.select(tenants.c.plan, tenants.c.limits).where(tenants.c.id == sa.literal(ctx.tenant_id))
-    found: list[Any] = await ctx.db.rows(Statement(query))
-    plan, stored = found[0]
+    rows: list[Any] = await ctx.db.rows(Statement(query))
+    plan, stored = rows[0]
     return plan, limits_for(plan, msgspec.json.decode(stored) if isinstance(stored, str) else stored)
 
 
 @functools.cache
 def _statement(granularity: Granularity, groups: tuple[str, ...]) -> Statement[Any]:
-    start = sa.func.substr(_entries.c.hour, 1, periods.LETTERS[granularity]).label("start")
-    about = [_entries.c[GROUPS[name]] for name in groups]
-    # A subquery, because PostgreSQL does not see that two expressions with parameters are the same.
-    found = (
-        sa.select(start, *about, *(_entries.c[name] for name in COUNTERS))
+    start = sa.func.substr(_entries.c.hour, 1, periods.NAME_LENGTHS[granularity]).label("start")
+    group_columns = [_entries.c[GROUP_COLUMNS[name]] for name in groups]
+    # A subquery, because PostgreSQL does not recognise two parameterised expressions as equal.
+    entries = (
+        sa.select(start, *group_columns, *(_entries.c[name] for name in COUNTERS))
         .where(
             _entries.c.hour >= sa.bindparam("begin", type_=_entries.c.hour.type),
             _entries.c.hour < sa.bindparam("until", type_=_entries.c.hour.type),
@@ -117,9 +117,9 @@ def _statement(granularity: Granularity, groups: tuple[str, ...]) -> Statement[A
         )
         .subquery()
     )
-    columns = [found.c.start, *(found.c[GROUPS[name]] for name in groups)]
-    sums = [sa.func.sum(found.c[name]) for name in COUNTERS]
-    query = sa.select(*columns, *sums).group_by(*columns).order_by(*columns).limit(MOST_ROWS + 1)
+    columns = [entries.c.start, *(entries.c[GROUP_COLUMNS[name]] for name in groups)]
+    sums = [sa.func.sum(entries.c[name]) for name in COUNTERS]
+    query = sa.select(*columns, *sums).group_by(*columns).order_by(*columns).limit(MAX_ROWS + 1)
     return Statement(query, heavy=True)
 
 
@@ -129,34 +129,36 @@ Key = tuple[str, ...]
 async def _rows(
     ctx: Context, begin: Instant, end: Instant, granularity: Granularity, groups: tuple[str, ...]
 ) -> dict[Key, UsageRow]:
-    # The hour in which `end` lies counts as a whole; one that begins with it does not.
-    until = _after(end)
-    found = await ctx.db.rows(_statement(granularity, groups), begin=begin[:13], until=until)
-    if len(found) > MOST_ROWS:
-        raise Invalid({"granularity": f"gives more than {MOST_ROWS} rows; ask for longer or fewer parts"})
+    # The hour that contains `end` counts as a whole; one that starts at `end` does not.
+    until = _end_hour(end)
+    sums_by_period = await ctx.db.rows(_statement(granularity, groups), begin=begin[:13], until=until)
+    if len(sums_by_period) > MAX_ROWS:
+        raise Invalid(
+            {"granularity": f"gives more than {MAX_ROWS} rows; choose a coarser one or a shorter period"}
+        )
     rows: dict[Key, UsageRow] = {}
-    for start, *values in found:
-        about, sums = values[: len(groups)], values[len(groups) :]
-        row = _row(start, dict(zip(groups, about, strict=True)))
+    for start, *values in sums_by_period:
+        group_values, sums = values[: len(groups)], values[len(groups) :]
+        row = _row(start, dict(zip(groups, group_values, strict=True)))
         for name, value in zip(COUNTERS, sums, strict=True):
-            setattr(row, "estimated_cost_usd" if name == "cost_usd" else name, _number(name, value))
+            setattr(row, "estimated_cost_usd" if name == "cost_usd" else name, _to_number(name, value))
         row.total_tokens = row.prompt_tokens + row.completion_tokens
-        rows[start, *about] = row
+        rows[start, *group_values] = row
     return rows
 
 
-def _after(end: Instant) -> str:
-    hour = periods.named(end, "hour")
-    return hour if periods.begins(hour) == end else periods.named(periods.ends(hour), "hour")
+def _end_hour(end: Instant) -> str:
+    hour = periods.name_at(end, "hour")
+    return hour if periods.start_of(hour) == end else periods.name_at(periods.end_of(hour), "hour")
 
 
-def _number(name: str, value: Any) -> Any:
+def _to_number(name: str, value: Any) -> Any:
     return round(float(value), 6) if name == "cost_usd" else int(value)
 
 
-def _row(start: str, about: dict[str, str]) -> UsageRow:
-    group = {name: value or None for name, value in about.items()}
-    return UsageRow(start=periods.begins(start), end=periods.ends(start), group=group)
+def _row(start: str, group_values: dict[str, str]) -> UsageRow:
+    group = {name: value or None for name, value in group_values.items()}
+    return UsageRow(start=periods.start_of(start), end=periods.end_of(start), group=group)
 
 
 async def _add_storage(
@@ -167,17 +169,17 @@ async def _add_storage(
     granularity: Granularity,
     groups: tuple[str, ...],
 ) -> None:
-    """What was stored in each part of the time and is still there; it is about nobody in particular."""
+    """Add the bytes stored in each period and still present; they belong to no group."""
     files = RECORDS["files"].__table__
-    start = sa.func.substr(files.c.created_at, 1, periods.LETTERS[granularity]).label("start")
+    start = sa.func.substr(files.c.created_at, 1, periods.NAME_LENGTHS[granularity]).label("start")
     stored = (
         sa.select(start, files.c.size_bytes)
         .where(files.c.created_at >= sa.literal(begin), files.c.created_at < sa.literal(end))
         .subquery()
     )
     query = sa.select(stored.c.start, sa.func.sum(stored.c.size_bytes)).group_by(stored.c.start)
-    found: list[Any] = await ctx.db.rows(Statement(query, heavy=True))
-    for name, size in found:
+    sizes: list[Any] = await ctx.db.rows(Statement(query, heavy=True))
+    for name, size in sizes:
         key = (name, *("" for _ in groups))
         row = rows.setdefault(key, _row(name, dict.fromkeys(groups, "")))
         row.storage_bytes = int(size)
@@ -190,7 +192,7 @@ async def _stored_now(ctx: Context) -> int:
 
 
 def as_csv(usage: Usage, group_by: str) -> Download:
-    """The rows as a file for a spreadsheet, which takes none of its cells for a formula."""
+    """Return the rows as CSV, with cells escaped that a spreadsheet would run as formulas."""
     groups = _groups(group_by)
     text = io.StringIO()
     write = csv.writer(text, lineterminator="\r\n").writerow
@@ -200,7 +202,7 @@ def as_csv(usage: Usage, group_by: str) -> Download:
         write([row.start, row.end, *(_cell(row.group[name]) for name in groups), *counted])
     content = text.getvalue().encode()
     return Download(
-        chunks=lambda: _once([content]),
+        chunks=lambda: _iterate([content]),
         size=len(content),
         mime_type="text/csv; charset=utf-8",
         filename=f"usage-{usage.period.from_[:10]}.csv",
@@ -212,6 +214,6 @@ def _cell(value: str | None) -> str:
     return f"'{value}" if _FORMULA.match(value) else value
 
 
-async def _once(parts: Sequence[bytes]) -> AsyncIterator[bytes]:
+async def _iterate(parts: Sequence[bytes]) -> AsyncIterator[bytes]:
     for part in parts:
         yield part

@@ -5,7 +5,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.clock import Instant
 from retinue.kit.lists import PageQuery
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 from retinue.usage.models import Budget, BudgetAction, BudgetPeriod, ScopeType
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
@@ -16,7 +16,7 @@ GroupBy = Annotated[
 
 
 class UsageQuery(Schema, kw_only=True):
-    """This month by days, unless it says otherwise; `from` and `to` count by whole hours."""
+    """Defaults to the current month by days; `from` and `to` are rounded to whole hours."""
 
     from_: When | None = msgspec.field(name="from", default=None)
     to: When | None = None
@@ -31,7 +31,7 @@ class UsagePeriod(Schema, kw_only=True):
 
 
 class UsedNow(Schema, kw_only=True):
-    """What the windows of the plan hold at this moment: costs in the minute, requests in the others."""
+    """Current use of the plan's windows: cost points in the minute, requests in the others."""
 
     minute: int
     hour: int
@@ -39,7 +39,7 @@ class UsedNow(Schema, kw_only=True):
 
 
 class UsageLimits(Schema, kw_only=True):
-    """The numbers of the plan, with the tenant's own over them; null is unlimited."""
+    """Limits of the plan with the tenant's overrides; null is unlimited."""
 
     requests_per_minute: int | None
     requests_per_hour: int | None
@@ -53,7 +53,7 @@ class UsageLimits(Schema, kw_only=True):
 
 
 class Counters(Schema, kw_only=True):
-    """`storage_bytes` of the totals is what is stored now, that of a row what was added to it in its time."""
+    """`storage_bytes` is what is stored now in the totals, and what was added in the period in a row."""
 
     requests: int = 0
     chat_requests: int = 0
@@ -71,7 +71,7 @@ class Counters(Schema, kw_only=True):
 
 
 class UsageRow(Counters, kw_only=True):
-    """What was used in one hour, day or month; those in which nothing was are left out."""
+    """Usage of one hour, day or month; periods without usage are left out."""
 
     start: Instant
     end: Instant
@@ -87,7 +87,7 @@ class Usage(Schema, kw_only=True):
 
 
 class Scope(Schema, kw_only=True):
-    """Whose spending it limits; the tenant needs no id."""
+    """Scope of a budget; `id` is omitted for the tenant."""
 
     type: ScopeType
     id: Annotated[str, Meta(max_length=64)] | None = None
@@ -99,7 +99,7 @@ Percent = Annotated[int, Meta(ge=1, le=100)]
 
 
 class BudgetCreate(Schema, kw_only=True):
-    """One of `limit_usd` and `limit_tokens`."""
+    """Give exactly one of `limit_usd` and `limit_tokens`."""
 
     scope: Scope
     limit_usd: Usd | None = None
@@ -110,7 +110,7 @@ class BudgetCreate(Schema, kw_only=True):
 
 
 class BudgetUpdate(Schema, kw_only=True):
-    """A limit that is given replaces the one there was, in whichever unit that was."""
+    """A new limit replaces the previous one, even if that had another unit."""
 
     scope: Scope | UnsetType = UNSET
     limit_usd: Usd | UnsetType | None = UNSET
@@ -121,7 +121,7 @@ class BudgetUpdate(Schema, kw_only=True):
 
 
 class BudgetOut(Schema, kw_only=True):
-    """`spent` is in the unit of the limit, and begins anew at `resets_at`."""
+    """`spent` is in the unit of the limit and restarts at `resets_at`."""
 
     id: str
     scope: Scope

@@ -1,4 +1,4 @@
-from retinue.kit.errors import Conflict, RetinueError
+from retinue.kit.errors import Conflict, InternalError, RetinueError
 
 
 class UserNotFound(RetinueError):
@@ -14,18 +14,25 @@ class InvitationNotFound(RetinueError):
 
 
 class EmailTaken(Conflict):
-    """An account with this email address exists."""
+    """An account with this email address already exists."""
 
     code = "email_taken"
 
 
 class CannotModifySelf(Conflict):
-    """Ask another administrator: you cannot do this to your own account."""
+    """You cannot do this to your own account. Ask another administrator."""
 
     code = "cannot_modify_self"
 
 
 class LastSuperAdmin(Conflict):
-    """This is the last active super administrator."""
+    """This is the last active super administrator. Make another user a super administrator first."""
 
     code = "last_super_admin"
+
+
+class RequesterInactive(InternalError):
+    """The account that asked for this is no longer active."""
+
+    status, code = 403, "forbidden"
+    shown_in = "chat jobs, tool executions"

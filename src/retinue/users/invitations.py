@@ -1,66 +1,137 @@
-"""Invitations: a place in the tenant and a role, held for a week for whoever gets the mail."""
+"""Invitations: a place in a tenant with a role, valid for one week."""
 
-from typing import Any
-
+import msgspec
 import sqlalchemy as sa
 
 from retinue.access.service import require_rank
-from retinue.adapters.mail.letters import Link, letter
-from retinue.adapters.mail.outgoing import post
-from retinue.kit.attempts import Guard
+from retinue.adapters.mail.mail_body import MailLink, build_mail
+from retinue.adapters.mail.mail_queue import enqueue_mail
+from retinue.kit.attempts import AttemptGuard
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Conflict
 from retinue.kit.ids import hash_token, new_id, new_token
+from retinue.kit.json_types import JsonObject
 from retinue.tenants.queries import own_tenant
-from retinue.users.addresses import check_address
-from retinue.users.errors import EmailTaken
-from retinue.users.events import InvitationRevoked, UserInvited
+from retinue.users.email_addresses import validate_email
+from retinue.users.errors import EmailTaken, InvitationNotFound
+from retinue.users.events import InvitationResent, InvitationRevoked, UserInvited
+from retinue.users.existing_account_mail import notify_owner
 from retinue.users.models import Invitation
 from retinue.users.queries import find_by_email
 from retinue.users.schemas import Invite
-from retinue.users.taken_addresses import tell_owner
 
-LIFETIME_S = 7 * 24 * 3600
+LIFETIME_SECONDS = 7 * 24 * 3600
 
-_MAILS = Guard("invitation", limit=5, window_s=3600, message="This address was invited too often.")
+_BY_EMAIL = AttemptGuard("invitation", limit=5, window_s=3600, message="This address was invited too often.")
 
-_invitations = Invitation.__table__
-_REPLACE: Statement[Any] = Statement(
-    sa.delete(_invitations).where(_invitations.c.email == sa.bindparam("email"))
+# Applies where every registration creates a tenant: anybody can be an administrator there, so the mails that
+# one tenant can cause in a day are limited.
+_BY_TENANT = AttemptGuard(
+    "invitation-tenant", limit=500, window_s=86_400, message="Your tenant has sent too many invitations."
 )
 
+_invitations = Invitation.__table__
+_REPLACE = Statement(sa.delete(_invitations).where(_invitations.c.email == sa.bindparam("email")))
 
-async def invite(ctx: Context, body: Invite) -> Invitation:
-    """Invite an address that has no account; an earlier invitation of the tenant is void.
 
-    Where accounts are hidden, an account of another tenant looks like none: nothing is stored, and the
-    mail that goes out tells its owner.
+class IssuedInvitation(msgspec.Struct, frozen=True):
+    """An invitation and the link just created for it."""
+
+    invitation: Invitation
+    link: str
+
+    @property
+    def is_link_shown(self) -> bool:
+        """Whether the inviter gets the link, because no mail server is set up."""
+        return not self.invitation.proves_address
+
+
+async def invite(ctx: Context, body: Invite) -> IssuedInvitation:
+    """Invite an address that has no account; an earlier invitation of the tenant becomes void.
+
+    Where accounts are hidden, an account of another tenant is treated as absent: the stored row and the
+    response are the same, but the mail informs the owner of the account instead.
     """
     require_rank(ctx.principal, body.role)
-    check_address(body.email)
-    async with ctx.unit() as unit:
-        owner = await find_by_email(unit, body.email)
-    if owner is not None and not (ctx.settings.hide_accounts and owner.tenant_id != ctx.tenant_id):
-        raise EmailTaken
-    await _MAILS.count(ctx, ctx.tenant_id, body.email)
+    validate_email(body.email)
+    is_hidden = await _is_hidden_account(ctx, body.email)
+    await _require_quota(ctx, body.email)
+    if is_hidden:
+        await notify_owner(ctx, body.email)
     token = new_token()
     invitation = Invitation(
         id=new_id(Invitation.__prefix__),
         email=body.email,
         role=body.role,
-        token_hash=hash_token(token),
         invited_by=ctx.principal.id,
-        expires_at=ctx.clock.ahead(LIFETIME_S),
+        **_token_fields(ctx, token),
     )
-    if owner is None:
-        await _replace(ctx, invitation)
-        await _send(ctx, invitation, token)
-    else:
-        await tell_owner(ctx, owner.email)
-    ctx.emit(UserInvited(invitation_id=invitation.id, email=invitation.email, role=invitation.role))
-    return invitation
+    await _replace(ctx, invitation)
+    if not is_hidden:
+        await _mail(ctx, invitation, token)
+    issued = IssuedInvitation(invitation, _link(ctx, token))
+    ctx.emit(
+        UserInvited(
+            invitation_id=invitation.id,
+            email=invitation.email,
+            role=invitation.role,
+            is_link_shown=issued.is_link_shown,
+        )
+    )
+    return issued
+
+
+async def resend(ctx: Context, invitation: Invitation) -> IssuedInvitation:
+    """Create a new link with the full lifetime; the previous link becomes void."""
+    require_rank(ctx.principal, invitation.role)
+    is_hidden = await _is_hidden_account(ctx, invitation.email)
+    await _require_quota(ctx, invitation.email)
+    if is_hidden:
+        await notify_owner(ctx, invitation.email)
+    token = new_token()
+    async with ctx.unit() as unit:
+        locked = await unit.db.lock(Invitation, invitation.id)
+        if locked is None:
+            raise InvitationNotFound
+        if locked.accepted_at is not None:
+            raise Conflict("This invitation was already accepted.")
+        await unit.db.update(locked, **_token_fields(ctx, token))
+        if not is_hidden:
+            await _mail(unit, locked, token)
+        issued = IssuedInvitation(locked, _link(ctx, token))
+        unit.emit(
+            InvitationResent(invitation_id=locked.id, email=locked.email, is_link_shown=issued.is_link_shown)
+        )
+    return issued
+
+
+async def _require_quota(ctx: Context, email: str) -> None:
+    await _BY_EMAIL.count(ctx, ctx.tenant_id, email)
+    if ctx.settings.signup_policy() == "tenant":
+        await _BY_TENANT.count(ctx, ctx.tenant_id)
+
+
+async def _is_hidden_account(ctx: Context, email: str) -> bool:
+    """Return whether the address has an account that must stay hidden; raise for a visible one."""
+    async with ctx.unit() as unit:
+        owner = await find_by_email(unit, email)
+    if owner is not None and not (ctx.settings.hide_accounts and owner.tenant_id != ctx.tenant_id):
+        raise EmailTaken
+    return owner is not None
+
+
+def _token_fields(ctx: Context, token: str) -> JsonObject:
+    return {
+        "token_hash": hash_token(token),
+        "expires_at": ctx.clock.ahead(LIFETIME_SECONDS),
+        "proves_address": ctx.settings.smtp_url is not None,
+    }
+
+
+def _link(ctx: Context, token: str) -> str:
+    return f"{ctx.settings.base_url}/register?invite_token={token}"
 
 
 async def revoke(ctx: Context, invitation: Invitation) -> None:
@@ -73,19 +144,18 @@ async def _replace(ctx: Context, invitation: Invitation) -> None:
     try:
         await ctx.db.insert(invitation)
     except UniqueViolation as error:
-        raise Conflict("Someone else is inviting this address at this moment.") from error
+        raise Conflict("Someone else is inviting this address right now. Try again.") from error
 
 
-async def _send(ctx: Context, invitation: Invitation, token: str) -> None:
-    # Kept to one line, so that the name of a tenant cannot write paragraphs of ours.
+async def _mail(ctx: Context, invitation: Invitation, token: str) -> None:
+    # One line only, so that a tenant's name cannot add paragraphs to the mail.
     tenant = " ".join((await own_tenant(ctx)).name.split())
-    url = f"{ctx.settings.base_url}/register?invite_token={token}"
-    mail = letter(
+    mail = build_mail(
         invitation.email,
         "You are invited",
         f"You are invited to join {tenant} as {invitation.role.replace('_', ' ')}.",
         "Open this link within 7 days to create your account:",
-        Link(url, token, "Or send this token as invite_token to POST /auth/register:"),
+        MailLink(_link(ctx, token), token, "Or send this token as invite_token to POST /auth/register:"),
         "If you do not know what this is about, ignore this mail.",
     )
-    await post(ctx, mail)
+    await enqueue_mail(ctx, mail)

@@ -1,11 +1,11 @@
-"""Time zones and languages, as people write them."""
+"""Validation of time zones and language tags."""
 
 import asyncio
 import re
 from functools import cache
 from zoneinfo import available_timezones
 
-# A well-formed tag of RFC 5646 (BCP 47); the registered irregular ones (`i-klingon`) are all deprecated.
+# A well-formed RFC 5646 (BCP 47) tag. Irregular registered tags such as `i-klingon` are deprecated.
 _LANGUAGE = re.compile(
     r"""
     (?: [a-z]{2,3} (?: - [a-z]{3} ){0,3} | [a-z]{4} | [a-z]{5,8} )  # language, with extended subtags
@@ -21,13 +21,13 @@ _LANGUAGE = re.compile(
 
 
 @cache
-def _zones() -> frozenset[str]:
+def _timezones() -> frozenset[str]:
     return frozenset(available_timezones()) | {"UTC"}
 
 
 async def is_timezone(name: str) -> bool:
-    # The first look reads several hundred files.
-    return name in await asyncio.to_thread(_zones)
+    # The first call reads several hundred files.
+    return name in await asyncio.to_thread(_timezones)
 
 
 def is_language(tag: str) -> bool:

@@ -1,9 +1,12 @@
 from retinue.files.service import REFERENCE as FILE
-from retinue.kit.manifest import Manifest
-from retinue.kit.references import Reference
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.references import Reference
 from retinue.users.events import (
     InvitationAccepted,
+    InvitationResent,
     InvitationRevoked,
+    UserApprovalRequested,
+    UserApproved,
     UserCreated,
     UserDeactivated,
     UserDeleted,
@@ -23,6 +26,8 @@ manifest = Manifest(
     routes=ROUTES,
     events=(
         UserCreated,
+        UserApprovalRequested,
+        UserApproved,
         UserUpdated,
         UserRoleChanged,
         UserDeactivated,
@@ -30,6 +35,7 @@ manifest = Manifest(
         UserDeleted,
         UserMfaReset,
         UserInvited,
+        InvitationResent,
         InvitationAccepted,
         InvitationRevoked,
     ),

@@ -1,8 +1,9 @@
 from enum import StrEnum
+from typing import Annotated
 
 from retinue.access.models import Role
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import TenantRecord, table
+from retinue.kit.db.models import ServerDefault, TenantRecord, index_where, table
 
 
 class UserStatus(StrEnum):
@@ -15,9 +16,15 @@ class UserStatus(StrEnum):
     prefix="usr",
     unique=[("email",), ("id",)],
     indexes=[("tenant_id", "created_at"), ("tenant_id", "role")],
+    extra=index_where("is_pending", "tenant_id"),
 )
 class User(TenantRecord, kw_only=True):
-    """A person who signs in; the address is unique on the whole instance and kept in lower case."""
+    """A person who signs in. The normalized address is unique on the whole instance.
+
+    `is_vouched_for`: an administrator invited, created or approved the account, or gave it a role.
+
+    `is_pending`: it registered where accounts need approval, and nobody has approved it yet.
+    """
 
     email: str
     password_hash: str
@@ -31,11 +38,16 @@ class User(TenantRecord, kw_only=True):
     language: str = "en"
     avatar_file_id: str | None = None
     last_login_at: Instant | None = None
+    is_pending: Annotated[bool, ServerDefault("false")] = False
+    is_vouched_for: Annotated[bool, ServerDefault("false")] = False
 
 
 @table("invitations", prefix="inv", unique=[("token_hash",), ("tenant_id", "email")])
 class Invitation(TenantRecord, kw_only=True):
-    """A place in a tenant for someone who has no account yet; the token is known by its hash only."""
+    """A place in a tenant for someone without an account. Only the hash of the token is stored.
+
+    `proves_address` is set if the link was only mailed: its holder can read that mailbox.
+    """
 
     email: str
     role: Role
@@ -43,3 +55,4 @@ class Invitation(TenantRecord, kw_only=True):
     invited_by: str
     expires_at: Instant
     accepted_at: Instant | None = None
+    proves_address: Annotated[bool, ServerDefault("false")] = False

@@ -4,18 +4,18 @@ from msgspec import UNSET, Meta, UnsetType
 
 from retinue.access.models import Role
 from retinue.kit.lists import ListQuery, Slice
-from retinue.kit.schemas import Email, Name, Schema
-from retinue.users.addresses import kept_form
+from retinue.kit.schema.base import Email, Name, Schema
+from retinue.users.email_addresses import normalize_email
 from retinue.users.models import Invitation, User, UserStatus
 
 
 class Address(Schema, kw_only=True):
-    """A mail address, in the one form in which addresses are kept and compared."""
+    """An email address, normalized for storage and comparison."""
 
     email: Email
 
     def __post_init__(self) -> None:
-        self.email = kept_form(self.email)
+        self.email = normalize_email(self.email)
 
 
 class UserOut(Schema, kw_only=True):
@@ -28,6 +28,7 @@ class UserOut(Schema, kw_only=True):
     email_verified: bool
     mfa_enabled: bool
     status: UserStatus
+    is_pending: bool
     last_login_at: str | None
     created_at: str
     updated_at: str
@@ -40,13 +41,14 @@ class UserPage(Schema, kw_only=True):
     per_page: int
 
     @classmethod
-    def shown(cls, found: Slice[User]) -> "UserPage":
-        return cls.of(found, users=[UserOut.of(user) for user in found.items])
+    def shown(cls, page: Slice[User]) -> "UserPage":
+        return cls.of(page, users=[UserOut.of(user) for user in page.items])
 
 
 class UserList(ListQuery, kw_only=True):
     role: Role | None = None
     status: UserStatus | None = None
+    is_pending: bool | None = None
     tenant_id: Annotated[str, Meta(max_length=64)] | None = None
 
 
@@ -82,11 +84,14 @@ class Invite(Address, kw_only=True):
 
 
 class Invited(Schema, kw_only=True):
+    """`invite_url` is present only without a mail server: pass it on to the invited person."""
+
     id: str
     email: str
     role: Role
     expires_at: str
     message: str
+    invite_url: str | UnsetType = UNSET
 
 
 class InvitationOut(Schema, kw_only=True):

@@ -1,64 +1,88 @@
-"""What a subscription with `action_type: webhook` does: to one of the tenant's webhooks, or to an address."""
+"""The subscription action `webhook`: deliver events to one of the tenant's webhooks or to a URL."""
 
-from typing import Any
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
-from retinue.events.posting import post_signed
-from retinue.kit.actions import Action, Subscribed
+from retinue.events.signed_messages import enqueue_signed_message
 from retinue.kit.context import Context
+from retinue.kit.context.subscription_actions import ActingSubscription, SubscriptionAction
 from retinue.kit.errors import Invalid
-from retinue.kit.events.routing import Happened
-from retinue.webhooks.bodies import body_of
-from retinue.webhooks.delivering import deliver
+from retinue.kit.events.routing import DispatchedEvent
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.validation import describe_validation_error
+from retinue.webhooks.delivery.body import encode_event_body
+from retinue.webhooks.delivery.schedule import enqueue_delivery
 from retinue.webhooks.destinations import check_headers, check_url
 from retinue.webhooks.errors import WebhookInactive, WebhookNotFound
 from retinue.webhooks.models import Webhook
 
 _FIELD = "action_config"
-_LONGEST_ID = 64
-_LONGEST_URL = 2048
+# What a client is told about each key, and under which name.
+_PROBLEMS = {
+    "webhook_id": (f"{_FIELD}.webhook_id", "must be the id of a webhook"),
+    "url": (_FIELD, "must have a webhook_id or a url"),
+    "headers": (f"{_FIELD}.headers", "must be an object of header names with text values"),
+}
 
 
-async def check(ctx: Context, config: dict[str, Any]) -> None:
-    """Further keys are kept, but what has a meaning must be right."""
-    webhook_id, url = config.get("webhook_id"), config.get("url")
-    if webhook_id is not None:
-        known = isinstance(webhook_id, str) and 0 < len(webhook_id) <= _LONGEST_ID
-        if not known or await ctx.db.get(Webhook, webhook_id) is None:
-            raise Invalid({f"{_FIELD}.webhook_id": "must be the id of a webhook"})
-        return
-    if not isinstance(url, str) or not 0 < len(url) <= _LONGEST_URL:
-        raise Invalid({_FIELD: "must have a webhook_id or a url"})
-    check_url(ctx, url, f"{_FIELD}.url")
-    check_headers(_headers(config), f"{_FIELD}.headers")
+class WebhookActionConfig(msgspec.Struct, kw_only=True):
+    """Settings of a subscription that posts events to a webhook or to a URL."""
+
+    webhook_id: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    url: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+    headers: dict[str, str] | None = None
 
 
-def _headers(config: dict[str, Any]) -> dict[str, str]:
+async def check(ctx: Context, config: JsonObject) -> None:
+    """Validate the known keys of `action_config`; other keys are kept."""
+    parsed = _parse(config)
+    if parsed.webhook_id is not None:
+        if await ctx.db.get(Webhook, parsed.webhook_id) is None:
+            raise _problem("webhook_id")
+    elif parsed.url is None:
+        raise _problem("url")
+    else:
+        check_url(ctx, parsed.url, f"{_FIELD}.url")
+        check_headers(parsed.headers or {}, f"{_FIELD}.headers")
+
+
+def _parse(config: JsonObject) -> WebhookActionConfig:
+    """Return the keys that are used: a `webhook_id`, or else `url` and `headers`."""
+    used = {"url": config.get("url"), "headers": config.get("headers") or {}}
+    if config.get("webhook_id") is not None:
+        used = {"webhook_id": config["webhook_id"]}
     try:
-        return msgspec.convert(config.get("headers") or {}, dict[str, str])
-    except msgspec.ValidationError:
-        raise Invalid({f"{_FIELD}.headers": "must be texts by the names of headers"}) from None
+        return msgspec.convert(used, WebhookActionConfig)
+    except msgspec.ValidationError as error:
+        path, _ = describe_validation_error(error)
+        raise _problem(path.partition(".")[0]) from None
 
 
-async def perform(ctx: Context, subscribed: Subscribed, event: Happened) -> None:
-    config = subscribed.config
-    if config.get("webhook_id") is None:
-        await post_signed(
+def _problem(name: str) -> Invalid:
+    field, message = _PROBLEMS[name]
+    return Invalid({field: message})
+
+
+async def perform(ctx: Context, subscribed: ActingSubscription, event: DispatchedEvent) -> None:
+    config = _parse(subscribed.config)
+    if config.webhook_id is None:
+        await enqueue_signed_message(
             ctx,
-            url=config["url"],
-            headers=_headers(config),
-            body=body_of(event).encode(),
+            url=config.url or "",
+            headers=config.headers or {},
+            body=encode_event_body(event).encode(),
             event_id=event.id,
             event_type=event.type,
         )
         return
-    webhook = await ctx.db.get(Webhook, config["webhook_id"])
+    webhook = await ctx.db.get(Webhook, config.webhook_id)
     if webhook is None:
         raise WebhookNotFound
     if not webhook.is_active:
         raise WebhookInactive
-    await deliver(ctx, webhook, event)
+    await enqueue_delivery(ctx, webhook, event)
 
 
-ACTION = Action(type="webhook", check=check, perform=perform)
+ACTION = SubscriptionAction("webhook", check, perform, WebhookActionConfig)

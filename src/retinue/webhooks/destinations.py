@@ -1,4 +1,4 @@
-"""Where a webhook may point and what headers it may bring, judged by their text when they are stored."""
+"""Validation of a webhook's URL and headers when they are stored."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ from retinue.kit.context import Context
 from retinue.kit.egress import Egress, EgressRefused, check_custom_headers
 from retinue.kit.errors import Invalid
 
-_SET_BY_US = frozenset({"content-type", "user-agent", "x-correlation-id"})
+_RESERVED_HEADERS = frozenset({"content-type", "user-agent", "x-correlation-id"})
 
 
 def check_url(ctx: Context, url: str, field: str = "url") -> None:
-    """https, or a destination the operator allows; nothing is resolved before something is sent."""
+    """Require https or a destination that the operator allows; host names are resolved when sending."""
     try:
         ctx.adapter(Egress).check(url, require_https=True)
     except EgressRefused as refused:
@@ -24,10 +24,10 @@ def check_headers(headers: Mapping[str, str], field: str = "headers") -> None:
     except EgressRefused as refused:
         raise Invalid({field: refused.message}) from None
     for name in headers:
-        if name.lower() in _SET_BY_US:
+        if name.lower() in _RESERVED_HEADERS:
             raise Invalid({field: f"The header {name} is set by the server itself."})
 
 
 def without_query(url: str) -> str:
-    """For records that outlive the webhook: a query may hold a key."""
+    """Remove the query, which may hold a key, for records that outlive the webhook."""
     return url.partition("#")[0].partition("?")[0]

@@ -5,7 +5,7 @@ _INSTANT = "2026-11-15T08:30:00.000000Z"
 
 
 class WebhookEvent(Event, kw_only=True):
-    """The address is stored with the event, without its query, which may hold a key."""
+    """`url` has no query, which may hold a key."""
 
     webhook_id: str
     url: str
@@ -18,21 +18,21 @@ class WebhookEvent(Event, kw_only=True):
     example={**_EXAMPLE, "events": ["form.submission.created"]},
 )
 class WebhookCreated(WebhookEvent, kw_only=True):
-    """A webhook was made."""
+    """A webhook was created."""
 
     events: list[str]
 
 
 @event("system.webhook.updated", subject="webhook_id", audited=True, example={**_EXAMPLE, "changed": ["url"]})
 class WebhookUpdated(WebhookEvent, kw_only=True):
-    """A webhook changed."""
+    """A webhook was changed."""
 
     changed: list[str]
 
 
 @event("system.webhook.deleted", subject="webhook_id", audited=True, example=_EXAMPLE)
 class WebhookDeleted(WebhookEvent, kw_only=True):
-    """A webhook was deleted; what was on its way to it is cancelled."""
+    """A webhook was deleted, and its pending deliveries were cancelled."""
 
 
 @event(
@@ -42,7 +42,7 @@ class WebhookDeleted(WebhookEvent, kw_only=True):
     example={**_EXAMPLE, "previous_secret_expires_at": _INSTANT},
 )
 class WebhookSecretRotated(WebhookEvent, kw_only=True):
-    """A webhook signs with another secret; with the one before as well until then."""
+    """A webhook's secret was replaced; the old one also signs until `previous_secret_expires_at`."""
 
     previous_secret_expires_at: str
 
@@ -54,7 +54,7 @@ class WebhookSecretRotated(WebhookEvent, kw_only=True):
     example={**_EXAMPLE, "reason": "Every attempt failed for five days.", "failing_since": _INSTANT},
 )
 class WebhookDisabled(WebhookEvent, kw_only=True):
-    """A webhook was switched off, because nothing reached its receiver for days."""
+    """A webhook was disabled because every attempt failed for five days."""
 
     reason: str
     failing_since: str

@@ -1,8 +1,8 @@
-from retinue.kit.manifest import Manifest
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.process_state import ProcessState
 from retinue.webhooks.actions import ACTION
-from retinue.webhooks.deliveries import replay_deliveries
-from retinue.webhooks.delivering import deliver_webhook
-from retinue.webhooks.disabling import disable_webhook
+from retinue.webhooks.delivery.loader import DeliveryLoader
+from retinue.webhooks.delivery.router import ROUTER
 from retinue.webhooks.events import (
     WebhookCreated,
     WebhookDeleted,
@@ -10,23 +10,18 @@ from retinue.webhooks.events import (
     WebhookSecretRotated,
     WebhookUpdated,
 )
-from retinue.webhooks.jobs import forget_old_deliveries, give_up_lost_deliveries
+from retinue.webhooks.jobs import JOBS
 from retinue.webhooks.models import Webhook, WebhookAttempt, WebhookDelivery, WebhookHour, WebhookMessage
 from retinue.webhooks.routes import routes
-from retinue.webhooks.routing import ROUTER
 
 manifest = Manifest(
     name="webhooks",
     records=(Webhook, WebhookMessage, WebhookDelivery, WebhookAttempt, WebhookHour),
     routes=(routes,),
     events=(WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookSecretRotated, WebhookDisabled),
-    jobs=(
-        deliver_webhook,
-        disable_webhook,
-        replay_deliveries,
-        forget_old_deliveries,
-        give_up_lost_deliveries,
-    ),
+    jobs=JOBS,
     routers=(ROUTER,),
     actions=(ACTION,),
+    config_schemas=(ACTION.config_schema,),
+    process_state=(ProcessState(DeliveryLoader, DeliveryLoader),),
 )

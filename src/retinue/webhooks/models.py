@@ -1,9 +1,9 @@
 from enum import StrEnum
-from typing import Any
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import TenantRecord, table
+from retinue.kit.json_types import JsonObject
 
 
 class DeliveryStatus(StrEnum):
@@ -14,18 +14,21 @@ class DeliveryStatus(StrEnum):
 
 @table("webhooks", prefix="wh", indexes=[("tenant_id", "created_at")])
 class Webhook(TenantRecord, kw_only=True):
-    """Where events of a tenant are posted to, and which.
+    """A URL that events are posted to, and which events.
 
-    `secrets` is the JSON of the signing secret and the one before it, which is used until
-    `previous_secret_until`. `disable_at` is set while every attempt fails, and one that fails after that
-    moment is the last. The counts are of the deliveries that are kept, so that nobody has to count them.
+    `secrets` is the JSON of the signing secret and the previous one, which also signs until
+    `previous_secret_until`. `disable_at` is set while every attempt fails; an attempt that fails after that
+    moment disables the webhook. The counts cover the stored deliveries, so that queries need not count them.
+    `header_values` is the JSON of the custom headers, whose masked values are in `headers`; if it is null,
+    `headers` is from a version that did not encrypt them.
     """
 
     url: str
     events: list[str]
-    filters: dict[str, Any]
+    filters: JsonObject
     description: str | None = None
     headers: dict[str, str]
+    header_values: Sealed | None = None
     is_active: bool = True
     secrets: Sealed
     secret_prefix: str
@@ -40,7 +43,7 @@ class Webhook(TenantRecord, kw_only=True):
 
 @table("webhook_messages", prefix="evt", indexes=[("created_at",)])
 class WebhookMessage(TenantRecord, kw_only=True):
-    """The body that is posted for one event, byte for byte; its `id` is the event's."""
+    """The exact body that is posted for one event; its `id` is the event's."""
 
     body: str
 
@@ -48,7 +51,7 @@ class WebhookMessage(TenantRecord, kw_only=True):
 @table(
     "webhook_deliveries",
     prefix="dlv",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "event_id", "webhook_id")],
     indexes=[
         ("tenant_id", "webhook_id", "created_at", "id"),
@@ -57,9 +60,9 @@ class WebhookMessage(TenantRecord, kw_only=True):
     ],
 )
 class WebhookDelivery(TenantRecord, kw_only=True):
-    """One event on its way to one webhook; `attempt` counts the attempts made.
+    """The delivery of one event to one webhook; `attempt` counts the attempts made.
 
-    While `is_scheduled`, a job tries again by itself. Deliveries are kept when their webhook is gone.
+    While `is_scheduled`, a job retries it. Deliveries are kept when their webhook is deleted.
     """
 
     webhook_id: str
@@ -77,9 +80,11 @@ class WebhookDelivery(TenantRecord, kw_only=True):
     is_scheduled: bool = True
 
 
-@table("webhook_attempts", prefix="wha", led_by_time=True, unique=[("delivery_id", "tenant_id", "number")])
+@table(
+    "webhook_attempts", prefix="wha", time_ordered_ids=True, unique=[("delivery_id", "tenant_id", "number")]
+)
 class WebhookAttempt(TenantRecord, kw_only=True):
-    """One try at a delivery; of what the receiver answered the beginning is kept."""
+    """One attempt of a delivery, with the beginning of the response."""
 
     delivery_id: str
     number: int
@@ -93,9 +98,9 @@ class WebhookAttempt(TenantRecord, kw_only=True):
 
 @table("webhook_hours", prefix="whh")
 class WebhookHour(TenantRecord, kw_only=True):
-    """What became of a webhook's deliveries within an hour; its `id` is the webhook's and the hour.
+    """Sums of a webhook's deliveries within an hour; its `id` combines the webhook's id and the hour.
 
-    `times` counts the attempts that were answered, by the step of response time they fall in.
+    `times` counts the attempts that got a response, by bucket of response time.
     """
 
     delivered: int = 0

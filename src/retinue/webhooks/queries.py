@@ -1,4 +1,4 @@
-"""Reading and holding webhooks and what is on its way to them."""
+"""Queries for webhooks and their deliveries."""
 
 from typing import Any
 
@@ -6,9 +6,10 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
-from retinue.kit.db.one_of import listed, one_of
+from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.session import SystemDb
-from retinue.kit.db.statements import Statement, reading
+from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import MAX_PER_PAGE, Listing, Slice
 from retinue.webhooks.errors import DeliveryNotFound, WebhookNotFound
 from retinue.webhooks.models import DeliveryStatus, Webhook, WebhookAttempt, WebhookDelivery
@@ -25,64 +26,66 @@ WEBHOOKS = Listing(
 _OF_EVENT = Listing(WebhookDelivery, filters=("status", "event_id"))
 
 
-class Routed(msgspec.Struct):
-    """As much of a webhook as decides what it hears of."""
+class SubscribedWebhook(msgspec.Struct):
+    """The columns of a webhook that decide which events it receives."""
 
     tenant_id: str
     id: str
     events: list[str]
-    filters: dict[str, Any]
+    filters: JsonObject
 
 
 _decode_events = msgspec.json.Decoder(list[str]).decode
-_decode_filters = msgspec.json.Decoder(dict[str, Any]).decode
-_routed_columns = (_webhooks.c.tenant_id, _webhooks.c.id, _webhooks.c.events, _webhooks.c.filters)
+_decode_filters = msgspec.json.Decoder(JsonObject).decode
+_subscribed_columns = (_webhooks.c.tenant_id, _webhooks.c.id, _webhooks.c.events, _webhooks.c.filters)
 
 
-def _as_routed(row: Any) -> Routed:
-    return Routed(row[0], row[1], _decode_events(row[2]), _decode_filters(row[3]))
+def _as_subscribed(row: Any) -> SubscribedWebhook:
+    return SubscribedWebhook(row[0], row[1], _decode_events(row[2]), _decode_filters(row[3]))
 
 
-_LISTENING: Statement[Routed] = Statement(
-    sa.select(*_routed_columns).where(_webhooks.c.is_active).order_by(_webhooks.c.created_at, _webhooks.c.id),
-    _as_routed,
-)
-
-
-_LISTENING_IN: Statement[Routed] = Statement(
-    sa.select(*_routed_columns)
-    .where(_webhooks.c.is_active, one_of(_webhooks.c.tenant_id, "tenants"))
+_ACTIVE: Statement[SubscribedWebhook] = Statement(
+    sa.select(*_subscribed_columns)
+    .where(_webhooks.c.is_active)
     .order_by(_webhooks.c.created_at, _webhooks.c.id),
-    _as_routed,
+    _as_subscribed,
 )
 
 
-async def listening(ctx: Context) -> list[Routed]:
-    """The tenant's active webhooks, oldest first."""
-    return await ctx.db.rows(_LISTENING)
+_ACTIVE_IN_TENANTS: Statement[SubscribedWebhook] = Statement(
+    sa.select(*_subscribed_columns)
+    .where(_webhooks.c.is_active, in_list(_webhooks.c.tenant_id, "tenants"))
+    .order_by(_webhooks.c.created_at, _webhooks.c.id),
+    _as_subscribed,
+)
 
 
-async def listening_in(system: SystemDb, tenants: set[str]) -> list[Routed]:
-    """The same of several tenants."""
-    return await system.rows(_LISTENING_IN, tenants=listed(tenants))
+async def load_active_webhooks(ctx: Context) -> list[SubscribedWebhook]:
+    """Return the tenant's active webhooks, oldest first."""
+    return await ctx.db.rows(_ACTIVE)
 
 
-async def hold_webhook(ctx: Context, id: str) -> Webhook:
-    """Before anything of its deliveries is held: everyone takes them in this order."""
-    held = await ctx.db.lock(Webhook, id)
-    if held is None:
+async def load_active_webhooks_in(system: SystemDb, tenants: set[str]) -> list[SubscribedWebhook]:
+    """Return the active webhooks of several tenants, oldest first."""
+    return await system.rows(_ACTIVE_IN_TENANTS, tenants=list_parameter(tenants))
+
+
+async def lock_webhook(ctx: Context, id: str) -> Webhook:
+    """Lock the webhook. Lock order: always the webhook before its deliveries."""
+    locked = await ctx.db.lock(Webhook, id)
+    if locked is None:
         raise WebhookNotFound
-    return held
+    return locked
 
 
 async def fetch_delivery(ctx: Context, webhook: Webhook, id: str) -> WebhookDelivery:
-    found = await ctx.db.get(WebhookDelivery, id)
-    if found is None or found.webhook_id != webhook.id:
+    delivery = await ctx.db.get(WebhookDelivery, id)
+    if delivery is None or delivery.webhook_id != webhook.id:
         raise DeliveryNotFound
-    return found
+    return delivery
 
 
-_ATTEMPTS: Statement[WebhookAttempt] = reading(
+_ATTEMPTS: Statement[WebhookAttempt] = record_statement(
     WebhookAttempt,
     sa.select(_attempts)
     .where(_attempts.c.delivery_id == sa.bindparam("delivery_id"))
@@ -103,12 +106,12 @@ def _page_of(*conditions: Any) -> Statement[WebhookDelivery]:
         .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))
         .offset(sa.bindparam("row_offset", type_=sa.BigInteger()))
     )
-    return reading(WebhookDelivery, source)
+    return record_statement(WebhookDelivery, source)
 
 
 _PAGE = _page_of()
 _PAGE_BY_STATUS = _page_of(_deliveries.c.status == sa.bindparam("status", type_=_deliveries.c.status.type))
-_PENDING: Statement[Any] = Statement(
+_PENDING = Statement(
     sa.select(sa.func.count())
     .select_from(_deliveries)
     .where(
@@ -123,7 +126,7 @@ async def count_pending(ctx: Context, webhook: Webhook) -> int:
 
 
 async def page_of_deliveries(ctx: Context, webhook: Webhook, query: DeliveryList) -> Slice[WebhookDelivery]:
-    """One page; how many there are is known without counting them, except for the few that are pending."""
+    """Return one page; the total comes from stored counts, and only pending deliveries are counted."""
     if query.event_id is not None:
         return await _OF_EVENT.page(ctx.db, query, webhook_id=webhook.id)
     per_page = min(query.per_page, MAX_PER_PAGE)
@@ -134,10 +137,10 @@ async def page_of_deliveries(ctx: Context, webhook: Webhook, query: DeliveryList
         "row_offset": (query.page - 1) * per_page,
     }
     if query.status is None:
-        found = await ctx.db.rows(_PAGE, **where)
+        deliveries = await ctx.db.rows(_PAGE, **where)
     else:
-        found = await ctx.db.rows(_PAGE_BY_STATUS, status=query.status.value, **where)
-    return Slice(found, total, query.page, per_page)
+        deliveries = await ctx.db.rows(_PAGE_BY_STATUS, status=query.status.value, **where)
+    return Slice(deliveries, total, query.page, per_page)
 
 
 async def _count(ctx: Context, webhook: Webhook, status: DeliveryStatus | None) -> int:

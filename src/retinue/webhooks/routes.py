@@ -1,7 +1,8 @@
 from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
 from retinue.kit.http.routing import Routes
-from retinue.webhooks import deliveries, service, statistics, testing
+from retinue.webhooks import deliveries, service, statistics
+from retinue.webhooks.delivery import trial
 from retinue.webhooks.errors import DeliveryNotFound, TooManyWebhooks, WebhookInactive
 from retinue.webhooks.loaders import WebhookById
 from retinue.webhooks.schemas import (
@@ -17,7 +18,7 @@ from retinue.webhooks.schemas import (
     WebhookOut,
     WebhookPage,
     WebhookSecretRotate,
-    WebhookSecretRotated,
+    WebhookSecretRotation,
     WebhookStats,
     WebhookStatsQuery,
     WebhookTest,
@@ -30,64 +31,95 @@ routes = Routes("/api/v1/webhooks", tag="webhooks")
 
 @routes.get("", requires="webhooks:read")
 async def list_webhooks(ctx: Context, query: WebhookList) -> WebhookPage:
+    """Returns the outgoing webhooks of the tenant, by default newest first. Secrets are never included."""
     return await service.page(ctx, query)
 
 
 @routes.post("", requires="webhooks:write", status=201, errors=(TooManyWebhooks, VaultSealed))
 async def create_webhook(ctx: Context, body: WebhookCreate) -> WebhookMade:
-    """Deliveries are signed with `secret`, which is shown only here and after a rotation."""
+    """Creates a webhook.
+
+    Deliveries are signed with `secret`, which is shown only here and after a rotation. A tenant can have
+    1,000 webhooks.
+    """
     return await service.create(ctx, body)
 
 
 @routes.get("/{webhook_id}", requires="webhooks:read")
-async def get_webhook(ctx: Context, webhook: WebhookById) -> WebhookOut:  # noqa: ARG001  every handler takes it
-    return service.shown(webhook)
+async def get_webhook(ctx: Context, webhook: WebhookById) -> WebhookOut:
+    """Returns a webhook without its secret.
+
+    Values of `headers` are masked for callers without `webhooks:write`.
+    """
+    return service.shown(ctx, webhook)
 
 
-@routes.put("/{webhook_id}", requires="webhooks:write")
+@routes.put("/{webhook_id}", requires="webhooks:write", errors=(VaultSealed,))
 async def update_webhook(ctx: Context, webhook: WebhookById, body: WebhookUpdate) -> WebhookOut:
-    """`active: true` also takes back that a webhook was disabled."""
-    return service.shown(await service.update(ctx, webhook, body))
+    """Changes the fields that are sent.
+
+    `active: true` also switches on a webhook that was disabled; a masked header keeps its stored value.
+    """
+    return service.shown(ctx, await service.update(ctx, webhook, body))
 
 
 @routes.delete("/{webhook_id}", requires="webhooks:write", status=204)
 async def delete_webhook(ctx: Context, webhook: WebhookById) -> None:
-    """Deliveries that are pending end as failed."""
+    """Deletes the webhook. Pending deliveries end as failed."""
     await service.delete(ctx, webhook)
 
 
 @routes.post("/{webhook_id}/test", requires="webhooks:write", calls_out=True, errors=(VaultSealed,))
 async def test_webhook(ctx: Context, webhook: WebhookById, body: WebhookTest) -> WebhookTested:
-    """Sends one event at once, marked as a test, and tells what the receiver answered."""
-    return await testing.test_webhook(ctx, webhook, body.event_type)
+    """Sends one event with example data at once and returns the receiver's answer.
+
+    The event is marked as a test, is not retried, and goes to no other webhook. Works on inactive webhooks
+    too.
+    """
+    return await trial.send_test_event(ctx, webhook, body.event_type)
 
 
 @routes.post("/{webhook_id}/rotate-secret", requires="webhooks:write", errors=(VaultSealed,))
 async def rotate_webhook_secret(
     ctx: Context, webhook: WebhookById, body: WebhookSecretRotate
-) -> WebhookSecretRotated:
-    """During the grace, deliveries are signed with both secrets."""
-    return await service.rotate(ctx, webhook, body.grace_seconds)
+) -> WebhookSecretRotation:
+    """Replaces the signing secret and returns the new one.
+
+    During the grace period deliveries carry signatures of both secrets.
+    """
+    return await service.rotate_secret(ctx, webhook, body.grace_seconds)
 
 
 @routes.post("/{webhook_id}/replay", requires="webhooks:write", status=202, errors=(WebhookInactive,))
 async def replay_deliveries(ctx: Context, webhook: WebhookById, body: DeliveryReplay) -> DeliveriesReplayed:
-    """Failed deliveries are sent once more, oldest first; at most 10,000 with one call."""
+    """Queues failed deliveries again, oldest first, each with a new retry schedule.
+
+    At most 10,000 per request; an inactive webhook answers 409 `webhook_inactive`.
+    """
     return await deliveries.replay(ctx, webhook, body)
 
 
 @routes.get("/{webhook_id}/stats", requires="webhooks:read")
 async def get_webhook_stats(ctx: Context, webhook: WebhookById, query: WebhookStatsQuery) -> WebhookStats:
+    """Returns counts, success rate and response times for a period. Test deliveries count."""
     return await statistics.collect(ctx, webhook, query.period)
 
 
 @routes.get("/{webhook_id}/executions", requires="webhooks:read")
 async def list_deliveries(ctx: Context, webhook: WebhookById, query: DeliveryList) -> DeliveryPage:
+    """Returns the deliveries of a webhook, newest first: one per event, whatever the number of attempts.
+
+    Ended deliveries are kept for 30 days.
+    """
     return await deliveries.page(ctx, webhook, query)
 
 
 @routes.get("/{webhook_id}/executions/{delivery_id}", requires="webhooks:read", errors=(DeliveryNotFound,))
 async def get_delivery(ctx: Context, webhook: WebhookById, delivery_id: str) -> DeliveryDetail:
+    """Returns a delivery with the request that is posted and its attempts.
+
+    Bodies are redacted if they quote a conversation that the caller may not read.
+    """
     return await deliveries.detail(ctx, webhook, delivery_id)
 
 
@@ -98,5 +130,8 @@ async def get_delivery(ctx: Context, webhook: WebhookById, delivery_id: str) -> 
     errors=(DeliveryNotFound, WebhookInactive),
 )
 async def retry_delivery(ctx: Context, webhook: WebhookById, delivery_id: str) -> DeliveryRetried:
-    """One attempt as soon as possible, whatever state the delivery is in."""
+    """Queues one attempt as soon as possible, whatever state the delivery is in.
+
+    Attempts that are still scheduled stay so. An inactive webhook answers 409 `webhook_inactive`.
+    """
     return await deliveries.retry(ctx, webhook, delivery_id)

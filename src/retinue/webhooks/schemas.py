@@ -1,11 +1,12 @@
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery, Pagination
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 from retinue.webhooks.models import DeliveryStatus
 
 _WEEK_S = 7 * 24 * 3600
@@ -16,11 +17,11 @@ Events = Annotated[list[EventName], Meta(min_length=1, max_length=100)]
 Description = Annotated[str, Meta(max_length=500)]
 HeaderValue = Annotated[str, Meta(max_length=4096)]
 Headers = Annotated[dict[str, HeaderValue], Meta(max_length=50)]
-Filters = dict[str, Any]
+Filters = JsonObject
 
 
 class WebhookCreate(Schema, kw_only=True):
-    """`events` are names, wildcards such as `form.*`, or `*`; `filters` narrow them by their data."""
+    """`events` are names, wildcards such as `form.*`, or `*`; `filters` select events by their data."""
 
     url: Url
     events: Events
@@ -31,7 +32,7 @@ class WebhookCreate(Schema, kw_only=True):
 
 
 class WebhookUpdate(Schema, kw_only=True):
-    """What is left out stays; null empties what is optional."""
+    """Omitted fields stay unchanged; null clears an optional one."""
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
@@ -42,7 +43,7 @@ class WebhookUpdate(Schema, kw_only=True):
 
 
 class WebhookOut(Schema, kw_only=True):
-    """`success_rate` is the percentage of ended deliveries that were delivered; 0 while none has ended."""
+    """`success_rate` is the percentage of ended deliveries that succeeded; 0 if none has ended."""
 
     id: str
     url: str
@@ -50,7 +51,7 @@ class WebhookOut(Schema, kw_only=True):
     active: bool
     description: str | None
     headers: dict[str, str]
-    filters: dict[str, Any]
+    filters: JsonObject
     secret_prefix: str
     disabled_reason: str | None
     last_delivery_at: str | None
@@ -60,7 +61,7 @@ class WebhookOut(Schema, kw_only=True):
 
 
 class WebhookMade(WebhookOut, kw_only=True):
-    """`secret` is shown this once."""
+    """`secret` is shown only once."""
 
     secret: str
 
@@ -79,13 +80,13 @@ class WebhookList(PageQuery, kw_only=True):
 
 
 class WebhookSecretRotate(Schema, kw_only=True):
-    """For so many seconds deliveries are signed with the secret before as well."""
+    """`grace_seconds` is how long deliveries are also signed with the previous secret."""
 
     grace_seconds: Annotated[int, Meta(ge=0, le=_WEEK_S)] = 24 * 3600
 
 
-class WebhookSecretRotated(Schema, kw_only=True):
-    """`secret` is shown this once."""
+class WebhookSecretRotation(Schema, kw_only=True):
+    """`secret` is shown only once."""
 
     id: str
     secret: str
@@ -147,15 +148,18 @@ class DeliveryAttempt(Schema, kw_only=True):
 
 
 class DeliveryRequest(Schema, kw_only=True):
-    """What is posted; a signature and its time differ from attempt to attempt and are not kept."""
+    """The request that is posted. Signatures and timestamps differ between attempts and are not stored."""
 
     headers: dict[str, str]
     body: msgspec.Raw
 
 
 class DeliveryDetail(DeliveryOut, kw_only=True):
+    """`redacted` is true if bodies omit conversation content that the caller may not read."""
+
     request: DeliveryRequest
     attempts: list[DeliveryAttempt]
+    redacted: bool | UnsetType = UNSET
 
 
 class DeliveryRetried(Schema, kw_only=True):
@@ -165,7 +169,7 @@ class DeliveryRetried(Schema, kw_only=True):
 
 
 class DeliveryReplay(Schema, kw_only=True):
-    """Which failed deliveries are sent once more: those made from then until then, of these types."""
+    """The failed deliveries to send again: created between `from` and `to`, of these event types."""
 
     from_: str | None = msgspec.field(name="from", default=None)
     to: str | None = None
@@ -190,7 +194,7 @@ class WebhookStatsQuery(msgspec.Struct, kw_only=True):
 
 
 class WebhookStats(Schema, kw_only=True):
-    """`pending` are on their way now; times are of the attempts that were answered, p95 to within 10 %."""
+    """Response times cover attempts that got a response; the p95 is exact to within 10 %."""
 
     webhook_id: str
     period: DeliveryPeriod

@@ -1,21 +1,26 @@
-"""What a webhook's deliveries add up to over a period, from the sums of its hours."""
+"""Statistics of a webhook's deliveries over a period, from hourly sums."""
 
 from datetime import timedelta
 
 import sqlalchemy as sa
 
-from retinue.kit.clock import instant, moment
+from retinue.kit.clock import parse_instant, to_instant
 from retinue.kit.context import Context
-from retinue.kit.db.statements import Statement, reading
-from retinue.webhooks.hours import hour_id, percentile
+from retinue.kit.db.statements import Statement, record_statement
+from retinue.webhooks.delivery.hourly_stats import hour_id, percentile
 from retinue.webhooks.models import Webhook, WebhookHour
 from retinue.webhooks.queries import count_pending
 from retinue.webhooks.schemas import DeliveryPeriod, WebhookStats
 
-_DAYS = {DeliveryPeriod.day: 1, DeliveryPeriod.week: 7, DeliveryPeriod.month: 30, DeliveryPeriod.quarter: 90}
+_DAYS_BY_PERIOD = {
+    DeliveryPeriod.day: 1,
+    DeliveryPeriod.week: 7,
+    DeliveryPeriod.month: 30,
+    DeliveryPeriod.quarter: 90,
+}
 
 _hours = WebhookHour.__table__
-_SINCE: Statement[WebhookHour] = reading(
+_HOURS_SINCE: Statement[WebhookHour] = record_statement(
     WebhookHour,
     sa.select(_hours).where(_hours.c.id >= sa.bindparam("first"), _hours.c.id <= sa.bindparam("last")),
     heavy=True,
@@ -23,8 +28,8 @@ _SINCE: Statement[WebhookHour] = reading(
 
 
 async def collect(ctx: Context, webhook: Webhook, period: DeliveryPeriod) -> WebhookStats:
-    since = instant(moment(ctx.now) - timedelta(days=_DAYS[period]))
-    hours = await ctx.db.rows(_SINCE, first=hour_id(webhook.id, since), last=f"{webhook.id}.~")
+    since = to_instant(parse_instant(ctx.now) - timedelta(days=_DAYS_BY_PERIOD[period]))
+    hours = await ctx.db.rows(_HOURS_SINCE, first=hour_id(webhook.id, since), last=f"{webhook.id}.~")
     delivered = sum(hour.delivered for hour in hours)
     failed = sum(hour.failed for hour in hours)
     answered = sum(hour.answered for hour in hours)

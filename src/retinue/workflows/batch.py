@@ -1,8 +1,8 @@
 """Many operations on workflows in one request."""
 
-from retinue.kit import batch
-from retinue.kit.batch import Batch, BatchAnswer, BatchOperation, Performed
 from retinue.kit.context import Context
+from retinue.kit.http import batch
+from retinue.kit.http.batch import Batch, BatchAnswer, BatchOperation, OperationResult
 from retinue.workflows import service
 from retinue.workflows.loaders import fetch_workflow
 from retinue.workflows.models import WorkflowStatus
@@ -11,21 +11,21 @@ from retinue.workflows.schemas import WorkflowCreate, WorkflowOut, WorkflowUpdat
 _STATES = {"publish": WorkflowStatus.published, "archive": WorkflowStatus.archived}
 
 
-async def carry_out(ctx: Context, body: Batch) -> BatchAnswer[WorkflowOut]:
-    return await batch.carry_out(ctx, body, _perform)
+async def run_batch(ctx: Context, body: Batch) -> BatchAnswer[WorkflowOut]:
+    return await batch.run_batch(ctx, body, _apply_operation)
 
 
-async def _perform(ctx: Context, one: BatchOperation) -> Performed[WorkflowOut]:
+async def _apply_operation(ctx: Context, operation: BatchOperation) -> OperationResult[WorkflowOut]:
     ctx.principal.require("workflows:write")
-    if one.op == "create":
-        made = await service.create(ctx, batch.read(one, WorkflowCreate))
-        return Performed(made.id, shown(made))
-    workflow = await fetch_workflow(ctx, batch.require_id(one))
-    if one.op == "delete":
+    if operation.op == "create":
+        created = await service.create(ctx, batch.parse_operation_data(operation, WorkflowCreate))
+        return OperationResult(created.id, shown(ctx, created))
+    workflow = await fetch_workflow(ctx, batch.require_id(operation))
+    if operation.op == "delete":
         await service.delete(ctx, workflow)
-        return Performed(workflow.id, None)
-    if one.op == "update":
-        changed = await service.update(ctx, workflow, batch.read(one, WorkflowUpdate))
+        return OperationResult(workflow.id, None)
+    if operation.op == "update":
+        changed = await service.update(ctx, workflow, batch.parse_operation_data(operation, WorkflowUpdate))
     else:
-        changed = await service.enter(ctx, workflow, _STATES[one.op])
-    return Performed(changed.id, shown(changed))
+        changed = await service.set_status(ctx, workflow, _STATES[operation.op])
+    return OperationResult(changed.id, shown(ctx, changed))

@@ -1,21 +1,23 @@
-"""A workflow as its engine sees it: nodes and edges with their meaning worked out, once for each version."""
+"""A workflow as the engine reads it: nodes and edges, parsed once per version."""
 
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from retinue.kit.conditions import holds
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.conditions import is_met
+from retinue.kit.schema.messages import PatternMessage
 
 MAX_NODES = 500
 MAX_EDGES = 2_000
 
 OnError = Literal["fail", "continue", "branch"]
-ON_FAILURE = "error"
+ERROR_BRANCH = "error"
 
 
-LONGEST_TIMEOUT_MS = 900_000
+MAX_NODE_TIMEOUT_MS = 900_000
 
 
 class NodeRetry(msgspec.Struct, frozen=True):
@@ -24,38 +26,42 @@ class NodeRetry(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """`on_error` is `branch` for a node with an `error` edge that does not say otherwise, else `fail`."""
+    """`on_error` defaults to `branch` for a node with an `error` edge, else to `fail`."""
 
-    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)")]
+    id: Annotated[
+        str,
+        Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)"),
+        PatternMessage("must be 1 to 64 letters, digits, hyphens or underscores"),
+    ]
     type: str
     name: str | None = None
-    config: dict[str, Any] = {}
+    config: JsonObject = {}
     retry: NodeRetry | None = None
-    timeout_ms: Annotated[int, Meta(ge=1, le=LONGEST_TIMEOUT_MS)] | None = None
+    timeout_ms: Annotated[int, Meta(ge=1, le=MAX_NODE_TIMEOUT_MS)] | None = None
     on_error: OnError | None = None
 
 
 class Edge(msgspec.Struct, frozen=True, rename={"source": "from", "target": "to"}):
-    """`when` is a condition over the source's `output` and the rest of the scope, or the name of a branch.
+    """`when` is a condition on the source's `output` and the rest of the scope, or the name of a branch.
 
-    A branch is `true` or `false` after a condition, a case after a switch, and `error` after a failure.
+    Branches are `true` and `false` after a condition, the cases after a switch, and `error` after a failure.
     """
 
     source: str
     target: str
-    when: dict[str, Any] | str | None = None
+    when: JsonObject | str | None = None
 
-    def is_taken(self, output: Any, scope: dict[str, Any]) -> bool:
-        """After its source ended well."""
+    def is_taken(self, output: object, scope: JsonObject) -> bool:
+        """Return whether the edge is followed after its source completed."""
         if self.when is None:
             return True
         if isinstance(self.when, str):
-            return self.when != ON_FAILURE and _branch(output) == self.when
-        return holds(self.when, {**(output if isinstance(output, dict) else {}), **scope, "output": output})
+            return self.when != ERROR_BRANCH and _branch_of(output) == self.when
+        return is_met(self.when, {**(output if isinstance(output, dict) else {}), **scope, "output": output})
 
 
-def _branch(output: Any) -> str | None:
-    """What a condition or a switch decided."""
+def _branch_of(output: object) -> str | None:
+    """Return the branch that a condition or a switch chose."""
     branch = output.get("branch") if isinstance(output, dict) else None
     return branch if isinstance(branch, str) else None
 
@@ -66,21 +72,21 @@ class Definition(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def outgoing(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {id: [] for id in self.nodes}
+        positions: dict[str, list[int]] = {id: [] for id in self.nodes}
         for position, edge in enumerate(self.edges):
-            found[edge.source].append(position)
-        return found
+            positions[edge.source].append(position)
+        return positions
 
     @cached_property
     def incoming(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {id: [] for id in self.nodes}
+        positions: dict[str, list[int]] = {id: [] for id in self.nodes}
         for position, edge in enumerate(self.edges):
-            found[edge.target].append(position)
-        return found
+            positions[edge.target].append(position)
+        return positions
 
     @cached_property
-    def referred(self) -> dict[str, frozenset[str]]:
-        """What each node looks at, filled in by `scope` as it finds out."""
+    def references(self) -> dict[str, frozenset[str]]:
+        """Cache of `scope.referenced_nodes`: the nodes that each node refers to."""
         return {}
 
     def branches(self, node_id: str) -> frozenset[str]:
@@ -92,12 +98,12 @@ class Definition(msgspec.Struct, frozen=True, dict=True):
         return [id for id, edges in self.incoming.items() if not edges]
 
 
-def read_definition(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Definition:
-    """From what `validation.problems_of` found nothing wrong with."""
-    read_edges = tuple(msgspec.convert(edges, list[Edge]))
-    branching = {edge.source for edge in read_edges if edge.when == ON_FAILURE}
-    found: dict[str, Node] = {}
+def parse_definition(nodes: list[JsonObject], edges: list[JsonObject]) -> Definition:
+    """Parse nodes and edges that `validation.problems_of` has accepted."""
+    parsed_edges = tuple(msgspec.convert(edges, list[Edge]))
+    branching = {edge.source for edge in parsed_edges if edge.when == ERROR_BRANCH}
+    parsed_nodes: dict[str, Node] = {}
     for node in msgspec.convert(nodes, list[Node]):
         on_error = node.on_error or ("branch" if node.id in branching else "fail")
-        found[node.id] = msgspec.structs.replace(node, on_error=on_error)
-    return Definition(found, read_edges)
+        parsed_nodes[node.id] = msgspec.structs.replace(node, on_error=on_error)
+    return Definition(parsed_nodes, parsed_edges)

@@ -1,6 +1,7 @@
 from typing import Any
 
 from retinue.kit.events.declare import Event, event
+from retinue.kit.json_types import JsonObject
 
 _EXAMPLE = {"workflow_id": "wf_…", "name": "Qualify leads", "status": "published", "version": 3}
 _EXECUTION = {
@@ -12,6 +13,7 @@ _EXECUTION = {
     "error": None,
     "duration_ms": None,
 }
+_CONTENT = ("output", "error")
 
 
 class WorkflowEvent(Event, kw_only=True):
@@ -43,7 +45,7 @@ class WorkflowDeleted(WorkflowEvent, kw_only=True):
 
 @event("workflow.published", subject="workflow_id", audited=True, example=_EXAMPLE)
 class WorkflowPublished(WorkflowEvent, kw_only=True):
-    """A workflow entered the published state."""
+    """A workflow was published."""
 
 
 class WorkflowExecutionEvent(Event, kw_only=True):
@@ -52,27 +54,29 @@ class WorkflowExecutionEvent(Event, kw_only=True):
     trigger: str
     status: str
     output: Any = None
-    error: dict[str, Any] | None = None
+    error: JsonObject | None = None
     duration_ms: int | None = None
 
 
-@event("workflow.execution.started", subject="execution_id", example=_EXECUTION)
+@event("workflow.execution.started", subject="execution_id", content=_CONTENT, example=_EXECUTION)
 class WorkflowExecutionStarted(WorkflowExecutionEvent, kw_only=True):
-    """A workflow began to run."""
+    """An execution of a workflow started."""
 
 
 @event(
     "workflow.execution.completed",
     subject="execution_id",
+    content=_CONTENT,
     example={**_EXECUTION, "status": "completed", "output": {"score": 80}, "duration_ms": 1240},
 )
 class WorkflowExecutionCompleted(WorkflowExecutionEvent, kw_only=True):
-    """A workflow ran to its end."""
+    """An execution of a workflow completed."""
 
 
 @event(
     "workflow.execution.failed",
     subject="execution_id",
+    content=_CONTENT,
     example={
         **_EXECUTION,
         "status": "failed",
@@ -81,12 +85,13 @@ class WorkflowExecutionCompleted(WorkflowExecutionEvent, kw_only=True):
     },
 )
 class WorkflowExecutionFailed(WorkflowExecutionEvent, kw_only=True):
-    """A workflow could not run to its end."""
+    """An execution of a workflow failed, timed out or was cancelled, as `status` says."""
 
 
 @event(
     "workflow.execution.node_completed",
     subject="execution_id",
+    content=("output",),
     example={
         "workflow_id": "wf_…",
         "execution_id": "wfx_…",
@@ -98,7 +103,7 @@ class WorkflowExecutionFailed(WorkflowExecutionEvent, kw_only=True):
     },
 )
 class WorkflowNodeCompleted(Event, kw_only=True):
-    """One node of a running workflow is done; of a long output the first 8 KiB are told."""
+    """A node completed or failed, as `status` says; `output` is null after a failure or above 8 KiB."""
 
     workflow_id: str
     execution_id: str

@@ -1,15 +1,17 @@
-"""Runs as people see them: started, waited for, cancelled, and taken up again after a failure."""
+"""Executions for users: start, wait, cancel and retry."""
 
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, InvalidTransition
-from retinue.kit.http.steps import step
-from retinue.workflows import progress
-from retinue.workflows.errors import ExecutionNotFound, WorkflowNotFound
-from retinue.workflows.live import until_ended
+from retinue.kit.http.idempotent_steps import idempotent_step
+from retinue.workflows.engine import graph
+from retinue.workflows.engine.cancel import cancel_execution
+from retinue.workflows.engine.start import PriorProgress, StartRequest, start_execution
+from retinue.workflows.engine.watchers import wait_until_ended
+from retinue.workflows.errors import WorkflowExecutionNotFound, WorkflowNotFound
 from retinue.workflows.loaders import fetch_workflow
 from retinue.workflows.models import (
-    ENDED,
-    WHOLE,
+    ENDED_STATUSES,
+    WHOLE_NODE,
     NodeRun,
     NodeStatus,
     RunStatus,
@@ -17,58 +19,64 @@ from retinue.workflows.models import (
     WorkflowExecution,
     WorkflowVersion,
 )
-from retinue.workflows.queries import definition_of, runs_of
+from retinue.workflows.queries import load_definition, load_node_runs
+from retinue.workflows.read_access import may_read
 from retinue.workflows.schemas import (
     WorkflowExecute,
     WorkflowExecutionAccepted,
     WorkflowExecutionOut,
     WorkflowRetry,
     accepted,
+    redacted_execution,
     shown_execution,
 )
-from retinue.workflows.service import cancel_execution, version_to_run
-from retinue.workflows.starting import Done, Start, start
+from retinue.workflows.versions import resolve_version
 
-_IS_DONE = {NodeStatus.completed, NodeStatus.skipped}
+_DONE_STATUSES = {NodeStatus.completed, NodeStatus.skipped}
 
 
 async def execute(
     ctx: Context, workflow: Workflow, body: WorkflowExecute, *, is_draft: bool
 ) -> WorkflowExecutionOut | WorkflowExecutionAccepted:
     if not body.wait:
-        # In the request's own transaction, with the answer that an Idempotency-Key keeps.
-        return accepted(await _start(ctx, workflow, body, is_draft=is_draft))
+        # In the request's own transaction, together with the response that an Idempotency-Key stores.
+        return accepted(await _start_manually(ctx, workflow, body, is_draft=is_draft))
 
-    async def begin(unit: Context) -> str:
-        return (await _start(unit, workflow, body, is_draft=is_draft)).id
+    async def start(unit: Context) -> str:
+        return (await _start_manually(unit, workflow, body, is_draft=is_draft)).id
 
-    execution_id = await step(ctx, "start", str, begin)
-    execution = await until_ended(ctx.apart(), execution_id, body.wait)
+    execution_id = await idempotent_step(ctx, "start", str, start)
+    execution = await wait_until_ended(ctx.detached(), execution_id, body.wait)
     if execution is None:
-        raise ExecutionNotFound
-    return await detail(ctx.apart(), execution) if execution.status in ENDED else accepted(execution)
+        raise WorkflowExecutionNotFound
+    return (
+        await load_detail(ctx.detached(), execution)
+        if execution.status in ENDED_STATUSES
+        else accepted(execution)
+    )
 
 
-async def _start(
+async def _start_manually(
     ctx: Context, workflow: Workflow, body: WorkflowExecute, *, is_draft: bool
 ) -> WorkflowExecution:
     await ctx.unit_of_work.begin()
     current = await fetch_workflow(ctx, workflow.id)
-    return await start(
+    return await start_execution(
         ctx,
-        Start(
-            version=await version_to_run(ctx, current, is_draft=is_draft),
+        StartRequest(
+            version=await resolve_version(ctx, current, is_draft=is_draft),
             input=body.input,
             trigger="manual",
             trigger_id=ctx.principal.id,
             run_as=ctx.principal.id,
-            may_wait=False,
+            may_queue=False,
         ),
     )
 
 
-async def detail(ctx: Context, execution: WorkflowExecution) -> WorkflowExecutionOut:
-    return shown_execution(execution, await runs_of(ctx, execution.id))
+async def load_detail(ctx: Context, execution: WorkflowExecution) -> WorkflowExecutionOut:
+    shown = shown_execution(ctx, execution, await load_node_runs(ctx, execution.id))
+    return shown if await may_read(ctx, execution) else redacted_execution(shown)
 
 
 async def cancel(ctx: Context, execution: WorkflowExecution) -> WorkflowExecution:
@@ -79,15 +87,15 @@ async def cancel(ctx: Context, execution: WorkflowExecution) -> WorkflowExecutio
 
 
 async def retry(ctx: Context, execution: WorkflowExecution, body: WorkflowRetry) -> WorkflowExecution:
-    """Another run of the same version, in which the nodes that are done stay done."""
-    if execution.status not in ENDED:
+    """Start another execution of the same version that keeps the results of finished nodes."""
+    if execution.status not in ENDED_STATUSES:
         raise InvalidTransition(execution.status, RunStatus.pending, [])
     if execution.status is RunStatus.completed and body.from_node is None:
-        raise Invalid({"from_node": "is required, because every node of this execution is done"})
+        raise Invalid({"from_node": "is required, because every node of this execution has completed"})
     version = await ctx.db.get(WorkflowVersion, execution.version_id)
     if version is None:
         raise WorkflowNotFound
-    wanted = Start(
+    request = StartRequest(
         version=version,
         input=execution.input,
         trigger=execution.trigger,
@@ -95,30 +103,33 @@ async def retry(ctx: Context, execution: WorkflowExecution, body: WorkflowRetry)
         trigger_data=execution.trigger_data,
         run_as=ctx.principal.id,
         retry_of=execution.id,
-        done=await _done_before(ctx, execution, body.from_node),
-        may_wait=False,
+        prior=await _prior_progress(ctx, execution, body.from_node),
+        conversation_ids=execution.conversation_ids,
+        may_queue=False,
     )
-    return await start(ctx, wanted)
+    return await start_execution(ctx, request)
 
 
-async def _done_before(ctx: Context, execution: WorkflowExecution, from_node: str | None) -> Done:
-    definition = await definition_of(ctx, execution.version_id)
+async def _prior_progress(ctx: Context, execution: WorkflowExecution, from_node: str | None) -> PriorProgress:
+    definition = await load_definition(ctx, execution.version_id)
     if from_node is not None and from_node not in definition.nodes:
         raise Invalid({"from_node": "is not the id of a node of this version"})
-    runs = {run.node_id: run for run in await runs_of(ctx, execution.id) if run.item == WHOLE}
+    runs = {run.node_id: run for run in await load_node_runs(ctx, execution.id) if run.item == WHOLE_NODE}
     failed_at = (execution.error or {}).get("node_id")
-    left = [id for id in definition.nodes if id not in runs or not _is_done(runs[id], failed_at)]
-    again = progress.following(definition, [*left, *([from_node] if from_node else [])])
-    kept = [run for id, run in runs.items() if id not in again]
-    edges = execution.progress or progress.OPEN * len(definition.edges)
-    ends = [run.output for run in kept if run.type == "end" and run.status is NodeStatus.completed]
-    return Done(
-        runs=kept,
-        advance=progress.begin_again(definition, edges, again),
-        output=ends[-1] if ends else None,
+    unfinished = [id for id in definition.nodes if id not in runs or not _is_done(runs[id], failed_at)]
+    rerun_ids = graph.descendants_of(definition, [*unfinished, *([from_node] if from_node else [])])
+    kept_runs = [run for id, run in runs.items() if id not in rerun_ids]
+    edges = execution.progress or graph.OPEN * len(definition.edges)
+    end_outputs = [
+        run.output for run in kept_runs if run.type == "end" and run.status is NodeStatus.completed
+    ]
+    return PriorProgress(
+        runs=kept_runs,
+        advance=graph.retry_advance(definition, edges, rerun_ids),
+        output=end_outputs[-1] if end_outputs else None,
     )
 
 
 def _is_done(run: NodeRun, failed_at: str | None) -> bool:
-    """A failure that the workflow went on after is done as well."""
-    return run.status in _IS_DONE or (run.status is NodeStatus.failed and run.node_id != failed_at)
+    """Return whether the node keeps its result; so does one whose failure the workflow handled."""
+    return run.status in _DONE_STATUSES or (run.status is NodeStatus.failed and run.node_id != failed_at)

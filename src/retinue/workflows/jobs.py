@@ -1,43 +1,57 @@
-"""What happens by itself: runs that take longer than they may are ended, and old ones go."""
-
-from typing import Any
+"""The jobs of workflows. The periodic ones here end overdue executions and delete old ones."""
 
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
-from retinue.kit.db.forgetting import AT_ONCE, forgetting
 from retinue.kit.db.statements import Statement
-from retinue.kit.jobs.declare import NoPayload, job
-from retinue.workflows.held import HeldRun
-from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution, WorkflowVersion
-from retinue.workflows.running import RUNNING
+from retinue.kit.jobs.declare import implement, periodic
+from retinue.kit.purge import PURGE_BATCH_ROWS, purge_all_tenants, purge_statement
+from retinue.workflows.end_notifications import notify_end
+from retinue.workflows.engine.execution import LockedExecution
+from retinue.workflows.engine.queue import check_queue, start_queued
+from retinue.workflows.engine.steps import MAX_CALL_SECONDS, abandon_node, run_call, run_step
+from retinue.workflows.job_kinds import (
+    ABANDON_NODE,
+    FIRE_SCHEDULE,
+    NOTIFY_END,
+    RUN_CALL,
+    RUN_STEP,
+    START_BY_EVENT,
+    START_QUEUED,
+)
+from retinue.workflows.models import RunStatus, Workflow, WorkflowChain, WorkflowExecution, WorkflowVersion
+from retinue.workflows.schedules import LATE_AFTER_SECONDS, fire_late_schedules, fire_schedule
+from retinue.workflows.triggers import start_by_event
 
-KEPT_DAYS = 90
+RETENTION_DAYS = 90
 
-_AT_ONCE = 200
-_MOST_BATCHES = 200
-_TIMEOUT = {"code": "timeout", "message": "The execution took longer than its workflow allows."}
+_OVERDUE_BATCH_SIZE = 200
+_MAX_BATCHES = 200
+_TIMEOUT_ERROR = {
+    "code": "timeout",
+    "message": "The execution exceeded the timeout of its workflow. Increase settings.timeout_ms.",
+}
 
 _executions = WorkflowExecution.__table__
-_OVERDUE: Statement[Any] = Statement(
+_OVERDUE = Statement(
     sa.select(_executions.c.tenant_id, _executions.c.id)
     .where(
         _executions.c.is_due == sa.true(),
         _executions.c.deadline_at < sa.bindparam("now", type_=sa.Double()),
     )
     .order_by(_executions.c.deadline_at)
-    .limit(sa.literal(_AT_ONCE))
+    .limit(sa.literal(_OVERDUE_BATCH_SIZE))
 )
 _workflows, _versions = Workflow.__table__, WorkflowVersion.__table__
-_WORKFLOWS: Statement[Any] = Statement(sa.select(_workflows.c.tenant_id, _workflows.c.id))
-# By the index of the lists: a run that ended long ago began long ago.
-_OLD = forgetting(
+_ALL_WORKFLOWS = Statement(sa.select(_workflows.c.tenant_id, _workflows.c.id))
+# `created_at` uses the index of the lists; an execution that ended long ago also started long ago.
+_OLD_EXECUTIONS = purge_statement(
     _executions,
     _executions.c.workflow_id == sa.bindparam("workflow_id"),
     _executions.c.created_at < sa.bindparam("before"),
     _executions.c.completed_at < sa.bindparam("before"),
 )
-_OLD_TRIALS = forgetting(
+_OLD_TRIALS = purge_statement(
     _versions,
     _versions.c.workflow_id == sa.bindparam("workflow_id"),
     _versions.c.is_draft == sa.true(),
@@ -48,30 +62,68 @@ _OLD_TRIALS = forgetting(
         _executions.c.version_id == _versions.c.id,
     ),
 )
+_chains = WorkflowChain.__table__
+# Every start in the chain updates the row, so an active chain is never old.
+_OLD_CHAINS = purge_statement(_chains, _chains.c.updated_at < sa.bindparam("before"))
 
 
-@job(every_s=3600, timeout_s=1800, transactional=False)
-async def forget_old_executions(ctx: Context, _payload: NoPayload) -> None:
-    """In short transactions, and not for ever: what is left is there in an hour as well."""
-    before = ctx.clock.ahead(-KEPT_DAYS * 86_400)
+async def purge_executions(ctx: Context) -> None:
+    """Delete old executions in short transactions, up to a limit; the next run continues."""
+    before = ctx.clock.ahead(-RETENTION_DAYS * 86_400)
     batches = 0
-    for tenant_id, workflow_id in await ctx.system("workflows of every tenant").rows(_WORKFLOWS):
-        for statement in (_OLD, _OLD_TRIALS):
-            gone = AT_ONCE
-            while gone == AT_ONCE and batches < _MOST_BATCHES:
+    for tenant_id, workflow_id in await ctx.system("workflows of every tenant").rows(_ALL_WORKFLOWS):
+        for statement in (_OLD_EXECUTIONS, _OLD_TRIALS):
+            deleted_count = PURGE_BATCH_ROWS
+            while deleted_count == PURGE_BATCH_ROWS and batches < _MAX_BATCHES:
                 async with ctx.unit() as unit:
-                    unit.act_in(tenant_id)
-                    gone = await unit.db.execute(statement, workflow_id=workflow_id, before=before)
-                batches += gone == AT_ONCE
+                    unit.bind_tenant(tenant_id)
+                    deleted_count = await unit.db.execute(statement, workflow_id=workflow_id, before=before)
+                batches += deleted_count == PURGE_BATCH_ROWS
+    await purge_all_tenants(ctx, _OLD_CHAINS, before=before)
 
 
-@job(every_s=5, transactional=False)
-async def end_overdue_executions(ctx: Context, _payload: NoPayload) -> None:
+async def end_overdue_executions(ctx: Context) -> None:
     overdue = await ctx.system("executions of every tenant").rows(_OVERDUE, now=ctx.clock.time())
     for tenant_id, execution_id in overdue:
         async with ctx.unit() as unit:
-            unit.act_in(tenant_id)
-            held = await HeldRun.take(unit, execution_id, RUNNING)
-            if held is not None:
-                await held.end(RunStatus.timeout, error=_TIMEOUT)
-                await held.store()
+            unit.bind_tenant(tenant_id)
+            locked = await LockedExecution.lock(unit, execution_id)
+            if locked is not None:
+                await locked.finish(RunStatus.timeout, error=_TIMEOUT_ERROR)
+                await locked.store()
+
+
+JOBS = (
+    periodic(
+        "workflows.purge_executions",
+        purge_executions,
+        every_s=3600,
+        timeout_s=1800,
+        transactional=False,
+        aliases=("forget_old_executions",),
+    ),
+    periodic(
+        "workflows.end_overdue",
+        end_overdue_executions,
+        every_s=5,
+        transactional=False,
+        aliases=("end_overdue_executions",),
+    ),
+    implement(NOTIFY_END, notify_end),
+    implement(START_BY_EVENT, start_by_event),
+    implement(FIRE_SCHEDULE, fire_schedule),
+    periodic(
+        "workflows.fire_late_schedules",
+        fire_late_schedules,
+        every_s=LATE_AFTER_SECONDS,
+        transactional=False,
+        aliases=("fire_late_schedules",),
+    ),
+    implement(START_QUEUED, start_queued),
+    periodic(
+        "workflows.check_queue", check_queue, every_s=5, transactional=False, aliases=("look_for_room",)
+    ),
+    implement(RUN_STEP, run_step, at_once=50),
+    implement(RUN_CALL, run_call, timeout_s=MAX_CALL_SECONDS + 60, transactional=False, at_once=100),
+    implement(ABANDON_NODE, abandon_node),
+)

@@ -1,15 +1,15 @@
 from typing import Annotated
 
 from retinue.kit.context import Context
-from retinue.kit.http.routing import loaded
-from retinue.workflows.errors import ExecutionNotFound, ScheduleNotFound, WorkflowNotFound
+from retinue.kit.http.routing import path_loader
+from retinue.workflows.errors import ScheduleNotFound, WorkflowExecutionNotFound, WorkflowNotFound
 from retinue.workflows.models import Workflow, WorkflowExecution, WorkflowSchedule
 
-WorkflowById = Annotated[Workflow, loaded(Workflow, "workflow_id", WorkflowNotFound)]
+WorkflowById = Annotated[Workflow, path_loader(Workflow, "workflow_id", WorkflowNotFound)]
 ExecutionById = Annotated[
-    WorkflowExecution, loaded(WorkflowExecution, "workflow_execution_id", ExecutionNotFound)
+    WorkflowExecution, path_loader(WorkflowExecution, "workflow_execution_id", WorkflowExecutionNotFound)
 ]
-ScheduleById = Annotated[WorkflowSchedule, loaded(WorkflowSchedule, "schedule_id", ScheduleNotFound)]
+ScheduleById = Annotated[WorkflowSchedule, path_loader(WorkflowSchedule, "schedule_id", ScheduleNotFound)]
 
 
 async def fetch_workflow(ctx: Context, workflow_id: str) -> Workflow:
@@ -20,7 +20,7 @@ async def fetch_workflow(ctx: Context, workflow_id: str) -> Workflow:
 
 
 def require_own(workflow: Workflow, execution: WorkflowExecution) -> WorkflowExecution:
-    """An execution is found below its own workflow only."""
+    """Return the execution; raise if it belongs to another workflow."""
     if execution.workflow_id != workflow.id:
-        raise ExecutionNotFound
+        raise WorkflowExecutionNotFound
     return execution

@@ -1,7 +1,10 @@
-from retinue.kit.continuations import Continuation
-from retinue.kit.manifest import Manifest
-from retinue.kit.references import Reference
-from retinue.kit.tool_kinds import ToolKind
+from retinue.kit.context.continuations import Continuation
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.process_state import ProcessState
+from retinue.kit.context.references import Reference
+from retinue.workflows.engine.node_type import register_node_types
+from retinue.workflows.engine.steps import resume_node
+from retinue.workflows.engine.watchers import ExecutionWatchers
 from retinue.workflows.events import (
     WorkflowCreated,
     WorkflowDeleted,
@@ -12,26 +15,27 @@ from retinue.workflows.events import (
     WorkflowPublished,
     WorkflowUpdated,
 )
-from retinue.workflows.jobs import end_overdue_executions, forget_old_executions
+from retinue.workflows.jobs import JOBS
 from retinue.workflows.models import (
     NodeRun,
     Workflow,
+    WorkflowChain,
     WorkflowExecution,
     WorkflowSchedule,
     WorkflowVersion,
 )
-from retinue.workflows.queries import find_users, keep_reference
-from retinue.workflows.room import begin_pending, look_for_room
+from retinue.workflows.nodes.registry import ALL_NODES
+from retinue.workflows.queries import find_referring_workflows, keep_reference
 from retinue.workflows.routes import ROUTES
-from retinue.workflows.running import abandon_node, resume, run_call, run_step
-from retinue.workflows.schedules import fire_late_schedules, fire_schedule
-from retinue.workflows.telling import tell_of_end
-from retinue.workflows.tool_kind import run as run_tool
-from retinue.workflows.triggers import ROUTER, STARTER, start_by_event
+from retinue.workflows.tool_kind import TOOL_KIND
+from retinue.workflows.trigger_configs import CONFIG_SCHEMAS as TRIGGER_CONFIG_SCHEMAS
+from retinue.workflows.triggers import ROUTER, STARTER
+
+register_node_types(ALL_NODES)
 
 manifest = Manifest(
     name="workflows",
-    records=(Workflow, WorkflowVersion, WorkflowExecution, NodeRun, WorkflowSchedule),
+    records=(Workflow, WorkflowVersion, WorkflowExecution, WorkflowChain, NodeRun, WorkflowSchedule),
     routes=ROUTES,
     events=(
         WorkflowCreated,
@@ -43,25 +47,19 @@ manifest = Manifest(
         WorkflowExecutionFailed,
         WorkflowNodeCompleted,
     ),
-    jobs=(
-        run_step,
-        run_call,
-        abandon_node,
-        begin_pending,
-        look_for_room,
-        start_by_event,
-        fire_schedule,
-        fire_late_schedules,
-        end_overdue_executions,
-        forget_old_executions,
-        tell_of_end,
-    ),
+    jobs=JOBS,
     references=tuple(
-        Reference(to=thing, kind="workflows", find=find_users, detach=keep_reference)
+        Reference(to=thing, kind="workflows", find=find_referring_workflows, detach=keep_reference)
         for thing in ("agent", "tool", "data_table")
     ),
-    tool_kinds=(ToolKind(name="workflow", run=run_tool),),
+    tool_kinds=(TOOL_KIND,),
+    config_schemas=(
+        TOOL_KIND.config_schema,
+        *(kind.described_config for kind in ALL_NODES),
+        *TRIGGER_CONFIG_SCHEMAS,
+    ),
     routers=(ROUTER,),
     workflow_starters=(STARTER,),
-    continuations=(Continuation("workflow_node", resume),),
+    continuations=(Continuation("workflow_node", resume_node),),
+    process_state=(ProcessState(ExecutionWatchers, ExecutionWatchers, ExecutionWatchers.close),),
 )

@@ -5,8 +5,10 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.continuations import Waiting
-from retinue.kit.db.models import Ref, TenantRecord, index_where, table
+from retinue.kit.context.continuations import ContinuationRef
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_where, table
+from retinue.kit.json_types import JsonObject
+from retinue.workflows.trail import TrailEntry
 
 
 class WorkflowStatus(StrEnum):
@@ -25,7 +27,7 @@ class RunStatus(StrEnum):
     cancelled = "cancelled"
 
 
-ENDED = frozenset({RunStatus.completed, RunStatus.failed, RunStatus.timeout, RunStatus.cancelled})
+ENDED_STATUSES = frozenset({RunStatus.completed, RunStatus.failed, RunStatus.timeout, RunStatus.cancelled})
 
 
 class NodeStatus(StrEnum):
@@ -44,19 +46,21 @@ class NodeStatus(StrEnum):
     extra=index_where("listens", "tenant_id"),
 )
 class Workflow(TenantRecord, kw_only=True):
-    """A graph of steps, as it is being edited; what runs is one of its versions."""
+    """A graph of nodes as it is edited; executions run one of its versions."""
+
+    __untagged__ = frozenset({"execution_count", "success_count"})
 
     name: str
     description: str = ""
     status: WorkflowStatus = WorkflowStatus.draft
     version: int = 1
-    trigger: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "manual", "config": {}})
-    nodes: list[dict[str, Any]] = []
-    edges: list[dict[str, Any]] = []
-    input_schema: dict[str, Any] | None = None
-    settings: dict[str, Any] = {}
+    trigger: JsonObject = msgspec.field(default_factory=lambda: {"type": "manual", "config": {}})
+    nodes: list[JsonObject] = []
+    edges: list[JsonObject] = []
+    input_schema: JsonObject | None = None
+    settings: JsonObject = {}
     listens: bool = False
-    """Is published and started by events."""
+    """Whether it is published and has an event trigger."""
     published_at: Instant | None = None
     execution_count: int = 0
     success_count: int = 0
@@ -65,41 +69,50 @@ class Workflow(TenantRecord, kw_only=True):
 
 @table("workflow_versions", prefix="wfv", indexes=[("tenant_id", "workflow_id", "version")])
 class WorkflowVersion(TenantRecord, kw_only=True):
-    """What runs, and never changes; a trial run of a draft makes one that no list shows."""
+    """The immutable content that executions run. Versions of draft runs are not listed."""
 
     workflow_id: Annotated[str, Ref(Workflow, cascade=True)]
     version: int
     is_draft: bool = False
     name: str
-    nodes: list[dict[str, Any]]
-    edges: list[dict[str, Any]]
-    input_schema: dict[str, Any] | None = None
-    settings: dict[str, Any] = {}
+    nodes: list[JsonObject]
+    edges: list[JsonObject]
+    input_schema: JsonObject | None = None
+    settings: JsonObject = {}
     created_by: str = ""
 
 
-def _of_executions(made: sa.Table) -> None:
+def _add_execution_indexes(made: sa.Table) -> None:
     index_where("is_running", "tenant_id", "workflow_id")(made)
     index_where("is_due", "deadline_at")(made)
     index_where("is_pending", "tenant_id", "created_at")(made)
+    is_descendant = made.c.root_id.is_not(None)
+    sa.Index(
+        "ix_workflow_executions_descendants",
+        made.c.tenant_id,
+        made.c.root_id,
+        made.c.started_at,
+        sqlite_where=is_descendant,
+        postgresql_where=is_descendant,
+    )
 
 
 @table(
     "workflow_executions",
     prefix="wfx",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[
         ("tenant_id", "workflow_id", "created_at"),
         ("tenant_id", "workflow_id", "status", "created_at"),
     ],
-    extra=_of_executions,
+    extra=_add_execution_indexes,
 )
 class WorkflowExecution(TenantRecord, kw_only=True):
-    """One run of one version.
+    """One execution of one version.
 
-    `progress` is what became of each edge, `open` how many nodes are still to end, and `active` how many
-    turns of nodes are due or running. They change only while the row is locked, so that of two nodes that end
-    at once exactly one sees that their join is ready.
+    `progress` is the state of each edge, `open` the number of nodes that have not ended, and `active` the
+    number of node tasks that are due or running. They change only while the row is locked, so when two nodes
+    end at once, exactly one of them makes their join ready.
     """
 
     workflow_id: Annotated[str, Ref(Workflow, cascade=True)]
@@ -107,58 +120,71 @@ class WorkflowExecution(TenantRecord, kw_only=True):
     version: int
     status: RunStatus = RunStatus.pending
     is_running: bool = False
-    """Holds one of the places that the plan allows; one that only waits holds none."""
+    """Whether it holds one of the plan's slots; an execution that only waits holds none."""
     is_pending: bool = False
-    """Waits for such a place, or for a minute with room."""
+    """Whether it is queued for a slot or for the rate limit."""
     is_due: bool = False
-    """Has a deadline and has not ended."""
+    """Whether it has a deadline and has not ended."""
     trigger: str
     trigger_id: str = ""
-    trigger_data: dict[str, Any] = {}
+    trigger_data: JsonObject = {}
     input: Any | None = None
     output: Any | None = None
-    error: dict[str, Any] | None = None
+    error: JsonObject | None = None
     progress: str = ""
     open: int = 0
     active: int = 0
-    trail: str = ""
-    """What its nodes did, in that order, for those who watch: `+n1 =n1 +n2 ?n2`."""
+    trail: list[TrailEntry] = []
+    """The events of its nodes in order, for streams."""
     run_as: str = ""
     correlation_id: str = ""
     hops: int = 0
     depth: int = 0
+    root_id: str | None = None
+    """The first execution of the chain that started this one; None for a root."""
+    lent: Annotated[int, ServerDefault("0")] = 0
+    """The number of active tasks that wait for another execution inside a call; they need no slot."""
     retry_of: str | None = None
-    waiter: Waiting | None = None
-    """Who goes on when this has ended."""
+    waiter: ContinuationRef | None = None
+    """The continuation to resume when this execution ends."""
     deadline_at: float | None = None
     started_at: Instant | None = None
     completed_at: Instant | None = None
     duration_ms: int | None = None
+    conversation_ids: list[str] | None = None
+    """The conversations it quotes; see `kit.context.conversation_access`."""
 
 
-WHOLE = -1
+@table("workflow_chains", prefix="wfc", indexes=[("updated_at",)])
+class WorkflowChain(TenantRecord, kw_only=True):
+    """The number of executions that a root has started, directly or indirectly; `id` is the root's."""
+
+    run_count: int = 0
+
+
+WHOLE_NODE = -1
 
 
 @table(
     "workflow_node_runs",
     prefix="wfn",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "execution_id", "node_id", "item")],
 )
 class NodeRun(TenantRecord, kw_only=True):
-    """What one node did in one run; inside a loop, once for each `item`."""
+    """The record of one node in one execution; inside a loop, one record for each `item`."""
 
     execution_id: Annotated[str, Ref(WorkflowExecution, cascade=True)]
     node_id: str
-    item: int = WHOLE
+    item: int = WHOLE_NODE
     type: str
     status: NodeStatus
     input: Any | None = None
     output: Any | None = None
-    error: dict[str, Any] | None = None
+    error: JsonObject | None = None
     attempt: int = 1
-    state: dict[str, Any] = {}
-    """What the node keeps for itself between its steps: how far a loop is, whom it waits for."""
+    state: JsonObject = {}
+    """What a suspended node keeps until it resumes: the progress of a loop, the id of what it awaits."""
     started_at: Instant
     completed_at: Instant | None = None
     duration_ms: int | None = None
@@ -177,7 +203,7 @@ class WorkflowSchedule(TenantRecord, kw_only=True):
     input: Any | None = None
     active: bool = True
     is_trigger: bool = False
-    """Stands for the trigger of its workflow, and changes with it."""
+    """Whether it represents the trigger of its workflow and changes with it."""
     next_at: float | None = None
     last_run_at: Instant | None = None
     created_by: str = ""

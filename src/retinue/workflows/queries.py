@@ -1,18 +1,20 @@
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
-from retinue.kit.db.one_of import listed, one_of
-from retinue.kit.db.statements import Statement, reading
-from retinue.kit.lists import Listing, escape_like
-from retinue.kit.references import Referrer
-from retinue.workflows.definition import Definition, read_definition
+from retinue.kit.context.references import Referrer
+from retinue.kit.db.in_list import in_list, list_parameter
+from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.db.text_match import escape_like
+from retinue.kit.json_types import JsonObject
+from retinue.kit.lists import Listing
+from retinue.workflows.definition import Definition, parse_definition
+from retinue.workflows.errors import WorkflowExecutionNotFound
 from retinue.workflows.models import (
-    WHOLE,
+    WHOLE_NODE,
     NodeRun,
     Workflow,
     WorkflowExecution,
@@ -30,14 +32,14 @@ EXECUTIONS = Listing(
     WorkflowExecution, filters=("status",), from_={"from_": "created_at"}, until={"to": "created_at"}
 )
 
-_MOST_DEFINITIONS = 500
+_MAX_CACHED_DEFINITIONS = 500
 
 _runs = NodeRun.__table__
-_OUTPUTS: Statement[Any] = Statement(
+_OUTPUTS = Statement(
     sa.select(_runs.c.node_id, _runs.c.output).where(
         _runs.c.execution_id == sa.bindparam("execution_id"),
-        _runs.c.item == sa.literal(WHOLE),
-        one_of(_runs.c.node_id, "node_ids"),
+        _runs.c.item == sa.literal(WHOLE_NODE),
+        in_list(_runs.c.node_id, "node_ids"),
     )
 )
 
@@ -45,14 +47,14 @@ _versions, _workflows = WorkflowVersion.__table__, Workflow.__table__
 VERSIONS = Listing(
     WorkflowVersion, only=(_versions.c.is_draft == sa.false(),), sorts=("version",), default_sort="-version"
 )
-_LATEST: Statement[WorkflowVersion] = reading(
+_LATEST_VERSION: Statement[WorkflowVersion] = record_statement(
     WorkflowVersion,
     sa.select(_versions)
     .where(_versions.c.workflow_id == sa.bindparam("workflow_id"), _versions.c.is_draft == sa.false())
     .order_by(_versions.c.version.desc())
     .limit(sa.literal(1)),
 )
-_USERS: Statement[Referrer] = Statement(
+_REFERRING_WORKFLOWS: Statement[Referrer] = Statement(
     sa.select(_workflows.c.id, _workflows.c.name)
     .where(
         _workflows.c.status == sa.literal(WorkflowStatus.published.value),
@@ -63,31 +65,34 @@ _USERS: Statement[Referrer] = Statement(
 )
 
 # A version never changes, so nothing has to be invalidated.
-_definitions: OrderedDict[tuple[str, str], Definition] = OrderedDict()
+_definition_cache: OrderedDict[tuple[str, str], Definition] = OrderedDict()
 
 
-async def definition_of(ctx: Context, version_id: str) -> Definition:
+async def load_definition(ctx: Context, version_id: str) -> Definition:
     key = (ctx.tenant_id, version_id)
-    found = _definitions.get(key)
-    if found is None:
+    definition = _definition_cache.get(key)
+    if definition is None:
         version = await ctx.db.get(WorkflowVersion, version_id)
-        assert version is not None, "a version lives as long as its executions"
-        found = _definitions[key] = read_definition(version.nodes, version.edges)
-        if len(_definitions) > _MOST_DEFINITIONS:
-            _definitions.popitem(last=False)
-    return found
+        if version is None:  # deleted with its executions since one of them was read
+            raise WorkflowExecutionNotFound
+        definition = _definition_cache[key] = parse_definition(version.nodes, version.edges)
+        if len(_definition_cache) > _MAX_CACHED_DEFINITIONS:
+            _definition_cache.popitem(last=False)
+    return definition
 
 
-async def find_run(ctx: Context, execution_id: str, node_id: str, item: int = WHOLE) -> NodeRun | None:
+async def find_node_run(
+    ctx: Context, execution_id: str, node_id: str, item: int = WHOLE_NODE
+) -> NodeRun | None:
     return await ctx.db.find(NodeRun, execution_id=execution_id, node_id=node_id, item=item)
 
 
-async def outputs_of(ctx: Context, execution_id: str, node_ids: Iterable[str]) -> dict[str, Any]:
-    rows = await ctx.db.rows(_OUTPUTS, execution_id=execution_id, node_ids=listed(sorted(node_ids)))
+async def load_outputs(ctx: Context, execution_id: str, node_ids: Iterable[str]) -> JsonObject:
+    rows = await ctx.db.rows(_OUTPUTS, execution_id=execution_id, node_ids=list_parameter(sorted(node_ids)))
     return {node_id: None if output is None else msgspec.json.decode(output) for node_id, output in rows}
 
 
-async def runs_of(ctx: Context, execution_id: str) -> list[NodeRun]:
+async def load_node_runs(ctx: Context, execution_id: str) -> list[NodeRun]:
     return await ctx.db.all(NodeRun, order_by=("started_at", "item", "id"), execution_id=execution_id)
 
 
@@ -96,13 +101,13 @@ async def find_version(ctx: Context, workflow_id: str, version: int) -> Workflow
 
 
 async def latest_version(ctx: Context, workflow_id: str) -> WorkflowVersion | None:
-    return await ctx.db.first(_LATEST, workflow_id=workflow_id)
+    return await ctx.db.first(_LATEST_VERSION, workflow_id=workflow_id)
 
 
-async def find_users(ctx: Context, id: str) -> list[Referrer]:
-    """Published workflows in whose nodes this id stands; ids are long enough to stand for one thing."""
-    return await ctx.db.rows(_USERS, used=f'%"{escape_like(id)}"%')
+async def find_referring_workflows(ctx: Context, id: str) -> list[Referrer]:
+    """Return the published workflows whose nodes contain this id; ids are unique enough for a text search."""
+    return await ctx.db.rows(_REFERRING_WORKFLOWS, used=f'%"{escape_like(id)}"%')
 
 
 async def keep_reference(_ctx: Context, _id: str) -> None:
-    """A workflow names what it uses, and says so when it is not there any more."""
+    """Do nothing: a workflow keeps the id of a deleted record, and the node that uses it fails."""

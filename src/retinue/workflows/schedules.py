@@ -1,33 +1,34 @@
-"""Workflows at certain times: of many processes exactly one starts each run."""
+"""Schedules of workflows: exactly one of many processes starts each execution."""
 
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import msgspec
 import sqlalchemy as sa
 import structlog
 
-from retinue.kit.clock import instant_at
+from retinue.kit.clock import instant_from_timestamp
 from retinue.kit.context import Context
 from retinue.kit.cron import parse_cron
 from retinue.kit.db.statements import Statement
-from retinue.kit.errors import Invalid, RetinueError
-from retinue.kit.jobs.declare import NoPayload, Retry, job
-from retinue.workflows import validation
+from retinue.kit.errors import RetinueError
+from retinue.kit.json_types import JsonObject
 from retinue.workflows.errors import TooManySchedules
+from retinue.workflows.job_kinds import FIRE_SCHEDULE, ScheduleDue
 from retinue.workflows.models import Workflow, WorkflowSchedule, WorkflowStatus
 from retinue.workflows.schemas import WorkflowScheduleCreate, WorkflowScheduleOut
+from retinue.workflows.trigger_configs import ScheduleTriggerConfig, check_schedule
+from retinue.workflows.triggers import start_published
 
 log = structlog.get_logger("retinue.workflows")
 
-MOST_SCHEDULES = 20
-# How late a schedule is before somebody looks whether its job was lost.
-_LATE_S = 60.0
+MAX_SCHEDULES = 20
+# A schedule that is this late may have lost its job, and gets another one.
+LATE_AFTER_SECONDS = 60.0
 
 _schedules = WorkflowSchedule.__table__
-# Whoever moves `next_at` from the value all have seen has fired the schedule; nobody else can.
-_FIRE: Statement[Any] = Statement(
+# A compare-and-set on `next_at`: only one process can fire the schedule.
+_CLAIM_RUN = Statement(
     sa.update(_schedules)
     .where(
         _schedules.c.id == sa.bindparam("schedule_id"),
@@ -40,28 +41,19 @@ _FIRE: Statement[Any] = Statement(
         updated_at=sa.bindparam("now", type_=_schedules.c.updated_at.type),
     )
 )
-_LATE: Statement[Any] = Statement(
+_LATE_SCHEDULES = Statement(
     sa.select(_schedules.c.tenant_id, _schedules.c.id, _schedules.c.next_at).where(
         _schedules.c.active == sa.true(), _schedules.c.next_at < sa.bindparam("before", type_=sa.Double())
     )
 )
-_DELETE_ALL: Statement[Any] = Statement(
-    sa.delete(_schedules).where(_schedules.c.workflow_id == sa.bindparam("workflow_id"))
-)
+_DELETE_ALL = Statement(sa.delete(_schedules).where(_schedules.c.workflow_id == sa.bindparam("workflow_id")))
 
 
-class ScheduleDue(msgspec.Struct):
-    schedule_id: str
-    at: float
-
-
-async def add(ctx: Context, workflow: Workflow, body: WorkflowScheduleCreate) -> WorkflowSchedule:
-    problems = validation.problems_of_schedule({"cron": body.cron, "timezone": body.timezone}, "")
-    if problems:
-        raise Invalid(problems)
-    if await ctx.db.count(WorkflowSchedule, workflow_id=workflow.id) >= MOST_SCHEDULES:
+async def create(ctx: Context, workflow: Workflow, body: WorkflowScheduleCreate) -> WorkflowSchedule:
+    check_schedule(ScheduleTriggerConfig(cron=body.cron, timezone=body.timezone))
+    if await ctx.db.count(WorkflowSchedule, workflow_id=workflow.id) >= MAX_SCHEDULES:
         raise TooManySchedules
-    made = WorkflowSchedule(
+    created = WorkflowSchedule(
         workflow_id=workflow.id,
         cron=body.cron,
         timezone=body.timezone or "UTC",
@@ -69,13 +61,13 @@ async def add(ctx: Context, workflow: Workflow, body: WorkflowScheduleCreate) ->
         active=body.active,
         created_by=ctx.principal.id,
     )
-    return await _store(ctx, made)
+    return await _store(ctx, created)
 
 
 async def _store(ctx: Context, schedule: WorkflowSchedule) -> WorkflowSchedule:
-    schedule.next_at = _next(ctx, schedule) if schedule.active else None
+    schedule.next_at = _next_run_time(ctx, schedule) if schedule.active else None
     await ctx.db.insert(schedule)
-    _await(ctx, schedule.id, schedule.next_at)
+    _enqueue_next_run(ctx, schedule.id, schedule.next_at)
     return schedule
 
 
@@ -83,18 +75,22 @@ async def delete_all(ctx: Context, workflow: Workflow) -> None:
     await ctx.db.execute(_DELETE_ALL, workflow_id=workflow.id)
 
 
-async def follow_trigger(ctx: Context, workflow: Workflow) -> None:
-    """The schedule that a trigger is, as the trigger says now."""
-    known = await ctx.db.find(WorkflowSchedule, workflow_id=workflow.id, is_trigger=True)
+async def sync_trigger_schedule(ctx: Context, workflow: Workflow) -> None:
+    """Create, replace or delete the schedule that represents the workflow's trigger."""
+    existing = await ctx.db.find(WorkflowSchedule, workflow_id=workflow.id, is_trigger=True)
     wanted = workflow.trigger["config"] if workflow.trigger["type"] == "schedule" else None
-    if known is not None:
-        is_same = wanted is not None and (known.cron, known.timezone, known.input) == _parts(wanted)
+    if existing is not None:
+        is_same = wanted is not None and (
+            existing.cron,
+            existing.timezone,
+            existing.input,
+        ) == _schedule_fields(wanted)
         if is_same:
             return
-        await ctx.db.delete(known)
+        await ctx.db.delete(existing)
     if wanted is not None:
-        cron, timezone, input = _parts(wanted)
-        made = WorkflowSchedule(
+        cron, timezone, input = _schedule_fields(wanted)
+        created = WorkflowSchedule(
             workflow_id=workflow.id,
             cron=cron,
             timezone=timezone,
@@ -102,44 +98,41 @@ async def follow_trigger(ctx: Context, workflow: Workflow) -> None:
             is_trigger=True,
             created_by=workflow.created_by,
         )
-        await _store(ctx, made)
+        await _store(ctx, created)
 
 
-def _parts(config: dict[str, Any]) -> tuple[str, str, Any]:
+def _schedule_fields(config: JsonObject) -> tuple[str, str, Any]:
     return config["cron"], config.get("timezone") or "UTC", config.get("input", {})
 
 
-def _next(ctx: Context, schedule: WorkflowSchedule) -> float | None:
+def _next_run_time(ctx: Context, schedule: WorkflowSchedule) -> float | None:
     now = datetime.fromtimestamp(ctx.clock.time(), UTC)
     found = parse_cron(schedule.cron).next_after(now, ZoneInfo(schedule.timezone))
     return None if found is None else found.timestamp()
 
 
-def _await(ctx: Context, schedule_id: str, at: float | None) -> None:
+def _enqueue_next_run(ctx: Context, schedule_id: str, at: float | None) -> None:
     if at is not None:
         ctx.defer(
-            fire_schedule,
+            FIRE_SCHEDULE,
             ScheduleDue(schedule_id, at),
             delay_s=max(0.0, at - ctx.clock.time()),
             dedupe_key=f"{schedule_id}:{at:.0f}",
         )
 
 
-@job(queue="workflows", retry=Retry((0, 5, 30, 300)))
 async def fire_schedule(ctx: Context, payload: ScheduleDue) -> None:
-    """Start the workflow, and wait for the next time; what was missed meanwhile is not made up for."""
-    from retinue.workflows.triggers import start_published
-
+    """Start the workflow and enqueue the next time; missed times are skipped."""
     schedule = await ctx.db.get(WorkflowSchedule, payload.schedule_id)
     if schedule is None or not schedule.active or schedule.next_at != payload.at:
         return
-    next_at = _next(ctx, schedule)
-    won = await ctx.db.execute(
-        _FIRE, schedule_id=schedule.id, seen_at=payload.at, new_next_at=next_at, now=ctx.now
+    next_at = _next_run_time(ctx, schedule)
+    is_claimed = await ctx.db.execute(
+        _CLAIM_RUN, schedule_id=schedule.id, seen_at=payload.at, new_next_at=next_at, now=ctx.now
     )
-    if not won:
+    if not is_claimed:
         return
-    _await(ctx, schedule.id, next_at)
+    _enqueue_next_run(ctx, schedule.id, next_at)
     workflow = await ctx.db.get(Workflow, schedule.workflow_id)
     if workflow is None or workflow.status is not WorkflowStatus.published:
         return
@@ -150,7 +143,7 @@ async def fire_schedule(ctx: Context, payload: ScheduleDue) -> None:
             schedule.input,
             trigger="schedule",
             trigger_id=schedule.id,
-            trigger_data={"scheduled_at": instant_at(payload.at)},
+            trigger_data={"scheduled_at": instant_from_timestamp(payload.at)},
         )
     except RetinueError as error:
         if error.status >= 500:
@@ -158,16 +151,17 @@ async def fire_schedule(ctx: Context, payload: ScheduleDue) -> None:
         log.warning("schedule_refused", schedule_id=schedule.id, error=error.message)
 
 
-@job(every_s=_LATE_S, transactional=False)
-async def fire_late_schedules(ctx: Context, _payload: NoPayload) -> None:
-    """For those whose job was lost."""
-    before = ctx.clock.time() - _LATE_S
-    for tenant_id, id, at in await ctx.system("schedules of every tenant").rows(_LATE, before=before):
+async def fire_late_schedules(ctx: Context) -> None:
+    """Enqueue overdue schedules again, in case their job was lost."""
+    before = ctx.clock.time() - LATE_AFTER_SECONDS
+    for tenant_id, id, at in await ctx.system("schedules of every tenant").rows(
+        _LATE_SCHEDULES, before=before
+    ):
         async with ctx.unit() as unit:
-            unit.act_in(tenant_id)
-            unit.defer(fire_schedule, ScheduleDue(id, at), dedupe_key=f"{id}:{at:.0f}")
+            unit.bind_tenant(tenant_id)
+            unit.defer(FIRE_SCHEDULE, ScheduleDue(id, at), dedupe_key=f"{id}:{at:.0f}")
 
 
 def shown(schedule: WorkflowSchedule) -> WorkflowScheduleOut:
     at = schedule.next_at
-    return WorkflowScheduleOut.of(schedule, next_run_at=None if at is None else instant_at(at))
+    return WorkflowScheduleOut.of(schedule, next_run_at=None if at is None else instant_from_timestamp(at))

@@ -4,8 +4,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.clock import Instant
+from retinue.kit.context import Context
+from retinue.kit.conversation_ids import without_message
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.text.header_masks import mask_config_headers
 from retinue.workflows.definition import MAX_EDGES, MAX_NODES
 from retinue.workflows.models import (
     NodeRun,
@@ -17,21 +21,21 @@ from retinue.workflows.models import (
     WorkflowVersion,
 )
 
-Json = dict[str, Any]
+_WRITE = "workflows:write"
 Description = Annotated[str, Meta(max_length=2_000)]
-Nodes = Annotated[list[Json], Meta(max_length=MAX_NODES)]
-Edges = Annotated[list[Json], Meta(max_length=MAX_EDGES)]
+Nodes = Annotated[list[JsonObject], Meta(max_length=MAX_NODES)]
+Edges = Annotated[list[JsonObject], Meta(max_length=MAX_EDGES)]
 Id = Annotated[str, Meta(max_length=64)]
 
 
 class WorkflowTrigger(Schema, kw_only=True):
-    """What starts the workflow besides those who call it.
+    """Trigger that starts the workflow, besides requests to execute it.
 
     `event` has `event_type` and `filters`, `schedule` has `cron`, `timezone` and `input`.
     """
 
     type: Literal["manual", "form", "incoming_webhook", "event", "schedule"] = "manual"
-    config: Json = {}
+    config: JsonObject = {}
 
 
 class WorkflowSettings(Schema, kw_only=True):
@@ -47,7 +51,7 @@ class WorkflowCreate(Schema, kw_only=True):
     trigger: WorkflowTrigger | None = None
     nodes: Nodes = []
     edges: Edges = []
-    input_schema: Json | None = None
+    input_schema: JsonObject | None = None
     settings: WorkflowSettings | None = None
 
 
@@ -58,7 +62,7 @@ class WorkflowUpdate(Schema, kw_only=True):
     trigger: WorkflowTrigger | UnsetType | None = UNSET
     nodes: Nodes | UnsetType = UNSET
     edges: Edges | UnsetType = UNSET
-    input_schema: Json | UnsetType | None = UNSET
+    input_schema: JsonObject | UnsetType | None = UNSET
     settings: WorkflowSettings | UnsetType | None = UNSET
 
 
@@ -67,7 +71,7 @@ class WorkflowList(ListQuery, kw_only=True):
 
 
 class WorkflowStats(Schema):
-    """`success_rate` is in percent, of all that were started."""
+    """`success_rate` is the percentage of all started executions that completed."""
 
     executions: int
     success_rate: float
@@ -80,9 +84,9 @@ class WorkflowOut(Schema, kw_only=True):
     status: WorkflowStatus
     version: int
     trigger: WorkflowTrigger
-    nodes: list[Json]
-    edges: list[Json]
-    input_schema: Json | None
+    nodes: list[JsonObject]
+    edges: list[JsonObject]
+    input_schema: JsonObject | None
     settings: WorkflowSettings
     stats: WorkflowStats
     created_by: str
@@ -91,11 +95,12 @@ class WorkflowOut(Schema, kw_only=True):
     published_at: Instant | None
 
 
-def shown(workflow: Workflow) -> WorkflowOut:
+def shown(ctx: Context, workflow: Workflow) -> WorkflowOut:
     count = workflow.execution_count
     rate = round(100 * workflow.success_count / count, 1) if count else 0.0
     return WorkflowOut.of(
         workflow,
+        nodes=mask_config_headers(ctx.principal, workflow.nodes, _WRITE),
         trigger=msgspec.convert(workflow.trigger, WorkflowTrigger),
         settings=msgspec.convert(workflow.settings, WorkflowSettings),
         stats=WorkflowStats(executions=count, success_rate=rate),
@@ -113,16 +118,20 @@ class WorkflowState(Schema, kw_only=True):
 class WorkflowVersionOut(Schema, kw_only=True):
     version: int
     name: str
-    nodes: list[Json]
-    edges: list[Json]
-    input_schema: Json | None
+    nodes: list[JsonObject]
+    edges: list[JsonObject]
+    input_schema: JsonObject | None
     settings: WorkflowSettings
     created_by: str
     created_at: Instant
 
 
-def shown_version(version: WorkflowVersion) -> WorkflowVersionOut:
-    return WorkflowVersionOut.of(version, settings=msgspec.convert(version.settings, WorkflowSettings))
+def shown_version(ctx: Context, version: WorkflowVersion) -> WorkflowVersionOut:
+    return WorkflowVersionOut.of(
+        version,
+        nodes=mask_config_headers(ctx.principal, version.nodes, _WRITE),
+        settings=msgspec.convert(version.settings, WorkflowSettings),
+    )
 
 
 class WorkflowProblem(Schema):
@@ -140,27 +149,29 @@ class WorkflowNodeType(Schema):
     type: str
     name: str
     description: str
-    config_schema: Json
+    config_schema: JsonObject
 
 
 class WorkflowExecute(Schema, kw_only=True):
-    """`wait` is for how many seconds the answer may be waited for."""
+    """`wait` is the time in seconds that the response may wait for the end of the execution."""
 
     input: Any = msgspec.field(default_factory=dict)
     wait: Annotated[float, Meta(ge=0, le=60)] = 0
 
 
-class ExecuteQuery(Schema, kw_only=True):
+class WorkflowExecuteQuery(Schema, kw_only=True):
     draft: bool = False
 
 
-class ExecutionList(PageQuery, kw_only=True):
+class WorkflowExecutionList(PageQuery, kw_only=True):
     status: RunStatus | None = None
     from_: str | None = msgspec.field(name="from", default=None)
     to: str | None = None
 
 
 class WorkflowExecutionSummary(Schema, kw_only=True):
+    """`redacted` is true where values are left out that quote a conversation the caller may not read."""
+
     id: str
     workflow_id: str
     version: int
@@ -171,11 +182,12 @@ class WorkflowExecutionSummary(Schema, kw_only=True):
     started_at: Instant | None
     completed_at: Instant | None
     duration_ms: int | None
-    error: Json | None
+    error: JsonObject | None
+    redacted: bool | UnsetType = UNSET
 
 
 class WorkflowNodeRun(Schema, kw_only=True):
-    """`item` is the place in a loop's items, and null for the node as a whole."""
+    """`item` is the position in a loop's items, or null for the node as a whole."""
 
     node_id: str
     item: int | None
@@ -183,7 +195,7 @@ class WorkflowNodeRun(Schema, kw_only=True):
     status: NodeStatus
     input: Any
     output: Any
-    error: Json | None
+    error: JsonObject | None
     attempt: int
     started_at: Instant
     completed_at: Instant | None
@@ -208,18 +220,35 @@ class WorkflowExecutionAccepted(Schema, kw_only=True):
     created_at: Instant
 
 
-def shown_run(run: NodeRun) -> WorkflowNodeRun:
-    return WorkflowNodeRun.of(run, item=run.item if run.item >= 0 else None)
+def shown_run(ctx: Context, run: NodeRun) -> WorkflowNodeRun:
+    given = mask_config_headers(ctx.principal, run.input, _WRITE)
+    return WorkflowNodeRun.of(run, item=run.item if run.item >= 0 else None, input=given)
 
 
-def shown_execution(execution: WorkflowExecution, runs: list[NodeRun]) -> WorkflowExecutionOut:
-    return WorkflowExecutionOut.of(
-        execution, execution_id=execution.id, nodes=[shown_run(run) for run in runs]
+def shown_execution(ctx: Context, execution: WorkflowExecution, runs: list[NodeRun]) -> WorkflowExecutionOut:
+    nodes = [shown_run(ctx, run) for run in runs]
+    return WorkflowExecutionOut.of(execution, execution_id=execution.id, nodes=nodes, redacted=UNSET)
+
+
+def redacted_execution(shown: WorkflowExecutionOut) -> WorkflowExecutionOut:
+    """Return the execution without inputs, outputs and error messages."""
+    nodes = [
+        msgspec.structs.replace(node, input=None, output=None, error=without_message(node.error))
+        for node in shown.nodes
+    ]
+    return msgspec.structs.replace(
+        shown, input=None, output=None, error=without_message(shown.error), nodes=nodes, redacted=True
     )
 
 
+def shown_summary(execution: WorkflowExecution, *, is_readable: bool) -> WorkflowExecutionSummary:
+    if is_readable:
+        return WorkflowExecutionSummary.of(execution, redacted=UNSET)
+    return WorkflowExecutionSummary.of(execution, error=without_message(execution.error), redacted=True)
+
+
 def accepted(execution: WorkflowExecution) -> WorkflowExecutionAccepted:
-    """To whoever does not wait, a run that has just been accepted is pending, however fast it is."""
+    """Return the 202 response. Its status is always `pending`, even if the execution has already started."""
     return WorkflowExecutionAccepted.of(execution, execution_id=execution.id, status=RunStatus.pending)
 
 

@@ -1,68 +1,97 @@
-"""A workflow as a tool: `config.kind = "workflow"`; the tool's input is the workflow's."""
+"""Workflows as tools (`config.kind = "workflow"`): the tool's input is the workflow's input."""
 
-from typing import Any
+from typing import Any, Literal
 
 from retinue.kit.context import Context
-from retinue.kit.errors import RetinueError
-from retinue.kit.tool_kinds import ToolRun
-from retinue.workflows.live import until_ended
+from retinue.kit.context.tool_kinds import ToolConfig, ToolKind, ToolRun, parse_tool_config
+from retinue.kit.errors import InternalError
+from retinue.workflows.engine import lent_slots
+from retinue.workflows.engine.cancel import cancel_execution
+from retinue.workflows.engine.lineage import Lineage
+from retinue.workflows.engine.start import StartRequest, start_execution
+from retinue.workflows.engine.watchers import wait_until_ended
 from retinue.workflows.loaders import fetch_workflow
-from retinue.workflows.models import ENDED, RunStatus, Workflow
-from retinue.workflows.service import cancel_execution, version_to_run
-from retinue.workflows.starting import Start, start
+from retinue.workflows.models import ENDED_STATUSES, RunStatus, Workflow
+from retinue.workflows.versions import resolve_version
 
-# What is left of the tool's time to say that it was not enough.
-_MARGIN_S = 0.5
-
-
-class ToolNotConfigured(RetinueError):
-    """config.workflow_id must name a workflow."""
-
-    status, code = 422, "not_configured"
+# Reserved at the end of the tool's time for cancelling the execution and reporting the timeout.
+_TIMEOUT_MARGIN_SECONDS = 0.5
 
 
-class WorkflowFailed(RetinueError):
+class WorkflowToolNotConfigured(InternalError):
+    """config.workflow_id must be the id of a workflow."""
+
+    code = "not_configured"
+    shown_in = "tool executions"
+
+
+class WorkflowToolConfig(ToolConfig, kw_only=True):
+    """Configuration of a `custom` tool that runs a workflow."""
+
+    kind: Literal["workflow"]
+    workflow_id: str
+
+
+class WorkflowFailed(InternalError):
     """The workflow failed."""
 
-    status, code = 422, "runtime_error"
+    code = "runtime_error"
+    shown_in = "tool executions"
 
 
-class WorkflowTimedOut(RetinueError):
-    """The workflow did not end in time."""
+class WorkflowTimedOut(InternalError):
+    """The workflow did not end within the tool's timeout. Increase timeout_ms of the tool."""
 
-    status, code = 504, "timeout"
+    code = "timeout"
+    shown_in = "tool executions"
 
 
-def _acting(ctx: Context, workflow: Workflow) -> str:
-    """Whoever gave an agent the tool let its users have the workflow run, though they could not run it."""
+def _run_as(ctx: Context, workflow: Workflow) -> str:
+    """Return the caller's id, or the workflow creator's if the caller may not execute workflows.
+
+    Attaching the tool to an agent lets everyone who may chat with the agent run the workflow.
+    """
     caller = ctx.principal
     may_run_it = caller.kind == "user" and caller.may("workflows:execute")
     return caller.id if may_run_it else workflow.created_by
 
 
 async def run(ctx: Context, call: ToolRun) -> Any:
-    """What the workflow gives back; one that takes longer than the tool may is cancelled."""
-    workflow_id = call.config.get("workflow_id")
-    if not isinstance(workflow_id, str) or not workflow_id:
-        raise ToolNotConfigured
+    """Run the workflow and return its output; cancel it if it exceeds the tool's timeout."""
+    config = parse_tool_config(call, WorkflowToolConfig, WorkflowToolNotConfigured)
+    if not config.workflow_id:
+        raise WorkflowToolNotConfigured
+    awaited_by, lineage = ctx.caller.awaited_by, Lineage.of(ctx)
     async with ctx.unit() as unit:
-        workflow = await fetch_workflow(unit, workflow_id)
-        started = await start(
+        if awaited_by:
+            await lent_slots.lend_slot(unit, awaited_by)
+        workflow = await fetch_workflow(unit, config.workflow_id)
+        started = await start_execution(
             unit,
-            Start(
-                version=await version_to_run(unit, workflow),
+            StartRequest(
+                version=await resolve_version(unit, workflow),
                 input=call.input,
                 trigger="tool",
                 trigger_id=call.agent_id or "",
-                run_as=_acting(ctx, workflow),
+                run_as=_run_as(ctx, workflow),
+                depth=lineage.depth + 1 if lineage is not None else 0,
             ),
         )
-    ended = await until_ended(ctx.apart(), started.id, max(0.1, call.timeout_s - _MARGIN_S))
-    if ended is None or ended.status not in ENDED:
+    ended = await wait_until_ended(
+        ctx.detached(), started.id, max(0.1, call.timeout_s - _TIMEOUT_MARGIN_SECONDS)
+    )
+    if awaited_by:
+        async with ctx.unit() as unit:
+            await lent_slots.reclaim_slot(unit, awaited_by)
+    if ended is None or ended.status not in ENDED_STATUSES:
         async with ctx.unit() as unit:
             await cancel_execution(unit, started.id)
         raise WorkflowTimedOut
+    ctx.quote(*(ended.conversation_ids or ()))
     if ended.status is not RunStatus.completed:
-        said = (ended.error or {}).get("message", "")
-        raise WorkflowFailed(f"The workflow ended as {ended.status}. {said}".strip())
+        error_message = (ended.error or {}).get("message", "")
+        raise WorkflowFailed(f"The workflow ended as {ended.status}. {error_message}".strip())
     return ended.output
+
+
+TOOL_KIND = ToolKind(name="workflow", run=run, config=WorkflowToolConfig)

@@ -1,37 +1,37 @@
-"""What starts a published workflow besides a person: forms, webhooks, subscriptions, events, schedules."""
+"""Starts of published workflows by forms, webhooks, subscriptions, events and schedules."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 import structlog
 
-from retinue.kit.actions import WorkflowStart, WorkflowStarter
 from retinue.kit.context import Context
-from retinue.kit.continuations import Waiting
-from retinue.kit.db.one_of import listed, one_of
+from retinue.kit.context.continuations import ContinuationRef
+from retinue.kit.context.subscription_actions import WorkflowStart, WorkflowStarter
+from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
-from retinue.kit.events.matching import matches_filters, matches_type
+from retinue.kit.events.conversation_quotes import quoted_conversation_ids
+from retinue.kit.events.filters import matches_filters, matches_type
 from retinue.kit.events.models import EventEntry
-from retinue.kit.events.outward import happened
-from retinue.kit.events.routing import Happened, Router, Routing
-from retinue.kit.jobs.declare import Retry, job
+from retinue.kit.events.routing import DispatchedEvent, Router, WorkerTransaction, dispatched_event
+from retinue.kit.json_types import JsonObject
+from retinue.workflows.engine.start import StartRequest, start_execution
+from retinue.workflows.job_kinds import START_BY_EVENT, StartByEvent
 from retinue.workflows.loaders import fetch_workflow
 from retinue.workflows.models import Workflow, WorkflowExecution
-from retinue.workflows.service import version_to_run
-from retinue.workflows.starting import Start, start
+from retinue.workflows.versions import resolve_version
 
 log = structlog.get_logger("retinue.workflows")
 
-MOST_PER_EVENT = 50
+MAX_STARTS_PER_EVENT = 50
 
 _workflows = Workflow.__table__
-_LISTENING: Statement[Any] = Statement(
+_EVENT_TRIGGERS = Statement(
     sa.select(_workflows.c.tenant_id, _workflows.c.id, _workflows.c.trigger)
-    .where(_workflows.c.listens == sa.true(), one_of(_workflows.c.tenant_id, "tenant_ids"))
+    .where(_workflows.c.listens == sa.true(), in_list(_workflows.c.tenant_id, "tenant_ids"))
     .order_by(_workflows.c.created_at, _workflows.c.id)
 )
 
@@ -39,17 +39,17 @@ _LISTENING: Statement[Any] = Statement(
 async def start_published(
     ctx: Context,
     workflow: Workflow,
-    input: Any,
+    input: object,
     *,
     trigger: str,
     trigger_id: str = "",
-    trigger_data: dict[str, Any] | None = None,
-    waiter: Waiting | None = None,
+    trigger_data: JsonObject | None = None,
+    waiter: ContinuationRef | None = None,
     depth: int = 0,
 ) -> WorkflowExecution:
-    """In the name of whoever made the workflow; when the plan's places are taken, it waits for one."""
-    wanted = Start(
-        version=await version_to_run(ctx, workflow),
+    """Start an execution on behalf of the workflow's creator; it is queued if the plan's limit is reached."""
+    request = StartRequest(
+        version=await resolve_version(ctx, workflow),
         input=input,
         trigger=trigger,
         trigger_id=trigger_id,
@@ -58,13 +58,13 @@ async def start_published(
         waiter=waiter,
         depth=depth,
     )
-    return await start(ctx, wanted)
+    return await start_execution(ctx, request)
 
 
-async def _start(ctx: Context, wanted: WorkflowStart) -> str:
-    workflow = await fetch_workflow(ctx, wanted.workflow_id)
+async def _start(ctx: Context, request: WorkflowStart) -> str:
+    workflow = await fetch_workflow(ctx, request.workflow_id)
     started = await start_published(
-        ctx, workflow, wanted.input, trigger=wanted.trigger, trigger_id=wanted.source_id
+        ctx, workflow, request.input, trigger=request.trigger, trigger_id=request.source_id
     )
     return started.id
 
@@ -76,12 +76,12 @@ async def _exists(ctx: Context, workflow_id: str) -> bool:
 STARTER = WorkflowStarter(start=_start, exists=_exists)
 
 
-class _Listening(msgspec.Struct, frozen=True):
+class _EventTrigger(msgspec.Struct, frozen=True):
     tenant_id: str
     id: str
-    config: dict[str, Any]
+    config: JsonObject
 
-    def cares_about(self, event: Happened) -> bool:
+    def accepts(self, event: DispatchedEvent) -> bool:
         return (
             self.tenant_id == event.tenant_id
             and matches_type(self.config["event_type"], event.type)
@@ -89,48 +89,44 @@ class _Listening(msgspec.Struct, frozen=True):
         )
 
 
-class EventToStart(msgspec.Struct):
-    workflow_id: str
-    event_id: str
-
-
-async def _listening(db: SystemDb, events: Sequence[Happened]) -> list[_Listening]:
+async def _load_event_triggers(db: SystemDb, events: Sequence[DispatchedEvent]) -> list[_EventTrigger]:
     tenants = sorted({event.tenant_id for event in events})
-    rows = await db.rows(_LISTENING, tenant_ids=listed(tenants))
-    return [_Listening(row[0], row[1], msgspec.json.decode(row[2])["config"]) for row in rows]
+    rows = await db.rows(_EVENT_TRIGGERS, tenant_ids=list_parameter(tenants))
+    return [_EventTrigger(row[0], row[1], msgspec.json.decode(row[2])["config"]) for row in rows]
 
 
-async def _route(routing: Routing, events: Sequence[Happened]) -> None:
-    found = await _listening(routing.system, events) if events else []
+async def _route_events(routing: WorkerTransaction, events: Sequence[DispatchedEvent]) -> None:
+    triggers = await _load_event_triggers(routing.system, events) if events else []
     for event in events:
-        for one in [one for one in found if one.cares_about(event)][:MOST_PER_EVENT]:
+        matching = [trigger for trigger in triggers if trigger.accepts(event)]
+        for trigger in matching[:MAX_STARTS_PER_EVENT]:
             routing.defer(
                 event,
-                start_by_event,
-                EventToStart(one.id, event.id),
-                dedupe_key=f"{event.id}:{one.id}",
-                lane=one.id,
+                START_BY_EVENT,
+                StartByEvent(trigger.id, event.id),
+                dedupe_key=f"{event.id}:{trigger.id}",
+                lane=trigger.id,
             )
 
 
-async def _count(ctx: Context, event: Happened) -> int:
-    return sum(one.cares_about(event) for one in await _listening(ctx.db, [event]))
+async def _count_matches(ctx: Context, event: DispatchedEvent) -> int:
+    return sum(trigger.accepts(event) for trigger in await _load_event_triggers(ctx.db, [event]))
 
 
-ROUTER = Router(name="workflows", route=_route, count=_count)
+ROUTER = Router(name="workflows", route=_route_events, count=_count_matches)
 
 
-@job(queue="workflows", retry=Retry((0, 5, 30, 300)))
-async def start_by_event(ctx: Context, payload: EventToStart) -> None:
-    """Exactly once for each event; a workflow that was changed meanwhile may not want it any more."""
+async def start_by_event(ctx: Context, payload: StartByEvent) -> None:
+    """Start the workflow exactly once for the event, unless its trigger no longer matches."""
     workflow = await ctx.db.get(Workflow, payload.workflow_id)
     entry = await ctx.db.get(EventEntry, payload.event_id)
     if workflow is None or entry is None or not workflow.listens:
         return
-    event = happened(entry)
-    if not _Listening(workflow.tenant_id, workflow.id, workflow.trigger["config"]).cares_about(event):
+    event = dispatched_event(entry)
+    ctx.quote(*quoted_conversation_ids(entry))
+    if not _EventTrigger(workflow.tenant_id, workflow.id, workflow.trigger["config"]).accepts(event):
         return
-    about = {
+    event_input = {
         "id": event.id,
         "type": event.type,
         "category": event.category,
@@ -141,7 +137,12 @@ async def start_by_event(ctx: Context, payload: EventToStart) -> None:
     }
     try:
         await start_published(
-            ctx, workflow, about, trigger="event", trigger_id=event.id, trigger_data={"event": about}
+            ctx,
+            workflow,
+            event_input,
+            trigger="event",
+            trigger_id=event.id,
+            trigger_data={"event": event_input},
         )
     except RetinueError as error:
         if error.status >= 500:

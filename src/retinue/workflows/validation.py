@@ -1,46 +1,43 @@
-"""What keeps a workflow from running, by the path of the part that is wrong."""
+"""Validation of a workflow before it runs: problems by the path of the faulty part."""
 
-from typing import Any
-from zoneinfo import ZoneInfo
-
-import msgspec
-
-from retinue.kit import conditions
 from retinue.kit.context import Context
-from retinue.kit.cron import CronInvalid, parse_cron
 from retinue.kit.errors import Invalid
-from retinue.kit.events.matching import check_filters, check_pattern
-from retinue.kit.json_schemas import compile_schema
-from retinue.kit.templates import look_up
-from retinue.kit.validation import field_errors
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema import conditions
+from retinue.kit.schema.configs import parse_config
+from retinue.kit.schema.json_schema import compile_schema
+from retinue.kit.text.templates import is_template, lookup_path
 from retinue.notifications.models import Channel
 from retinue.workflows.definition import Edge, Node
+from retinue.workflows.engine.node_type import NODE_TYPES, NodeCheck, Problems
 from retinue.workflows.models import Workflow
-from retinue.workflows.node_types import NODE_TYPES
-from retinue.workflows.nodes.kinds import Checking, Problems
+from retinue.workflows.sub_workflow_graph import problems_of_cycles
+from retinue.workflows.trigger_configs import problems_of_trigger
 
-_MOST_PROBLEMS = 100
+_MAX_PROBLEMS = 100
 
 
 async def problems_of(ctx: Context, workflow: Workflow) -> Problems:
     found = await _problems_of_nodes(ctx, workflow.nodes)
     found |= _problems_of_edges(workflow)
-    if not found and (stuck := _cycle(workflow)):
-        found["edges"] = f"the nodes {', '.join(stuck[:10])} lead back to themselves"
-    found |= _problems_of_trigger(workflow.trigger)
+    if not found and (cycle := _find_cycle(workflow)):
+        found["edges"] = f"must not form a cycle, but the nodes {', '.join(cycle[:10])} do"
+    if not found:
+        found |= await problems_of_cycles(ctx, workflow)
+    found |= problems_of_trigger(workflow.trigger)
     channel_id = workflow.settings.get("on_failure_channel_id")
     if channel_id and await ctx.db.get(Channel, channel_id) is None:
         found["settings.on_failure_channel_id"] = "There is no such channel."
-    return dict(list(found.items())[:_MOST_PROBLEMS])
+    return dict(list(found.items())[:_MAX_PROBLEMS])
 
 
-def node_of(path: str) -> str | None:
-    """The node that a path leads into."""
+def find_node_id(path: str) -> str | None:
+    """Return the node that a path leads into, if any."""
     parts = path.split(".")
     return parts[1] if parts[0] == "nodes" and len(parts) > 1 else None
 
 
-async def _problems_of_nodes(ctx: Context, nodes: list[dict[str, Any]]) -> Problems:
+async def _problems_of_nodes(ctx: Context, nodes: list[JsonObject]) -> Problems:
     found: Problems = {}
     seen: set[str] = set()
     for position, raw in enumerate(nodes):
@@ -48,38 +45,34 @@ async def _problems_of_nodes(ctx: Context, nodes: list[dict[str, Any]]) -> Probl
         place = f"nodes.{id}" if isinstance(id, str) and id else f"nodes.{position}"
         if isinstance(id, str):
             if id in seen:
-                found[f"{place}.id"] = "is the id of another node as well"
+                found[f"{place}.id"] = "must be unique, but another node has the same id"
                 continue
             seen.add(id)
         found |= await _problems_of_node(ctx, raw, place)
     return found
 
 
-async def _problems_of_node(ctx: Context, raw: dict[str, Any], place: str) -> Problems:
+async def _problems_of_node(ctx: Context, raw: JsonObject, place: str) -> Problems:
     try:
-        node = msgspec.convert(raw, Node)
-    except msgspec.ValidationError as error:
-        return {f"{place}.{name}": what for name, what in field_errors(error, raw, Node).items()}
+        node = parse_config(raw, Node, place)
+    except Invalid as invalid:
+        return dict(invalid.details or {})
     kind = NODE_TYPES.get(node.type)
     if kind is None:
         return {f"{place}.type": f"must be one of {', '.join(NODE_TYPES)}"}
     path = f"{place}.config"
     found = {
-        where: what
-        for where, what in compile_schema(kind.config_schema, path).errors(node.config, path).items()
-        if not _is_template(look_up(where.removeprefix(path), node.config))
+        field: message
+        for field, message in compile_schema(kind.config_schema, path).errors(node.config, path).items()
+        if not is_template(lookup_path(field.removeprefix(path), node.config))
     }
     if found:
         return found
-    found = await kind.check(Checking(ctx, node, path))
+    found = await kind.check(NodeCheck(ctx, node, path))
     if node.type == "loop" and not found:
         inner = {**node.config["node"], "id": node.id}
         found = await _problems_of_node(ctx, inner, f"{path}.node")
     return found
-
-
-def _is_template(value: Any) -> bool:
-    return isinstance(value, str) and "{{" in value
 
 
 def _problems_of_edges(workflow: Workflow) -> Problems:
@@ -88,20 +81,20 @@ def _problems_of_edges(workflow: Workflow) -> Problems:
     for position, raw in enumerate(workflow.edges):
         place = f"edges.{position}"
         try:
-            edge = msgspec.convert(raw, Edge)
-        except msgspec.ValidationError as error:
-            found |= {f"{place}.{name}": what for name, what in field_errors(error, raw, Edge).items()}
+            edge = parse_config(raw, Edge, place)
+        except Invalid as invalid:
+            found |= invalid.details or {}
             continue
         for end, id in (("from", edge.source), ("to", edge.target)):
             if id not in ids:
                 found[f"{place}.{end}"] = "is not the id of a node"
         if isinstance(edge.when, dict):
-            found |= conditions.problems_of(edge.when, f"{place}.when")
+            found |= conditions.find_condition_problems(edge.when, f"{place}.when")
     return found
 
 
-def _cycle(workflow: Workflow) -> list[str]:
-    """The nodes that are never ready, because each waits for another one of them."""
+def _find_cycle(workflow: Workflow) -> list[str]:
+    """Return the nodes that never become ready, because they wait for each other."""
     waiting_for = {node["id"]: 0 for node in workflow.nodes}
     after: dict[str, list[str]] = {id: [] for id in waiting_for}
     for edge in workflow.edges:
@@ -114,43 +107,3 @@ def _cycle(workflow: Workflow) -> list[str]:
             if not waiting_for[id]:
                 ready.append(id)
     return [id for id, count in waiting_for.items() if count]
-
-
-def _problems_of_trigger(trigger: dict[str, Any]) -> Problems:
-    config, path = trigger.get("config") or {}, "trigger.config"
-    if trigger["type"] == "event":
-        return _problems_of_event(config, path)
-    return problems_of_schedule(config, path) if trigger["type"] == "schedule" else {}
-
-
-def _problems_of_event(config: dict[str, Any], path: str) -> Problems:
-    name, filters = config.get("event_type"), config.get("filters") or {}
-    if not isinstance(name, str):
-        return {f"{path}.event_type": "is required"}
-    if not isinstance(filters, dict):
-        return {f"{path}.filters": "must be an object"}
-    try:
-        check_pattern(name, f"{path}.event_type")
-        check_filters(filters, f"{path}.filters")
-    except Invalid as invalid:
-        return dict(invalid.details or {})
-    return {}
-
-
-def problems_of_schedule(config: dict[str, Any], path: str) -> Problems:
-    """Of what a schedule is made from, wherever it stands."""
-    cron, timezone = config.get("cron"), config.get("timezone") or "UTC"
-    if not isinstance(cron, str):
-        return {f"{path}.cron".lstrip("."): "is required"}
-    try:
-        parse_cron(cron)
-    except CronInvalid as invalid:
-        return {f"{path}.cron".lstrip("."): invalid.message}
-    try:
-        ZoneInfo(str(timezone))
-    except (ValueError, OSError):
-        # A name that is not there is a KeyError of its own kind, below.
-        return {f"{path}.timezone".lstrip("."): "must be a time zone such as Europe/Berlin"}
-    except KeyError:
-        return {f"{path}.timezone".lstrip("."): "must be a time zone such as Europe/Berlin"}
-    return {}

@@ -75,3 +75,11 @@ SELECT current_date = now()::date, greatest(1, 2, 3), least(3, 2), cardinality(A
 SELECT 'a\b', '\'' ; --'
 
 (SELECT id FROM customers WHERE id = 1)
+
+WITH q AS (SELECT id, name FROM customers) SELECT q.name, q.id FROM q ORDER BY q.id
+
+SELECT s.name FROM (SELECT * FROM customers) AS s ORDER BY s.id
+
+SELECT c.name, public.orders.status FROM customers AS c JOIN public.orders ON public.orders.customer_id = c.id ORDER BY 1, 2
+
+SELECT s.rank FROM (SELECT id AS rank FROM customers) AS s ORDER BY s.rank

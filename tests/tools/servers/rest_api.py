@@ -129,3 +129,8 @@ async def rest_api(address: str = "127.0.0.1") -> AsyncIterator[RestApi]:
     finally:
         api.release.set()
         await runner.cleanup()
+
+
+def scripted(remote: RestApi, method: str = "GET", **more: Any) -> dict[str, Any]:
+    """An endpoint that answers what the test wrote down."""
+    return {"base_url": remote.url, "endpoints": {"only": {"method": method, "path": "/scripted"}}, **more}

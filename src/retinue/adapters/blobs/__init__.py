@@ -1,8 +1,8 @@
-"""Where the bytes of files are kept."""
+"""Storage of files' contents."""
 
 from retinue.adapters.blobs.local import LocalBlobs
 from retinue.adapters.blobs.s3 import S3Blobs
-from retinue.adapters.blobs.s3_address import read_address
+from retinue.adapters.blobs.s3_address import parse_s3_url
 from retinue.adapters.blobs.store import BadBlobKey, BlobMissing, Blobs, StorageUnavailable
 from retinue.kit.settings import Settings
 
@@ -10,7 +10,7 @@ __all__ = ["BadBlobKey", "BlobMissing", "Blobs", "LocalBlobs", "S3Blobs", "Stora
 
 
 def blobs_for(settings: Settings) -> Blobs:
-    """A bucket where one is configured, else a folder of the data dir."""
+    """Return the store: a bucket if one is configured, else a folder of the data dir."""
     if settings.files_url:
-        return S3Blobs(read_address(settings.files_url))
+        return S3Blobs(parse_s3_url(settings.files_url), settings=settings)
     return LocalBlobs(settings.data_dir / "files")

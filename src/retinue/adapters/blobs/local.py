@@ -1,4 +1,4 @@
-"""Blobs as files in a folder per tenant."""
+"""Blobs as files, in one folder per tenant."""
 
 import asyncio
 import contextlib
@@ -9,12 +9,12 @@ import secrets
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from retinue.adapters.blobs.store import BlobMissing, checked, is_key
-from retinue.kit.durable import sync_folder
+from retinue.adapters.blobs.store import BlobMissing, is_key, require_key
+from retinue.kit.durable_files import sync_folder
 
-PIECE = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 
-_DRAFT = re.compile(r"\.[a-z0-9_]+\.[0-9a-f]{16}")
+_DRAFT_NAME = re.compile(r"\.[a-z0-9_]+\.[0-9a-f]{16}")
 
 
 class LocalBlobs:
@@ -22,11 +22,11 @@ class LocalBlobs:
         self._root = root
 
     async def put(self, key: str, source: Path) -> None:
-        await asyncio.to_thread(_take_over, source, self._path(key))
+        await asyncio.to_thread(_move_into_store, source, self._path(key))
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncGenerator[bytes, None]:
         left = max(0, await self.size(key) - offset)
-        return _pieces(self._path(key), offset, left if length is None else min(left, length))
+        return _iter_chunks(self._path(key), offset, left if length is None else min(left, length))
 
     async def size(self, key: str) -> int:
         path = self._path(key)
@@ -48,13 +48,13 @@ class LocalBlobs:
             await asyncio.to_thread(_discard_drafts, folder, moment)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there are no resources to release."""
 
     def _path(self, key: str) -> Path:
-        return self._root / checked(key)
+        return self._root / require_key(key)
 
 
-async def _pieces(path: Path, offset: int, length: int) -> AsyncGenerator[bytes, None]:
+async def _iter_chunks(path: Path, offset: int, length: int) -> AsyncGenerator[bytes, None]:
     try:
         handle = await asyncio.to_thread(os.open, path, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -62,22 +62,22 @@ async def _pieces(path: Path, offset: int, length: int) -> AsyncGenerator[bytes,
     try:
         end = offset + length
         while offset < end:
-            piece = await asyncio.to_thread(os.pread, handle, min(PIECE, end - offset), offset)
-            if not piece:
+            chunk = await asyncio.to_thread(os.pread, handle, min(CHUNK_BYTES, end - offset), offset)
+            if not chunk:
                 break
-            yield piece
-            offset += len(piece)
+            yield chunk
+            offset += len(chunk)
     finally:
         os.close(handle)
 
 
-def _take_over(source: Path, target: Path) -> None:
+def _move_into_store(source: Path, target: Path) -> None:
     _make_folder(target.parent)
     handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fchmod(handle, 0o600)
         os.fsync(handle)
-        moved = _renamed(source, target)
+        moved = _try_rename(source, target)
         if not moved:
             _copy(handle, target)
     finally:
@@ -87,8 +87,8 @@ def _take_over(source: Path, target: Path) -> None:
         source.unlink()
 
 
-def _renamed(source: Path, target: Path) -> bool:
-    """False when the two are on different file systems."""
+def _try_rename(source: Path, target: Path) -> bool:
+    """Rename a file; return False if the two are on different file systems."""
     try:
         source.rename(target)
     except OSError as error:
@@ -102,8 +102,8 @@ def _copy(handle: int, target: Path) -> None:
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            while piece := os.read(handle, PIECE):
-                file.write(piece)
+            while chunk := os.read(handle, CHUNK_BYTES):
+                file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
         draft.rename(target)
@@ -132,7 +132,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _keys_before(folder: Path, moment: float) -> list[str]:
-    """Drafts of a copy are no keys; a file that goes while it is looked at is left out."""
+    """Return the keys stored before a time; drafts and files that vanish meanwhile are skipped."""
     keys = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -147,5 +147,5 @@ def _discard_drafts(folder: Path, moment: float) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(FileNotFoundError):
-                if _DRAFT.fullmatch(entry.name) and entry.stat(follow_symlinks=False).st_mtime < moment:
+                if _DRAFT_NAME.fullmatch(entry.name) and entry.stat(follow_symlinks=False).st_mtime < moment:
                     Path(entry.path).unlink()

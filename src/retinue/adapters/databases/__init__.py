@@ -1,14 +1,15 @@
-"""Foreign databases that tools and credential tests talk to: one checked statement at a time.
+"""Connections of tools and credential tests to foreign databases: one checked statement at a time.
 
-Parameters on every engine: `:name` with an object, or `?`, `%s` or `$1` with a list. Values are always bound.
+All engines accept `:name` with an object, or `?`, `%s` or `$1` with a list. Values are always bound.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from retinue.adapters.databases.connection import ConnectionSpec, DbType, TlsMode, find_db_type, tls_mode
+from retinue.adapters.databases.drivers.rows import MAX_RESULT_BYTES, Rows
 from retinue.adapters.databases.errors import (
     DatabaseFailed,
     DatabaseLoginRefused,
@@ -20,8 +21,7 @@ from retinue.adapters.databases.errors import (
     QueryNotAllowed,
     ResultTooLarge,
 )
-from retinue.adapters.databases.query import Operation, Query
-from retinue.adapters.databases.values import MAX_RESULT_BYTES, Rows
+from retinue.adapters.databases.sql.query import Operation, Query
 from retinue.kit.egress import Egress
 
 __all__ = [
@@ -52,14 +52,14 @@ __all__ = [
 
 def check(
     sql: str,
-    params: Any = None,
+    params: object = None,
     *,
     db_type: DbType,
     allowed: Iterable[str],
     operation: str | None = None,
 ) -> Query:
-    """Read one statement, refuse it unless all of it is allowed, and bind its parameters."""
-    from retinue.adapters.databases import guard
+    """Parse one statement, reject it unless every part is allowed, and bind its parameters."""
+    from retinue.adapters.databases.sql import guard
 
     return guard.check(sql, params, db_type=db_type, allowed=allowed, operation=operation)
 
@@ -69,12 +69,12 @@ def build(
     db_type: DbType,
     allowed: Iterable[str],
     operation: str,
-    table: Any,
-    where: Any = None,
-    values: Any = None,
+    table: object,
+    where: object = None,
+    values: object = None,
 ) -> Query:
-    """A statement from a table's name, conditions and values, checked like a written one."""
-    from retinue.adapters.databases import builder
+    """Build a statement from a table, conditions and values, and check it like a handwritten one."""
+    from retinue.adapters.databases.sql import builder
 
     return builder.build(
         db_type=db_type, allowed=allowed, operation=operation, table=table, where=where, values=values
@@ -82,15 +82,15 @@ def build(
 
 
 async def run(egress: Egress, spec: ConnectionSpec, query: Query, *, timeout_s: float, max_rows: int) -> Rows:
-    """Run a checked statement; when the time is over it is cancelled at the server too."""
+    """Run a checked statement; on a timeout it is also cancelled at the server."""
     if query.db_type != spec.db_type:
-        raise ValueError("the statement was checked for another kind of database")
+        raise ValueError("the statement was checked for another type of database")
     async with _time_limit(timeout_s):
         return await _driver(spec.db_type).run(egress, spec, query, timeout_s=timeout_s, max_rows=max_rows)
 
 
 async def ping(egress: Egress, spec: ConnectionSpec, *, timeout_s: float) -> None:
-    """Connect, log in and ask for a number; the rights of the login do not matter for this."""
+    """Connect, log in and run a trivial query; the privileges of the login are not checked."""
     async with _time_limit(timeout_s):
         await _driver(spec.db_type).ping(egress, spec)
 
@@ -105,14 +105,14 @@ class _Driver(Protocol):
 
 def _driver(db_type: DbType) -> _Driver:
     if db_type == "postgresql":
-        from retinue.adapters.databases import postgresql
+        from retinue.adapters.databases.drivers import postgresql
 
         return postgresql
     if db_type == "mysql":
-        from retinue.adapters.databases import mysql
+        from retinue.adapters.databases.drivers import mysql
 
         return mysql
-    from retinue.adapters.databases import sqlite
+    from retinue.adapters.databases.drivers import sqlite
 
     return sqlite
 
@@ -123,4 +123,4 @@ async def _time_limit(timeout_s: float) -> AsyncIterator[None]:
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        raise DatabaseTimeout(f"The database did not answer within {timeout_s:g} seconds.") from None
+        raise DatabaseTimeout(f"The database did not respond within {timeout_s:g} seconds.") from None

@@ -1,4 +1,4 @@
-"""Where a foreign database is and how to log in there."""
+"""The address and login of a foreign database."""
 
 from pathlib import Path
 from typing import Literal, get_args
@@ -12,8 +12,8 @@ from retinue.kit.secrets import Secret
 DbType = Literal["postgresql", "mysql", "sqlite"]
 TlsMode = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
 
-CONNECT_S = 5.0
-ADDRESSES_TRIED = 3
+CONNECT_TIMEOUT_SECONDS = 5.0
+MAX_ADDRESSES_TRIED = 3
 
 _DB_TYPES: dict[str, DbType] = {
     "postgresql": "postgresql",
@@ -23,7 +23,7 @@ _DB_TYPES: dict[str, DbType] = {
     "sqlite": "sqlite",
 }
 _DEFAULT_PORTS: dict[DbType, int] = {"postgresql": 5432, "mysql": 3306, "sqlite": 0}
-# PostgreSQL's names for the modes; those of MySQL's tools mean the same.
+# PostgreSQL's names for the modes; MySQL's tools use synonyms.
 _TLS_MODES: dict[str, TlsMode] = {
     **{mode: mode for mode in get_args(TlsMode)},
     "allow": "prefer",
@@ -35,7 +35,7 @@ _TLS_MODES: dict[str, TlsMode] = {
 
 
 class ConnectionSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """`folder` is the tenant's, below which `database` names the file of an SQLite database."""
+    """Connection data; `folder` is the tenant's folder, in which `database` names an SQLite file."""
 
     db_type: DbType
     database: str = ""
@@ -53,12 +53,12 @@ class ConnectionSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_db_type(name: str) -> DbType | None:
-    """The one name of an engine; `postgres` and `mariadb` are accepted for what they are."""
+    """Return the canonical name of an engine; `postgres` and `mariadb` are accepted as aliases."""
     return _DB_TYPES.get(name.lower())
 
 
 def tls_mode(*, ssl: bool | None = None, ssl_mode: str | None = None) -> TlsMode:
-    """`ssl_mode` wins over `ssl`; true verifies certificate and name, false is plain, nothing is `prefer`."""
+    """Return the TLS mode; `ssl_mode` overrides `ssl`, where true means `verify-full`."""
     if ssl_mode:
         mode = _TLS_MODES.get(ssl_mode.lower().replace("_", "-"))
         if mode is None:
@@ -70,7 +70,7 @@ def tls_mode(*, ssl: bool | None = None, ssl_mode: str | None = None) -> TlsMode
 
 
 async def pin(egress: Egress, spec: ConnectionSpec) -> PinnedAddress:
-    """The checked addresses of the server; a path of a socket is no host and is refused like any other."""
+    """Return the server's checked addresses; a socket path is refused, because it is not a host."""
     if not spec.host or not spec.username:
         raise DatabaseNotConfigured("The connection needs a host and a username.")
     if not 0 < spec.server_port < 65536:

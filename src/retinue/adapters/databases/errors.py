@@ -1,68 +1,70 @@
-"""How the use of a foreign database can end badly; the codes are those of a failed tool execution."""
+"""Failures of foreign databases; the codes are those of a failed tool execution."""
 
-from retinue.kit.errors import RetinueError
-
-
-class QueryNotAllowed(RetinueError):
-    """This statement is not allowed."""
-
-    status, code = 422, "query_not_allowed"
+from retinue.kit.errors import InternalError
 
 
-class DatabaseFailed(RetinueError):
-    """The database could not be used."""
+class QueryNotAllowed(InternalError):
+    """The statement is not allowed. Use only the operations and features that the tool permits."""
 
-    status, code = 502, "runtime_error"
+    code = "query_not_allowed"
+    shown_in = "tool executions"
+
+
+class DatabaseFailed(InternalError):
+    """The database could not be used. Check the connection and try again."""
+
+    code = "runtime_error"
+    shown_in = "tool executions, credential tests"
 
 
 class DatabaseNotConfigured(DatabaseFailed):
-    """The connection is not complete."""
+    """The database connection is incomplete or invalid. Check its settings."""
 
-    status, code = 422, "not_configured"
+    code = "not_configured"
 
 
 class DatabaseUnreachable(DatabaseFailed):
-    """The database server could not be reached."""
+    """The database server could not be reached. Check its host, port and firewall."""
 
     code = "network_error"
 
 
 class DatabaseLoginRefused(DatabaseFailed):
-    """The database server refused the login."""
+    """The database server rejected the login. Check the username and the password."""
 
     code = "auth_error"
 
 
 class DatabaseLoginTooPowerful(DatabaseFailed):
-    """This login may read the server's files or is a superuser; use one that only has the rights it needs."""
+    """This login is a superuser or can read the server's files. Use one with only the privileges it needs."""
 
     code = "auth_error"
 
 
 class DatabaseTimeout(DatabaseFailed):
-    """The database did not answer in time; the statement was cancelled."""
+    """The database did not respond in time; the statement was cancelled. Simplify it and try again."""
 
-    status, code = 504, "timeout"
+    code = "timeout"
 
 
 class ResultTooLarge(DatabaseFailed):
-    """The result is larger than allowed; ask for fewer rows or columns."""
+    """The result is too large. Request fewer rows or columns."""
 
     code = "output_too_large"
 
 
 class QueryFailed(DatabaseFailed):
-    """The database did not accept the statement."""
+    """The database rejected the statement. Check its syntax and values."""
 
 
-# A shorter one would take letters out of ordinary words.
-_SHORTEST_SECRET = 4
+# Replacing shorter secrets would mutilate ordinary words.
+_MIN_SECRET_LENGTH = 4
 
 
-def said(message: str, *secrets: str) -> str:
-    """What a server said, on one line, not too long, and without the secrets it was given."""
+def redact_server_message(message: str, *secrets: str) -> str:
+    """Return a server's message as one short line without the given secrets."""
     line = " ".join(message.split())
     for secret in secrets:
-        if len(secret) >= _SHORTEST_SECRET:
+        if len(secret) >= _MIN_SECRET_LENGTH:
             line = line.replace(secret, "***")
     return line if len(line) <= 300 else f"{line[:299]}…"

@@ -1,4 +1,4 @@
-"""Documents of strangers, read and cut into pieces in a process that has nothing to lose."""
+"""Untrusted documents, parsed and cut into pieces in a locked-down process."""
 
 from retinue.adapters.documents.errors import (
     DocumentError,
@@ -7,20 +7,20 @@ from retinue.adapters.documents.errors import (
     ParserUnavailable,
     UnreadableDocument,
 )
-from retinue.adapters.documents.kinds import KINDS, extension
-from retinue.adapters.documents.parsed import Parsed, Piece
-from retinue.adapters.documents.parsing import LARGEST_FILE, parse
+from retinue.adapters.documents.file_types import MIME_TYPES_BY_EXTENSION, find_extension
+from retinue.adapters.documents.parsed_document import DocumentPiece, ParsedDocument
+from retinue.adapters.documents.parser import MAX_FILE_BYTES, parse
 
 __all__ = [
-    "KINDS",
-    "LARGEST_FILE",
+    "MAX_FILE_BYTES",
+    "MIME_TYPES_BY_EXTENSION",
     "DocumentError",
+    "DocumentPiece",
     "DocumentTooLarge",
     "EmptyDocument",
-    "Parsed",
+    "ParsedDocument",
     "ParserUnavailable",
-    "Piece",
     "UnreadableDocument",
-    "extension",
+    "find_extension",
     "parse",
 ]

@@ -1,34 +1,35 @@
-"""Why a document could not be read; `code` is for programs, `message` for the person who sent it."""
+"""Failures of parsing a document; `code` is for programs, `message` for the sender."""
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
 
-class DocumentError(RetinueError):
-    """The document could not be read."""
+class DocumentError(InternalError):
+    """The document could not be parsed. Check that it opens on your computer and upload it again."""
 
-    status, code = 422, "parse_error"
+    code = "parse_error"
+    shown_in = "documents"
 
 
 class UnreadableDocument(DocumentError):
-    """The file is damaged, protected, or not what its name says."""
+    """The file is damaged, protected, or not of the type its name suggests. Save it again and retry."""
 
 
 class EmptyDocument(DocumentError):
-    """There is no text in this document."""
+    """The document contains no text. Run OCR on a scanned document first."""
 
     code = "empty_document"
 
 
 class DocumentTooLarge(DocumentError):
-    """The document has more text, or takes more memory or time, than allowed."""
+    """The document has too much text, or takes too much memory or time. Split it."""
 
     code = "too_large"
 
 
 class ParserUnavailable(DocumentError):
-    """This machine cannot confine the process that reads documents, so none is read."""
+    """Documents cannot be parsed safely on this machine. Ask the operator to check the sandbox."""
 
-    status, code = 503, "sandbox_unavailable"
+    code = "sandbox_unavailable"
 
 
 _BY_CODE: dict[str, type[DocumentError]] = {
@@ -36,5 +37,5 @@ _BY_CODE: dict[str, type[DocumentError]] = {
 }
 
 
-def refusal(code: str, message: str) -> DocumentError:
+def document_error(code: str, message: str) -> DocumentError:
     return _BY_CODE.get(code, UnreadableDocument)(message or None)

@@ -1,1 +1,1 @@
-"""Models that run on this machine: weights from the package index, one child process for each capability."""
+"""Models that run on this machine; weights come from the package index, each capability has a process."""

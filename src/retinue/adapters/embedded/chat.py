@@ -1,69 +1,86 @@
-"""Chat with a model on this machine: requests and replies in the words of every provider."""
+"""Chat with a model on this machine, with the requests and replies that all providers share."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from retinue.adapters.embedded.conversation import ChatCall, ChatPart, Over, Text, Tool, Turn, Use
-from retinue.adapters.embedded.host import Capability, Host
-from retinue.adapters.embedded.schemas import ANY_OBJECT
+from retinue.adapters.embedded.host import Capability, ModelHost
+from retinue.adapters.embedded.prompt import (
+    ChatCall,
+    ChatEnd,
+    ChatPart,
+    PromptTool,
+    PromptTurn,
+    TextChunk,
+    ToolChoice,
+)
+from retinue.adapters.embedded.schema_constraints import ANY_OBJECT
 from retinue.adapters.llm.errors import ModelError
 from retinue.adapters.llm.messages import (
-    ChatReply,
     ChatRequest,
     Delta,
-    Done,
     FinishReason,
     ForcedTool,
-    JsonSchema,
-    Message,
+    ModelMessage,
+    ModelReply,
+    ModelUsage,
+    ReplyFinished,
+    ResponseSchema,
     TextDelta,
     ToolCall,
-    Usage,
 )
 from retinue.adapters.llm.tool_calls import ToolCallList
+from retinue.kit.json_types import JsonObject
 
-CONTEXT = 4096
-# Two answers grow side by side at little more cost than one, and nobody waits for the end of a long one.
-PARALLEL = 2
-# Whoever sets no limit gets an answer within a minute, also from a slow machine.
-_USUAL_TOKENS = 512
-_MEMORY_BESIDE_WEIGHTS = 4 * 1024**3
+CONTEXT_TOKENS = 4096
+# Two parallel replies cost little more than one, and a long reply does not block the next request.
+PARALLEL_CALLS = 2
+# Without a limit, a reply still finishes within a minute on a slow machine.
+_DEFAULT_MAX_TOKENS = 512
+_EXTRA_MEMORY_BYTES = 4 * 1024**3
 _CAPABILITY = Capability(
-    name="chat", program="retinue.adapters.embedded.llama", parallel=PARALLEL, silence_s=60.0
+    name="chat", program="retinue.adapters.embedded.llama", parallel=PARALLEL_CALLS, max_silence_s=60.0
 )
 
 
 class EmbeddedChat:
-    """One GGUF file and the process that runs it; `path` is asked for when it starts."""
+    """One GGUF file and the process that runs it; `path` is read when the process starts."""
 
-    def __init__(self, path: Path, *, context: int = CONTEXT, capability: Capability = _CAPABILITY) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        context: int = CONTEXT_TOKENS,
+        capability: Capability = _CAPABILITY,
+        brief_tokens: int = 0,
+    ) -> None:
+        """`brief_tokens` limits text replies of a model that loses the thread in long ones."""
         self._path = path
+        self._brief_tokens = brief_tokens
         self._context = context
-        self.host = Host(capability, self._options)
+        self.host = ModelHost(capability, self._options)
 
-    async def stream(self, request: ChatRequest, *, who: str = "") -> AsyncGenerator[Delta, None]:
-        calls, texts, over = ToolCallList(), [], None
-        payload = msgspec.to_builtins(call_of(request))
-        async with aclosing(self.host.stream("chat", payload, who=who)) as parts:
+    async def stream(self, request: ChatRequest, *, requester: str = "") -> AsyncGenerator[Delta, None]:
+        calls, texts, chat_end = ToolCallList(), [], None
+        payload = msgspec.to_builtins(build_chat_call(request, self._brief_tokens))
+        async with aclosing(self.host.stream("chat", payload, requester=requester)) as parts:
             async for part in parts:
-                told: ChatPart = msgspec.convert(part, ChatPart)
-                if isinstance(told, Text):
-                    texts.append(told.text)
-                    yield TextDelta(told.text)
-                elif isinstance(told, Use):
-                    yield calls.add("", told.tool, told.input)
-                elif isinstance(told, Over):
-                    over = told
-        if over is None:
-            raise ModelError("broken_stream", "The embedded model ended without an end.")
-        yield Done(_reply("".join(texts), calls.all(), over, request.model))
+                chat_part: ChatPart = msgspec.convert(part, ChatPart)
+                if isinstance(chat_part, TextChunk):
+                    texts.append(chat_part.text)
+                    yield TextDelta(chat_part.text)
+                elif isinstance(chat_part, ToolChoice):
+                    yield calls.add("", chat_part.tool, chat_part.input)
+                elif isinstance(chat_part, ChatEnd):
+                    chat_end = chat_part
+        if chat_end is None:
+            raise ModelError("broken_stream", "The embedded model stopped before its reply was complete.")
+        yield ReplyFinished(_reply("".join(texts), calls.all(), chat_end, request.model))
 
-    def _options(self) -> dict[str, Any]:
-        memory = self._path.stat().st_size * 3 + _MEMORY_BESIDE_WEIGHTS
+    def _options(self) -> JsonObject:
+        memory = self._path.stat().st_size * 3 + _EXTRA_MEMORY_BYTES
         return {
             "path": str(self._path),
             "context": self._context,
@@ -73,21 +90,22 @@ class EmbeddedChat:
         }
 
 
-def call_of(request: ChatRequest) -> ChatCall:
+def build_chat_call(request: ChatRequest, brief_tokens: int = 0) -> ChatCall:
     tools, choice = request.tools, request.tool_choice
     if choice == "none":
         tools = ()
     elif isinstance(choice, ForcedTool):
         tools = tuple(tool for tool in tools if tool.name == choice.name)
         if not tools:
-            raise ModelError("invalid_request", f"There is no tool {choice.name} to use.")
+            raise ModelError("invalid_request", f"The tool {choice.name} is not in the list of tools.")
     format = request.response_format
-    schema = format.schema if isinstance(format, JsonSchema) else ANY_OBJECT if format == "json" else None
+    schema = format.schema if isinstance(format, ResponseSchema) else ANY_OBJECT if format == "json" else None
     return ChatCall(
-        turns=list(turns_of(request.messages)),
-        tools=[Tool(tool.name, tool.description, tool.input_schema) for tool in tools],
+        turns=list(build_turns(request.messages_with_tail())),
+        tools=[PromptTool(tool.name, tool.description, tool.input_schema) for tool in tools],
         may_answer=choice in {"auto", "none"} if isinstance(choice, str) else False,
-        max_tokens=request.max_tokens or _USUAL_TOKENS,
+        max_tokens=request.max_tokens or _DEFAULT_MAX_TOKENS,
+        brief_tokens=brief_tokens,
         temperature=request.temperature or 0.0,
         top_p=1.0 if request.top_p is None else request.top_p,
         stop=list(request.stop),
@@ -95,29 +113,29 @@ def call_of(request: ChatRequest) -> ChatCall:
     )
 
 
-def turns_of(messages: tuple[Message, ...]) -> Iterator[Turn]:
-    """Templates of small models know no tools: what came of one is told in words.
+def build_turns(messages: tuple[ModelMessage, ...]) -> Iterator[PromptTurn]:
+    """Convert messages to turns; templates of small models have no tools, so results are told in words.
 
-    That the assistant used it is not: a small model would only repeat the sentence.
+    Calls by the assistant are left out: a small model would only repeat them.
     """
-    used: dict[str, str] = {}
+    call_texts: dict[str, str] = {}
     for message in messages:
         text = message.text()
-        used |= {call.id: _named(call) for call in message.tool_calls}
+        call_texts |= {call.id: _describe_call(call) for call in message.tool_calls}
         if message.role == "tool":
             verb = "failed" if message.is_error else "answered"
-            yield Turn("user", f"The tool {used.get(message.tool_call_id, '')} {verb}: {text}")
+            yield PromptTurn("user", f"The tool {call_texts.get(message.tool_call_id, '')} {verb}: {text}")
         elif text:
-            yield Turn(message.role, text)
+            yield PromptTurn(message.role, text)
         elif not isinstance(message.content, str):
-            raise ModelError("invalid_request", "The embedded model reads text only, no images.")
+            raise ModelError("invalid_request", "The embedded model reads text only. Remove the images.")
 
 
-def _named(call: ToolCall) -> str:
+def _describe_call(call: ToolCall) -> str:
     return f"{call.name} with {call.raw_arguments}" if call.arguments else call.name
 
 
-def _reply(text: str, calls: tuple[ToolCall, ...], over: Over, model: str) -> ChatReply:
-    finish: FinishReason = "tool_calls" if calls else "length" if over.is_cut else "stop"
-    usage = Usage(over.prompt_tokens, over.completion_tokens)
-    return ChatReply(text=text, tool_calls=calls, finish_reason=finish, usage=usage, model=model)
+def _reply(text: str, calls: tuple[ToolCall, ...], chat_end: ChatEnd, model: str) -> ModelReply:
+    finish: FinishReason = "tool_calls" if calls else "length" if chat_end.is_cut else "stop"
+    usage = ModelUsage(chat_end.prompt_tokens, chat_end.completion_tokens)
+    return ModelReply(text=text, tool_calls=calls, finish_reason=finish, usage=usage, model=model)

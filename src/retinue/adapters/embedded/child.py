@@ -1,7 +1,8 @@
-"""The process of one capability: `python -I -B -m retinue.adapters.embedded.child PARENT`, a socket as stdin.
+"""The process of one capability: `python -I -B -m retinue.adapters.embedded.child PARENT`, socket as stdin.
 
-It has an empty environment, ends with the server, and once its model is loaded it can read nothing but Python
-itself and the weights. The module that `Start` names has `load(options)`, which answers with a `Serve`.
+It has an empty environment and exits with the server. Once its model is loaded it can read nothing but Python
+itself and the weights. The module named by `StartFrame` defines `load(options)`, which returns a
+`CallHandler`.
 """
 
 import contextlib
@@ -17,56 +18,57 @@ from typing import Any
 import msgspec
 
 from retinue.adapters.embedded.frames import (
-    Call,
-    Cancel,
-    Ended,
-    Failed,
-    Order,
-    Part,
-    Ready,
-    Refused,
-    Report,
-    Start,
-    framed,
-    received,
+    CallEndedFrame,
+    CallFrame,
+    CancelFrame,
+    ChildFrame,
+    LoadFailedFrame,
+    ModelCallRefused,
+    PartFrame,
+    ReadyFrame,
+    ServerFrame,
+    StartFrame,
+    encode_frame,
+    receive_frame,
 )
 from retinue.adapters.sandbox.guest import confine
+from retinue.kit.json_types import JsonObject
 
-# Called in a thread of its own for each call, with the method, the payload and whether the caller has gone;
-# yields the parts of the answer. A program that works long between two parts asks the last one now and then.
-Serve = Callable[[str, Any, Callable[[], bool]], Iterator[Any]]
+# Called in a separate thread per call with the method, the payload and a function that tells whether the call
+# was cancelled; yields the parts of the answer. Long work between two parts should check for cancellation.
+CallHandler = Callable[[str, Any, Callable[[], bool]], Iterator[Any]]
 
-_decode = msgspec.msgpack.Decoder(Order).decode
-_LONGEST_REASON = 500
-_BROKEN = 1
+_decode = msgspec.msgpack.Decoder(ServerFrame).decode
+_MAX_REASON_LENGTH = 500
+_EXIT_BROKEN_CHANNEL = 1
 
 
-class Channel:
-    """The socket to the server; whole messages from any thread."""
+class ServerChannel:
+    """The socket to the server; any thread may send."""
 
     def __init__(self, endpoint: socket.socket) -> None:
         self._endpoint = endpoint
         self._lock = threading.Lock()
 
-    def send(self, report: Report) -> None:
-        message = framed(report)
+    def send(self, report: ChildFrame) -> None:
+        message = encode_frame(report)
         with self._lock:
             self._endpoint.sendall(message)
 
-    def receive(self) -> Order | None:
-        message = received(self._endpoint)
+    def receive(self) -> ServerFrame | None:
+        message = receive_frame(self._endpoint)
         return None if message is None else _decode(message)
 
 
-class Calls:
-    """The calls at work, each in a thread of its own; the server never hands over more than it should."""
+class RunningCalls:
+    """The calls in progress, each in its own thread; the server limits how many there are."""
 
-    def __init__(self, channel: Channel, serve: Serve) -> None:
+    def __init__(self, channel: ServerChannel, serve: CallHandler) -> None:
         self._channel = channel
         self._serve = serve
         self._cancelled: dict[int, threading.Event] = {}
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CallFrame) -> None:
         cancelled = self._cancelled[call.number] = threading.Event()
         threading.Thread(target=self._answer, args=(call, cancelled.is_set), daemon=True).start()
 
@@ -75,56 +77,56 @@ class Calls:
         if cancelled is not None:
             cancelled.set()
 
-    def _answer(self, call: Call, is_cancelled: Callable[[], bool]) -> None:
+    def _answer(self, call: CallFrame, is_cancelled: Callable[[], bool]) -> None:
         try:
-            ended = self._worked_through(call, is_cancelled)
+            ended = self._run_call(call, is_cancelled)
             del self._cancelled[call.number]
             self._channel.send(ended)
         except OSError:
-            # Nobody hears us any more.
-            os._exit(_BROKEN)
+            # The server is gone.
+            os._exit(_EXIT_BROKEN_CHANNEL)
 
-    def _worked_through(self, call: Call, is_cancelled: Callable[[], bool]) -> Ended:
+    def _run_call(self, call: CallFrame, is_cancelled: Callable[[], bool]) -> CallEndedFrame:
         try:
             with contextlib.closing(
-                _generator(self._serve(call.method, call.payload, is_cancelled))
+                _as_generator(self._serve(call.method, call.payload, is_cancelled))
             ) as parts:
                 for part in parts:
                     if is_cancelled():
                         break
-                    self._channel.send(Part(call.number, part))
-        except Refused as error:
-            return Ended(call.number, error.kind, error.reason[:_LONGEST_REASON])
+                    self._channel.send(PartFrame(call.number, part))
+        except ModelCallRefused as error:
+            return CallEndedFrame(call.number, error.kind, error.reason[:_MAX_REASON_LENGTH])
         except OSError:
             raise
-        except Exception as error:  # noqa: BLE001  whatever a library raises is the answer to this call
-            return Ended(call.number, "overloaded", _told(error))
-        return Ended(call.number)
+        except Exception as error:  # noqa: BLE001  reported as the result of this call
+            return CallEndedFrame(call.number, "overloaded", _describe_error(error))
+        return CallEndedFrame(call.number)
 
 
-def _generator(parts: Iterator[Any]) -> Any:
-    """The same parts as a generator, which can be closed."""
+def _as_generator(parts: Iterator[Any]) -> Any:
+    """Wrap the parts in a generator, which can be closed."""
     return (part for part in parts)
 
 
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+def _describe_error(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:_MAX_REASON_LENGTH]
 
 
-def _taken_over() -> Channel:
-    """The socket that came as stdin; whatever else the server had open is closed."""
+def _adopt_socket() -> ServerChannel:
+    """Take over the socket passed as stdin, and close every other descriptor inherited from the server."""
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     endpoint = socket.socket(fileno=os.dup(0))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return Channel(endpoint)
+    null_device = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_device, 0)
+    os.close(null_device)
+    return ServerChannel(endpoint)
 
 
-def _locked(options: dict[str, Any]) -> None:
-    """Weights and Python stay readable; the database, the keys and every address are out of reach."""
+def _lock_down(options: JsonObject) -> None:
+    """Leave only the weights and Python readable; block the database, the keys and the network."""
     readable = {sys.prefix, sys.base_prefix, sys.exec_prefix, "/usr/lib", "/lib", "/proc/self", "/sys"}
-    # Without it FFmpeg asks the processor for randomness, in a way that ends the process on some.
+    # Without it FFmpeg gets randomness from a CPU instruction that crashes the process on some machines.
     readable |= {"/dev/urandom", *sys.path, *options.get("readable", ())}
     confine.landlock(path for path in readable if path and Path(path).exists())
 
@@ -132,28 +134,28 @@ def _locked(options: dict[str, Any]) -> None:
 def main() -> None:
     confine.die_with(int(sys.argv[1]))
     confine.limit(core=0)
-    channel = _taken_over()
+    channel = _adopt_socket()
     start = channel.receive()
-    assert isinstance(start, Start)
+    assert isinstance(start, StartFrame)
     if "memory" in start.options:
         confine.limit(**{"as": start.options["memory"]})
     try:
-        serve: Serve = importlib.import_module(start.program).load(start.options)
-        _locked(start.options)
-    except Refused as error:
-        channel.send(Failed(error.reason))
+        serve: CallHandler = importlib.import_module(start.program).load(start.options)
+        _lock_down(start.options)
+    except ModelCallRefused as error:
+        channel.send(LoadFailedFrame(error.reason))
         return
-    except Exception as error:  # noqa: BLE001  the server tells it to whoever asked
-        channel.send(Failed(_told(error)))
+    except Exception as error:  # noqa: BLE001  reported to the server
+        channel.send(LoadFailedFrame(_describe_error(error)))
         return
-    channel.send(Ready())
-    calls = Calls(channel, serve)
+    channel.send(ReadyFrame())
+    calls = RunningCalls(channel, serve)
     while (order := channel.receive()) is not None:
-        if isinstance(order, Call):
+        if isinstance(order, CallFrame):
             calls.begin(order)
-        elif isinstance(order, Cancel):
+        elif isinstance(order, CancelFrame):
             calls.cancel(order.number)
-    # Threads of the libraries may be at work; nobody waits for them any more.
+    # Library threads may still be running; do not wait for them.
     os._exit(0)
 
 

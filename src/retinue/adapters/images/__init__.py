@@ -1,4 +1,4 @@
-"""Pictures that strangers send, decoded in a process that has nothing to lose."""
+"""Untrusted pictures, decoded in a locked-down process."""
 
 import asyncio
 import os
@@ -7,17 +7,25 @@ from pathlib import Path
 
 import msgspec
 
-from retinue.kit import children
-from retinue.kit.errors import Invalid, UnsupportedFileType
+from retinue.adapters.sandbox.readers import reader_command
+from retinue.kit import subprocesses
+from retinue.kit.errors import Invalid, RetinueError, UnsupportedFileType
 
-# How the child says no; any other code but 0 is a fault of ours.
-UNSUPPORTED, UNREADABLE, TOO_LARGE = 3, 4, 5
+# The child's exit codes; any other nonzero code is a bug.
+UNSUPPORTED, UNREADABLE, TOO_LARGE, NOT_CONFINED = 3, 4, 5, 6
 
 WALL_SECONDS = 10.0
-LARGEST_RESULT = 2 * 1024 * 1024
+_PROGRAM = "retinue.adapters.images.child.program"
+MAX_RESULT_BYTES = 2 * 1024 * 1024
 
-# Each child may take 768 MB; more uploads than this at once wait for their turn.
-_children = asyncio.Semaphore(2)
+# Each child may use 768 MB; further uploads wait.
+_child_slots = asyncio.Semaphore(2)
+
+
+class ImageReaderUnavailable(RetinueError):
+    """Pictures cannot be read safely on this machine. Ask the operator to check the sandbox."""
+
+    status, code = 503, "sandbox_unavailable"
 
 
 class Avatar(msgspec.Struct, frozen=True):
@@ -26,8 +34,8 @@ class Avatar(msgspec.Struct, frozen=True):
 
 
 async def avatar(path: Path) -> Avatar:
-    """A square WebP of at most 512 pixels made from a png, jpeg or webp file, without its metadata."""
-    async with _children:
+    """Return a square WebP of at most 512 pixels from a png, jpeg or webp file, without metadata."""
+    async with _child_slots:
         code, content = await _run_child(path)
     if code == 0 and content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return Avatar(content, "image/webp")
@@ -35,23 +43,29 @@ async def avatar(path: Path) -> Avatar:
         raise UnsupportedFileType("The avatar must be a png, jpeg or webp image.")
     if code == TOO_LARGE:
         raise Invalid({"avatar": "must have at most 40 megapixels"})
+    if code == NOT_CONFINED:
+        raise ImageReaderUnavailable
     if code == UNREADABLE or code < 0:
         raise Invalid({"avatar": "is not a readable image"})
     raise RuntimeError(f"the image child ended with {code}")
 
 
+def _libraries() -> str:
+    return subprocesses.library_path("PIL")
+
+
 async def _run_child(path: Path) -> tuple[int, bytes]:
-    """The child's exit code (negative: the signal that ended it) and what it wrote."""
-    # Not in a thread: one that is cancelled would leave the descriptor open.
+    """Return the child's exit code (negative: the signal that ended it) and its output."""
+    # Not in a thread: a cancelled one would leave the descriptor open.
     source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         async with (
             asyncio.timeout(WALL_SECONDS),
-            children.child("-m", "retinue.adapters.images.child", stdin=source) as decoder,
+            subprocesses.python_subprocess(*reader_command(_PROGRAM, _libraries()), stdin=source) as decoder,
         ):
-            heard = await children.ask(decoder, None, LARGEST_RESULT)
-    except (TimeoutError, children.TooMuch):
+            child_output = await subprocesses.communicate(decoder, None, MAX_RESULT_BYTES)
+    except (TimeoutError, subprocesses.OutputTooLarge):
         return -signal.SIGKILL, b""
     finally:
         os.close(source)
-    return heard.code, heard.content
+    return child_output.code, child_output.content

@@ -1,70 +1,73 @@
-"""Models of every provider behind one protocol: thin clients over the egress, one for each kind of API."""
+"""Clients for every model provider behind one protocol, built on egress: one client per kind of API."""
 
 from collections.abc import Callable
 from urllib.parse import quote
 
 from retinue.adapters.llm.anthropic import AnthropicClient
-from retinue.adapters.llm.errors import Kind, ModelError, ModelTimeout, is_retryable
+from retinue.adapters.llm.errors import ModelError, ModelErrorKind, ModelTimeout, is_retryable
 from retinue.adapters.llm.messages import (
     Audio,
-    ChatReply,
     ChatRequest,
+    ContentPart,
     Delta,
-    Done,
     Echo,
     Embeddings,
     FinishReason,
     ForcedTool,
     ImageData,
     ImageUrl,
-    JsonSchema,
-    Message,
     ModelInfo,
-    Part,
+    ModelMessage,
+    ModelReply,
+    ModelUsage,
+    PromptCache,
+    ReplyFinished,
+    ResponseSchema,
+    TextContent,
     TextDelta,
-    TextPart,
     ToolCall,
     ToolSpec,
     Transcription,
-    Usage,
 )
 from retinue.adapters.llm.openai import OpenAiClient
-from retinue.adapters.llm.profiles import PROFILES, Profile
-from retinue.adapters.llm.provider import Provider, ProviderAccess
-from retinue.adapters.llm.wire import Timeouts, Wire
+from retinue.adapters.llm.profiles import PROFILES, ProviderProfile
+from retinue.adapters.llm.provider import ModelProvider, ProviderAccess
+from retinue.adapters.llm.transport import ModelTransport, Timeouts
+from retinue.kit.clock import Clock
 from retinue.kit.egress import Egress
 from retinue.kit.errors import Invalid
 
 __all__ = [
     "PROFILES",
     "Audio",
-    "ChatReply",
     "ChatRequest",
+    "ContentPart",
     "Delta",
-    "Done",
     "Echo",
     "Embeddings",
     "FinishReason",
     "ForcedTool",
     "ImageData",
     "ImageUrl",
-    "JsonSchema",
-    "Kind",
-    "Message",
     "ModelError",
+    "ModelErrorKind",
     "ModelInfo",
+    "ModelMessage",
+    "ModelProvider",
+    "ModelReply",
     "ModelTimeout",
-    "Part",
-    "Profile",
-    "Provider",
+    "ModelUsage",
+    "PromptCache",
     "ProviderAccess",
+    "ProviderProfile",
+    "ReplyFinished",
+    "ResponseSchema",
+    "TextContent",
     "TextDelta",
-    "TextPart",
     "Timeouts",
     "ToolCall",
     "ToolSpec",
     "Transcription",
-    "Usage",
     "is_retryable",
     "provider_for",
 ]
@@ -75,32 +78,34 @@ _DEFAULT_TIMEOUTS = Timeouts()
 
 
 def provider_for(
-    egress: Egress, access: ProviderAccess, *, timeouts: Timeouts = _DEFAULT_TIMEOUTS
-) -> Provider:
-    """The client for a key; it is cheap to make and holds nothing open."""
+    egress: Egress, access: ProviderAccess, clock: Clock, *, timeouts: Timeouts = _DEFAULT_TIMEOUTS
+) -> ModelProvider:
+    """Return the client for a key. Creating one is cheap, and it holds no connection open."""
     profile = PROFILES.get(access.provider)
     if profile is None:
-        raise Invalid({"provider": "has no client"})
+        raise Invalid({"provider": "is not a supported provider"})
     if profile.needs_key and not access.api_key:
         raise Invalid({"api_key": "is required for this provider"})
     headers = {"Anthropic-Version": _ANTHROPIC_VERSION} if profile.protocol == "anthropic" else {}
-    wire = Wire(egress, headers, (profile.key_header, profile.key_prefix), access.api_key, timeouts)
+    transport = ModelTransport(
+        egress, headers, (profile.key_header, profile.key_prefix), access.api_key, clock, timeouts
+    )
     client = AnthropicClient if profile.protocol == "anthropic" else OpenAiClient
-    return client(wire, access.provider, profile, _addressing(access, profile))
+    return client(transport, access.provider, profile, _url_builder(access, profile))
 
 
-def _addressing(access: ProviderAccess, profile: Profile) -> Callable[[str, str], str]:
-    """The URL of each operation, for a model where the path names it."""
+def _url_builder(access: ProviderAccess, profile: ProviderProfile) -> Callable[[str, str], str]:
+    """Return a function that builds the URL of an operation; Azure's paths name the model's deployment."""
     base = (access.base_url or profile.base_url or "").rstrip("/")
     if not base or "?" in base or "#" in base:
-        raise Invalid({"base_url": "must be a URL without query, and is required for this provider"})
+        raise Invalid({"base_url": "is required for this provider, and must be a URL without a query"})
     if not profile.has_deployments or base.endswith("/v1"):
         return lambda operation, _model: f"{base}/{operation}"
     root = base.removesuffix("/openai") + "/openai"
     version = quote(access.api_version or _AZURE_API_VERSION, safe="")
 
-    def of_deployment(operation: str, model: str) -> str:
-        place = f"deployments/{quote(model, safe='')}/{operation}" if model else operation
-        return f"{root}/{place}?api-version={version}"
+    def deployment_url(operation: str, model: str) -> str:
+        path = f"deployments/{quote(model, safe='')}/{operation}" if model else operation
+        return f"{root}/{path}?api-version={version}"
 
-    return of_deployment
+    return deployment_url

@@ -1,11 +1,12 @@
-"""How a model's provider can fail; no message holds the key it was asked with."""
+"""Failures of model providers; no message contains the API key."""
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
 from retinue.kit.errors import RetinueError
 
-Kind = Literal[
+ModelErrorKind = Literal[
     "auth",
     "rate_limited",
     "overloaded",
@@ -16,54 +17,55 @@ Kind = Literal[
     "bad_answer",
 ]
 
-_MESSAGES: Mapping[Kind, str] = {
-    "auth": "The model's provider refused the key",
-    "rate_limited": "The model's provider takes no more requests for now",
-    "overloaded": "The model's provider is failing or overloaded",
-    "invalid_request": "The model's provider refused the request",
-    "timeout": "The model's provider did not answer in time",
-    "unreachable": "The model's provider could not be reached",
-    "broken_stream": "The answer of the model's provider broke off",
-    "bad_answer": "The answer of the model's provider is not what its protocol says",
+_MESSAGES: Mapping[ModelErrorKind, str] = {
+    "auth": "The model provider rejected the API key",
+    "rate_limited": "The model provider's rate limit is reached",
+    "overloaded": "The model provider failed or is overloaded",
+    "invalid_request": "The model provider rejected the request",
+    "timeout": "The model provider did not respond in time",
+    "unreachable": "The model provider could not be reached",
+    "broken_stream": "The model provider's response ended early",
+    "bad_answer": "The model provider returned an unexpected response",
 }
 _RETRYABLE = frozenset({"rate_limited", "overloaded", "timeout", "unreachable", "broken_stream"})
 _OTHER_KEY_MAY_HELP = frozenset({"auth", "rate_limited", "overloaded", "timeout", "unreachable"})
 
 
 class ModelError(RetinueError):
-    """The model's provider failed."""
+    """The model provider failed. Try again later, or check the provider key and the model."""
 
     status, code = 502, "model_error"
 
     def __init__(
         self,
-        kind: Kind,
+        kind: ModelErrorKind,
         explanation: str = "",
         *,
         provider_status: int | None = None,
         retry_after_s: float | None = None,
     ) -> None:
-        """`explanation` is shown to callers: what comes from a provider must be redacted before."""
+        """Clients see `explanation`: redact anything that a provider wrote before passing it."""
         self.kind = kind
         self.provider_status = provider_status
         self.retry_after_s = retry_after_s
         status = f" ({provider_status})" if provider_status else ""
         reason = f": {explanation}" if explanation else "."
-        super().__init__(f"{_MESSAGES[kind]}{status}{reason}", details={"kind": kind})
+        headers = {"Retry-After": str(math.ceil(retry_after_s))} if retry_after_s else None
+        super().__init__(f"{_MESSAGES[kind]}{status}{reason}", details={"kind": kind}, headers=headers)
 
     @property
     def retryable(self) -> bool:
-        """Whether the same request may succeed a little later."""
+        """Whether the same request may succeed later."""
         return self.kind in _RETRYABLE
 
     @property
     def other_key_may_help(self) -> bool:
-        """Whether the next key of the same provider is worth a try now."""
+        """Whether another key of the same provider may succeed now."""
         return self.kind in _OTHER_KEY_MAY_HELP
 
 
 class ModelTimeout(ModelError):
-    """The model's provider did not answer in time."""
+    """The model provider did not respond in time. Try again later."""
 
     status, code = 504, "model_timeout"
 

@@ -1,147 +1,176 @@
-"""What is said to a model and what it answers, in words that no single provider owns."""
+"""Requests to models and their replies, independent of any provider."""
 
-from typing import Any, Literal
+from typing import Literal
 
+import msgspec
 from msgspec import Struct
+
+from retinue.kit.json_types import JsonObject
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
 
-class TextPart(Struct, frozen=True, tag="text"):
+class TextContent(Struct, frozen=True, tag="text"):
     text: str
 
 
 class ImageUrl(Struct, frozen=True, tag="image_url"):
-    """An image the provider fetches itself."""
+    """An image that the provider fetches itself."""
 
     url: str
 
 
 class ImageData(Struct, frozen=True, tag="image"):
-    """An image that travels with the message."""
+    """An image sent inline with the message."""
 
     mime_type: str
     base64: str
 
 
-Part = TextPart | ImageUrl | ImageData
+ContentPart = TextContent | ImageUrl | ImageData
 
 
 class ToolCall(Struct, frozen=True):
-    """A tool the model wants to use; `error` says why its arguments cannot be used, for the model to read."""
+    """A tool call by the model; `error` tells the model why its arguments are unusable."""
 
     id: str
     name: str
-    arguments: dict[str, Any] | None
+    arguments: JsonObject | None
     raw_arguments: str
     error: str | None = None
 
 
 class Echo(Struct, frozen=True):
-    """What a provider must get back unread with its own message, such as signed reasoning."""
+    """Opaque data that a provider requires back with its own message, such as signed reasoning."""
 
     provider: str
     model: str
-    data: dict[str, Any]
+    data: JsonObject
 
 
-class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One message of a conversation; `tool_call_id` and `is_error` belong to the role `tool`."""
+class ModelMessage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message of a conversation; `tool_call_id` and `is_error` apply to the role `tool` only."""
 
     role: Role
-    content: str | tuple[Part, ...] = ""
+    content: str | tuple[ContentPart, ...] = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     is_error: bool = False
     echo: Echo | None = None
 
     def text(self) -> str:
-        """The text of the message without its images."""
+        """Return the text of the message without its images."""
         if isinstance(self.content, str):
             return self.content
-        return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
+        return "\n".join(part.text for part in self.content if isinstance(part, TextContent))
 
 
 class ToolSpec(Struct, frozen=True):
     name: str
     description: str
-    input_schema: dict[str, Any]
+    input_schema: JsonObject
 
 
 class ForcedTool(Struct, frozen=True):
-    """The one tool the model must use."""
+    """The tool that the model must call."""
 
     name: str
 
 
-class JsonSchema(Struct, frozen=True):
-    """The form an answer must have."""
+class ResponseSchema(Struct, frozen=True):
+    """The JSON Schema that the reply must match."""
 
     name: str
-    schema: dict[str, Any]
+    schema: JsonObject
+
+
+class PromptCache(Struct, frozen=True, kw_only=True):
+    """What a provider needs to find the beginning of a conversation in its cache.
+
+    `key` is the same for all requests of a conversation; the first `history_length` messages are old.
+    """
+
+    key: str
+    ttl: Literal["5m", "1h"]
+    history_length: int
 
 
 class ChatRequest(Struct, frozen=True, kw_only=True):
-    """`response_format` is free text, any JSON object, or JSON of a schema."""
+    """A request for one reply; `response_format` is text, any JSON object, or JSON matching a schema.
+
+    `tail` is text at the end of the last message that later requests do not repeat.
+    """
 
     model: str
-    messages: tuple[Message, ...]
+    messages: tuple[ModelMessage, ...]
+    tail: str = ""
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: Literal["auto", "none", "required"] | ForcedTool = "auto"
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
-    response_format: Literal["text", "json"] | JsonSchema = "text"
+    response_format: Literal["text", "json"] | ResponseSchema = "text"
+    cache: PromptCache | None = None
+
+    def messages_with_tail(self) -> tuple[ModelMessage, ...]:
+        if not self.tail:
+            return self.messages
+        *before, last = self.messages
+        if isinstance(last.content, str):
+            content: str | tuple[ContentPart, ...] = f"{last.content}\n\n{self.tail}"
+        else:
+            content = (*last.content, TextContent(self.tail))
+        return (*before, msgspec.structs.replace(last, content=content))
 
 
-class Usage(Struct, frozen=True):
-    """Tokens as the provider counts them; the cached ones are among those of the prompt."""
+class ModelUsage(Struct, frozen=True):
+    """Token counts as reported by the provider; `prompt_tokens` includes `cached_tokens`."""
 
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0
 
 
-class ChatReply(Struct, frozen=True, kw_only=True):
-    """`usage` is None when the provider did not say it; `model` is the one that answered."""
+class ModelReply(Struct, frozen=True, kw_only=True):
+    """A complete reply; `usage` is None if it was not reported, `model` is the model that replied."""
 
     text: str
     tool_calls: tuple[ToolCall, ...]
     finish_reason: FinishReason
-    usage: Usage | None
+    usage: ModelUsage | None
     model: str
     echo: Echo | None = None
 
-    def message(self) -> Message:
-        """The reply as the next message of its conversation."""
-        return Message(role="assistant", content=self.text, tool_calls=self.tool_calls, echo=self.echo)
+    def message(self) -> ModelMessage:
+        """Return the reply as the next message of its conversation."""
+        return ModelMessage(role="assistant", content=self.text, tool_calls=self.tool_calls, echo=self.echo)
 
 
 class TextDelta(Struct, frozen=True, gc=False):
     text: str
 
 
-class Done(Struct, frozen=True):
-    """The end of a stream: the whole reply, with the text that was streamed."""
+class ReplyFinished(Struct, frozen=True):
+    """The end of a stream, with the complete reply including the text already streamed."""
 
-    reply: ChatReply
+    reply: ModelReply
 
 
-Delta = TextDelta | ToolCall | Done
+Delta = TextDelta | ToolCall | ReplyFinished
 
 
 class Embeddings(Struct, frozen=True):
-    """One vector for each text, in the order of the texts."""
+    """One vector per text, in the same order."""
 
     vectors: list[list[float]]
-    usage: Usage | None
+    usage: ModelUsage | None
     model: str
 
 
 class Audio(Struct, frozen=True):
-    """A recording; providers tell its format by the ending of the name."""
+    """A recording; providers detect its format by the extension of the file name."""
 
     content: bytes
     filename: str
@@ -149,7 +178,7 @@ class Audio(Struct, frozen=True):
 
 
 class Transcription(Struct, frozen=True):
-    """What was said; language and duration are None when the model does not tell them."""
+    """The recognized text; language and duration are None if the model does not report them."""
 
     text: str
     language: str | None
@@ -157,7 +186,7 @@ class Transcription(Struct, frozen=True):
 
 
 class ModelInfo(Struct, frozen=True):
-    """A model that a key may use."""
+    """A model that a key can use."""
 
     id: str
     name: str

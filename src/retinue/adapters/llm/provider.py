@@ -1,4 +1,4 @@
-"""What every provider offers, and how one is reached with a key."""
+"""The protocol that every provider's client implements, and the access data it needs."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
@@ -7,18 +7,18 @@ from msgspec import Struct
 
 from retinue.adapters.llm.messages import (
     Audio,
-    ChatReply,
     ChatRequest,
     Delta,
     Embeddings,
     ModelInfo,
+    ModelReply,
     Transcription,
 )
 from retinue.kit.secrets import Secret
 
 
 class ProviderAccess(Struct, frozen=True, kw_only=True):
-    """A key and where it is used; without `base_url` the provider's own, `api_version` is for Azure alone."""
+    """A key and its endpoint; `base_url` defaults to the provider's own, `api_version` is for Azure."""
 
     provider: str
     api_key: Secret
@@ -26,13 +26,13 @@ class ProviderAccess(Struct, frozen=True, kw_only=True):
     api_version: str | None = None
 
 
-class Provider(Protocol):
-    """Everything raises ModelError; nothing is tried twice, because only the caller knows the next key."""
+class ModelProvider(Protocol):
+    """A provider's operations. They raise ModelError and never retry: only the caller knows the next key."""
 
-    async def chat(self, request: ChatRequest) -> ChatReply: ...
+    async def chat(self, request: ChatRequest) -> ModelReply: ...
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[Delta, None]:
-        """Text as it arrives, then each tool call, then Done; closing the generator hangs up."""
+        """Yield text as it arrives, then tool calls, then ReplyFinished; closing the generator hangs up."""
         ...
 
     async def embed(
@@ -46,9 +46,9 @@ class Provider(Protocol):
     def speak(
         self, model: str, text: str, *, voice: str, format: str = "mp3", speed: float | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """The sound as it arrives."""
+        """Yield the audio as it arrives."""
         ...
 
     async def models(self) -> list[ModelInfo]:
-        """The models the key may use, which is also the cheapest way to test a key."""
+        """Return the models that the key can use; this is also the cheapest way to test a key."""
         ...

@@ -1,4 +1,4 @@
-"""Whether a login really works, found out by logging in: over SSH and over SMTP."""
+"""Tests of SSH and SMTP logins by logging in."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ import msgspec
 
 from retinue.adapters.logins.errors import (
     HostKeyMismatch,
-    LoginFailed,
+    LoginCheckFailed,
     LoginNotConfigured,
     LoginRefused,
     LoginTimeout,
@@ -19,8 +19,8 @@ from retinue.kit.secrets import Secret
 
 __all__ = [
     "HostKeyMismatch",
-    "LoginChecked",
-    "LoginFailed",
+    "LoginCheckFailed",
+    "LoginCheckResult",
     "LoginNotConfigured",
     "LoginRefused",
     "LoginTimeout",
@@ -29,11 +29,11 @@ __all__ = [
     "check_ssh",
 ]
 
-_NOTHING = Secret("")
+_NO_SECRET = Secret("")
 
 
-class LoginChecked(msgspec.Struct, frozen=True):
-    """A login that worked; `host_key_fingerprint` is that of an SSH server."""
+class LoginCheckResult(msgspec.Struct, frozen=True):
+    """A successful login; `host_key_fingerprint` is set for SSH servers."""
 
     latency_ms: int
     host_key_fingerprint: str | None = None
@@ -45,18 +45,18 @@ async def check_ssh(
     host: str,
     port: int = 22,
     username: str,
-    private_key: Secret = _NOTHING,
-    passphrase: Secret = _NOTHING,
-    password: Secret = _NOTHING,
+    private_key: Secret = _NO_SECRET,
+    passphrase: Secret = _NO_SECRET,
+    password: Secret = _NO_SECRET,
     host_key_fingerprint: str = "",
     timeout_s: float,
-) -> LoginChecked:
-    """Exchange keys, compare the host's key with the expected one if there is one, and log in."""
+) -> LoginCheckResult:
+    """Exchange keys, compare the host key with the expected one, if any, and log in."""
     from retinue.adapters.logins import ssh
 
     started = _now()
     async with _time_limit(timeout_s):
-        seen = await ssh.log_in(
+        fingerprint = await ssh.log_in(
             egress,
             host,
             port,
@@ -66,7 +66,7 @@ async def check_ssh(
             password=password,
             host_key_fingerprint=host_key_fingerprint,
         )
-    return LoginChecked(_milliseconds_since(started), seen)
+    return LoginCheckResult(_milliseconds_since(started), fingerprint)
 
 
 async def check_smtp(
@@ -75,17 +75,17 @@ async def check_smtp(
     host: str,
     port: int = 587,
     username: str = "",
-    password: Secret = _NOTHING,
+    password: Secret = _NO_SECRET,
     encryption: str = "starttls",
     timeout_s: float,
-) -> LoginChecked:
-    """Say hello, encrypt as `encryption` says (none, starttls, tls), and log in when there is a username."""
+) -> LoginCheckResult:
+    """Greet the server, encrypt as requested (none, starttls, tls), and log in if there is a username."""
     from retinue.adapters.logins import smtp
 
     started = _now()
     async with _time_limit(timeout_s):
         await smtp.log_in(egress, host, port, username, password, encryption)
-    return LoginChecked(_milliseconds_since(started))
+    return LoginCheckResult(_milliseconds_since(started))
 
 
 def _now() -> float:
@@ -102,4 +102,4 @@ async def _time_limit(timeout_s: float) -> AsyncIterator[None]:
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        raise LoginTimeout(f"The server did not answer within {timeout_s:g} seconds.") from None
+        raise LoginTimeout(f"The server did not respond within {timeout_s:g} seconds.") from None

@@ -1,39 +1,43 @@
-"""How the check of a login can end badly."""
+"""Failures of a login test."""
 
-from retinue.kit.errors import RetinueError
-
-
-class LoginFailed(RetinueError):
-    """The login could not be checked."""
-
-    status, code = 502, "runtime_error"
+from retinue.kit.errors import InternalError
 
 
-class LoginNotConfigured(LoginFailed):
-    """The login is not complete."""
+class LoginCheckFailed(InternalError):
+    """The login could not be tested. Check the server and try again."""
 
-    status, code = 422, "not_configured"
+    code = "runtime_error"
+    shown_in = "credential tests"
 
 
-class LoginUnreachable(LoginFailed):
-    """The server could not be reached."""
+class LoginNotConfigured(LoginCheckFailed):
+    """The login is incomplete or invalid. Check its settings."""
+
+    code = "not_configured"
+
+
+class LoginUnreachable(LoginCheckFailed):
+    """The server could not be reached. Check its host, port and firewall."""
 
     code = "network_error"
 
 
-class LoginRefused(LoginFailed):
-    """The server refused the login."""
+class LoginRefused(LoginCheckFailed):
+    """The server rejected the login. Check the username and the credentials."""
 
     code = "auth_error"
 
 
-class HostKeyMismatch(LoginFailed):
-    """The server's key is not the expected one, so no login was tried."""
+class HostKeyMismatch(LoginCheckFailed):
+    """The server's host key does not match the expected one; no login was attempted.
+
+    Check the fingerprint.
+    """
 
     code = "auth_error"
 
 
-class LoginTimeout(LoginFailed):
-    """The server did not answer in time."""
+class LoginTimeout(LoginCheckFailed):
+    """The server did not respond in time. Check its address or try again later."""
 
-    status, code = 504, "timeout"
+    code = "timeout"

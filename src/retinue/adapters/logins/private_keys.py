@@ -1,9 +1,8 @@
-"""Private keys people paste; one whose encryption would take years to undo is found out before it begins."""
+"""Loading of pasted private keys; keys whose decryption would take years are rejected first."""
 
 import base64
 import re
 import struct
-from typing import Any
 
 import asyncssh
 from asyncssh.asn1 import ASN1DecodeError, der_decode
@@ -12,10 +11,10 @@ from retinue.adapters.logins.errors import LoginNotConfigured
 from retinue.kit.secrets import Secret
 
 # An RSA key of 8192 bits has 6,400 characters.
-_LONGEST = 8_000
-# What ssh-keygen and openssl use are 16 (24 in newer ones) and 2,048; these take about a second.
-_MOST_BCRYPT_ROUNDS = 128
-_MOST_ITERATIONS = 1_000_000
+_MAX_KEY_LENGTH = 8_000
+# ssh-keygen uses 16 rounds (newer ones 24), openssl 2,048 iterations; these limits take about a second.
+_MAX_BCRYPT_ROUNDS = 128
+_MAX_KDF_ITERATIONS = 1_000_000
 
 _OPENSSH = b"openssh-key-v1\0"
 _PEM = re.compile(
@@ -27,34 +26,36 @@ _PEM = re.compile(
 )
 
 
-def load(text: Secret, passphrase: Secret) -> asyncssh.SSHKey:
-    """Read a key, decrypting it if it is encrypted; takes up to a second of processor time."""
+def load_private_key(text: Secret, passphrase: Secret) -> asyncssh.SSHKey:
+    """Load a key, decrypting it if necessary; takes up to a second of CPU time."""
     pem = text.reveal().strip()
-    if len(pem) > _LONGEST:
+    if len(pem) > _MAX_KEY_LENGTH:
         raise LoginNotConfigured("The private key is too large.")
-    found = _PEM.fullmatch(pem)
+    match = _PEM.fullmatch(pem)
     try:
-        content = base64.b64decode("".join(found["body"].split()), validate=True) if found else b""
+        content = base64.b64decode("".join(match["body"].split()), validate=True) if match else b""
         if _is_too_costly(content):
-            raise LoginNotConfigured("The private key's encryption would take too long to undo.")
-        return asyncssh.import_private_key(pem if found else "", passphrase.reveal() or None)
+            raise LoginNotConfigured(
+                "The private key takes too long to decrypt. Use fewer key derivation rounds."
+            )
+        return asyncssh.import_private_key(pem if match else "", passphrase.reveal() or None)
     except (ValueError, RecursionError):
-        raise LoginNotConfigured("The private key or its passphrase is not valid.") from None
+        raise LoginNotConfigured("The private key or its passphrase is invalid.") from None
 
 
 def _is_too_costly(content: bytes) -> bool:
     if content.startswith(_OPENSSH):
-        return _bcrypt_rounds(content[len(_OPENSSH) :]) > _MOST_BCRYPT_ROUNDS
+        return _bcrypt_rounds(content[len(_OPENSSH) :]) > _MAX_BCRYPT_ROUNDS
     try:
         decoded = der_decode(content)
     except ASN1DecodeError:
         return False
     is_encrypted = isinstance(decoded, tuple) and len(decoded) == 2 and isinstance(decoded[0], tuple)
-    return is_encrypted and _largest_number(decoded) > _MOST_ITERATIONS
+    return is_encrypted and _largest_number(decoded) > _MAX_KDF_ITERATIONS
 
 
 def _bcrypt_rounds(data: bytes) -> int:
-    """The last number of the third field; the fields before are the cipher's and the method's name."""
+    """Return the last number of the third field; the first two name the cipher and the method."""
     fields: list[bytes] = []
     for _ in range(3):
         if len(data) < 4:
@@ -65,7 +66,7 @@ def _bcrypt_rounds(data: bytes) -> int:
     return int.from_bytes(fields[2][-4:], "big")
 
 
-def _largest_number(decoded: Any) -> int:
+def _largest_number(decoded: object) -> int:
     if isinstance(decoded, tuple):
         return max((_largest_number(part) for part in decoded), default=0)
     return decoded if isinstance(decoded, int) else 0

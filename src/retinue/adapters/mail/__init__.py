@@ -1,4 +1,4 @@
-"""Outgoing mail of the instance itself: over SMTP, or into a folder where none is configured."""
+"""Outgoing mail of the instance itself: through SMTP, or into a folder if none is configured."""
 
 from urllib.parse import urlsplit
 

@@ -1,23 +1,33 @@
-"""A mail and its wire form, built so that no value can become a header of its own."""
+"""A mail and its MIME form, built so that no value can become a header."""
 
 import ipaddress
 import re
 from email.message import EmailMessage
-from email.policy import SMTP, SMTPUTF8
-from email.utils import format_datetime, parseaddr
+from email.utils import format_datetime
 from typing import Protocol
 
 import msgspec
 
-from retinue.kit.clock import Clock, moment
-from retinue.kit.errors import Invalid, RetinueError
+from retinue.adapters.mail.addresses import (
+    SMTP,
+    SMTPUTF8,
+    UNSAFE,
+    from_header,
+    parse_address,
+    parse_named_address,
+)
+from retinue.kit.clock import Clock, parse_instant
+from retinue.kit.errors import InternalError, Invalid
 from retinue.kit.ids import new_id
+from retinue.kit.network_addresses import canonical_text
 from retinue.kit.settings import BadSetting
 
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_ODD_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]")
-_ATOM = r"""[^\s@<>()\[\]\\,;:"]"""
-_ADDRESS = re.compile(rf"{_ATOM}{{1,64}}@(?:{_ATOM}{{1,253}}|\[(?:IPv6:)?[0-9A-Fa-f.:]+\])")
+_UNSAFE_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]")
+# The limit of RFC 5322, without the line break.
+MAX_LINE_BYTES = 998
+# For reading in an editor: UTF-8, and no unnecessary line breaks. A character has up to four bytes, so
+# headers are folded well before the limit.
+_FILE_POLICY = SMTPUTF8.clone(linesep="\n", max_line_length=MAX_LINE_BYTES // 4)
 
 
 class Mail(msgspec.Struct, frozen=True):
@@ -29,17 +39,15 @@ class Mail(msgspec.Struct, frozen=True):
 
 class Mailer(Protocol):
     async def send(self, mail: Mail) -> None:
-        """Hands the mail over, or raises `MailFailed`."""
+        """Send the mail; raises `MailFailed`."""
         ...
 
 
-class MailFailed(RetinueError):
-    """The mail could not be handed to the mail server."""
-
-    status, code = 502, "mail_failed"
+class MailFailed(InternalError):
+    """The mail could not be sent. Check the mail server's settings and try again."""
 
     def __init__(self, message: str | None = None, *, permanent: bool = False) -> None:
-        """`permanent` says that sending the same mail again would be refused again."""
+        """`permanent` means that the server would reject the same mail again."""
         super().__init__(message)
         self.permanent = permanent
 
@@ -49,55 +57,80 @@ class Sender(msgspec.Struct, frozen=True):
     address: str
 
     @classmethod
+    def of(cls, name: str, address: str) -> "Sender":
+        """Return the sender with this name, which may be empty, and this parsed address."""
+        return cls(from_header(name, address), address)
+
+    @classmethod
     def parse(cls, text: str) -> "Sender":
-        _, address = parseaddr(text)
-        if _UNSAFE.search(text) or not _ADDRESS.fullmatch(address):
-            raise BadSetting("RETINUE_MAIL_FROM must be a mail address, or a name and a <mail address>")
-        return cls(text, address)
+        parsed = parse_named_address(text)
+        if parsed is None:
+            raise BadSetting(
+                "RETINUE_MAIL_FROM must be a mail address, or a name and a <mail address>; "
+                "put a name with special characters in quotes"
+            )
+        return cls.of(*parsed)
 
     def message_id(self, id: str = "") -> str:
-        """The Message-ID of a mail from here; the same for the same `id`, new without one."""
-        return f"<{_ODD_IN_IDS.sub('_', id) or new_id('mail')}@{self.address.rpartition('@')[2]}>"
+        """Return a Message-ID: always the same for the same `id`, random without one."""
+        return f"<{_UNSAFE_IN_IDS.sub('_', id) or new_id('mail')}@{self.address.rpartition('@')[2]}>"
 
 
 def mail_domain(host: str) -> str:
-    """What stands after the @ for a host; an address needs brackets there."""
+    """Return a host as the domain of a mail address; IP addresses need brackets there."""
     try:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return host
-    return f"[{address}]" if address.version == 4 else f"[IPv6:{address}]"
+    text = canonical_text(address)
+    return f"[{text}]" if address.version == 4 else f"[IPv6:{text}]"
 
 
-def recipient(to: str) -> str:
-    """The one bare address a mail goes to, its domain in ASCII."""
-    if len(to) > 254 or _UNSAFE.search(to) or "=?" in to or not _ADDRESS.fullmatch(to):
-        raise Invalid({"to": "must be one mail address"})
-    local, _, domain = to.rpartition("@")
-    try:
-        return f"{local}@{domain if domain.isascii() else domain.encode('idna').decode()}"
-    except UnicodeError:
-        raise Invalid({"to": "must be one mail address"}) from None
+def parse_recipient(to: str) -> str:
+    """Return the single bare address of a recipient, with its domain in ASCII."""
+    address = parse_address(to)
+    if address is None:
+        raise Invalid({"to": "must be one email address"})
+    return address
 
 
-def compose(mail: Mail, sender: Sender, clock: Clock, *, message_id: str = "") -> EmailMessage:
-    to = recipient(mail.to)
-    if _UNSAFE.search(mail.subject):
+def build_mime_message(
+    mail: Mail, sender: Sender, clock: Clock, *, message_id: str = "", as_file: bool = False
+) -> EmailMessage:
+    """Return the message for a mail server, or `as_file` for people to read."""
+    to = parse_recipient(mail.to)
+    if UNSAFE.search(mail.subject):
         raise Invalid({"subject": "must be one line without control characters"})
-    message = EmailMessage(policy=SMTP if to.isascii() else SMTPUTF8)
+    wire_policy = SMTP if (to + sender.address).isascii() else SMTPUTF8
+    message = EmailMessage(policy=_FILE_POLICY if as_file else wire_policy)
     message["From"] = sender.header
     message["To"] = to
     message["Subject"] = mail.subject
-    # The email package decodes `=?utf-8?q?a=0D=0ABcc:…?=` and would then write the line break it finds.
-    if _UNSAFE.search(str(message["Subject"])):
+    # The email package decodes `=?utf-8?q?a=0D=0ABcc:…?=` and would write the line break inside.
+    if UNSAFE.search(str(message["Subject"])):
         raise Invalid({"subject": "must be one line without control characters"})
-    message["Date"] = format_datetime(moment(clock.now()))
+    message["Date"] = format_datetime(parse_instant(clock.now()))
     message["Message-ID"] = sender.message_id(message_id)
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(_text(mail.text))
+    message.set_content(_text(mail.text), cte="8bit" if as_file else None)
     if mail.html is not None:
-        message.add_alternative(_text(mail.html), subtype="html")
+        message.add_alternative(_text(mail.html), subtype="html", cte="8bit" if as_file else None)
+    if as_file:
+        _name_encodings(message)
     return message
+
+
+def _name_encodings(message: EmailMessage) -> None:
+    """Set each part's RFC 2045 transfer encoding to match its unencoded text."""
+    for part in message.walk():
+        if part.is_multipart():
+            continue
+        content = part.get_payload(decode=True)
+        assert isinstance(content, bytes), "a part that is not made of parts has bytes"
+        encoding = "7bit" if content.isascii() else "8bit"
+        if any(len(line) > MAX_LINE_BYTES for line in content.splitlines()):
+            encoding = "binary"
+        part.replace_header("Content-Transfer-Encoding", encoding)
 
 
 def _text(body: str) -> str:

@@ -1,16 +1,15 @@
-"""Mail over SMTP, one connection per mail."""
+"""Mail through SMTP, one connection per mail."""
 
 import asyncio
-import ipaddress
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from retinue.adapters.mail.message import Mail, MailFailed, Sender, compose, recipient
+from retinue.adapters.mail.message import Mail, MailFailed, Sender, build_mime_message, parse_recipient
 from retinue.kit.clock import Clock
 from retinue.kit.egress.tls import is_certificate_failure
 from retinue.kit.secrets import Secret
-from retinue.kit.settings import BadSetting
+from retinue.kit.settings import BadSetting, is_loopback
 
 if TYPE_CHECKING:
     from aiosmtplib import SMTP
@@ -20,7 +19,7 @@ _LOGIN_REQUIRED = 530
 
 
 class SmtpMailer:
-    """Speaks to the server of an `smtp://user:password@host:port` or `smtps://…` address."""
+    """Sends through the server of an `smtp://user:password@host:port` or `smtps://…` address."""
 
     def __init__(self, url: Secret, sender: str, clock: Clock, *, timeout_s: float = 15.0) -> None:
         try:
@@ -50,27 +49,27 @@ class SmtpMailer:
     async def send(self, mail: Mail) -> None:
         import aiosmtplib
 
-        message = compose(mail, self._sender, self._clock)
+        message = build_mime_message(mail, self._sender, self._clock)
         client = self._client()
         try:
             async with asyncio.timeout(self._timeout_s):
                 await client.connect()
                 await client.send_message(
-                    message, sender=self._sender.address, recipients=[recipient(mail.to)]
+                    message, sender=self._sender.address, recipients=[parse_recipient(mail.to)]
                 )
-            # The server has the mail now: a failing goodbye must not look like a failed mail.
+            # The server has accepted the mail: a failing QUIT must not look like a failed mail.
             with suppress(aiosmtplib.SMTPException, OSError):
                 await client.quit(timeout=2)
         except (aiosmtplib.SMTPException, OSError) as error:
-            # No cause is kept: a server may echo the login it refuses.
-            raise failure_of(error, self._timeout_s) from None
+            # Drop the cause: a server may echo the login it rejects.
+            raise smtp_failure(error, self._timeout_s) from None
         finally:
             client.close()
 
     def _client(self) -> "SMTP":
         import aiosmtplib
 
-        here = _is_loopback(self._host)
+        is_local = is_loopback(self._host)
         return aiosmtplib.SMTP(
             hostname=self._host,
             port=self._port,
@@ -78,38 +77,29 @@ class SmtpMailer:
             password=self._password.reveal() or None,
             timeout=self._timeout_s,
             use_tls=self._tls_first,
-            # STARTTLS when offered; but a password leaves this machine encrypted or not at all.
-            start_tls=True if self._user and not here and not self._tls_first else None,
-            validate_certs=not here,
+            # STARTTLS if offered; it is required before a password leaves this machine.
+            start_tls=True if self._user and not is_local and not self._tls_first else None,
+            validate_certs=not is_local,
         )
 
 
-def failure_of(error: Exception, timeout_s: float) -> MailFailed:
-    """Our error for one of aiosmtplib's."""
+def smtp_failure(error: Exception, timeout_s: float) -> MailFailed:
+    """Return our error for one of aiosmtplib's."""
     import aiosmtplib
 
     if isinstance(error, aiosmtplib.SMTPAuthenticationError):
-        return MailFailed(f"The mail server refused the login ({error.code}).")
+        return MailFailed(f"The mail server rejected the login ({error.code}).")
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
         error = error.recipients[0]
     if isinstance(error, aiosmtplib.SMTPResponseException):
-        answer = " ".join(error.message.split())[:200]
-        about_the_mail = isinstance(error, aiosmtplib.SMTPRecipientRefused | aiosmtplib.SMTPDataError)
+        response = " ".join(error.message.split())[:200]
+        is_mail_fault = isinstance(error, aiosmtplib.SMTPRecipientRefused | aiosmtplib.SMTPDataError)
         return MailFailed(
-            f"The mail server answered {error.code} {answer}",
-            permanent=about_the_mail and 500 <= error.code < 600 and error.code != _LOGIN_REQUIRED,
+            f"The mail server answered {error.code} {response}",
+            permanent=is_mail_fault and 500 <= error.code < 600 and error.code != _LOGIN_REQUIRED,
         )
     if isinstance(error, TimeoutError):
-        return MailFailed(f"The mail server did not answer within {timeout_s:g} seconds.")
+        return MailFailed(f"The mail server did not respond within {timeout_s:g} seconds.")
     if is_certificate_failure(error):
         return MailFailed("The mail server's certificate could not be verified.")
     return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

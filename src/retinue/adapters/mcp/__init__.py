@@ -1,4 +1,4 @@
-"""A thin client of the Model Context Protocol over Streamable HTTP: tools are listed and called."""
+"""A small client of the Model Context Protocol over Streamable HTTP that lists and calls tools."""
 
 from retinue.adapters.mcp.client import McpClient
 from retinue.adapters.mcp.errors import McpFailed

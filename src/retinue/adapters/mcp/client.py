@@ -1,11 +1,11 @@
-"""The client that callers hold: tools of any MCP server listed and called, with one kind of failure."""
+"""The public client: lists and calls tools of any MCP server, and raises one kind of failure."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self, TypeVar
 
-from retinue.adapters.mcp.connection import Connection
+from retinue.adapters.mcp.connection import McpConnection
 from retinue.adapters.mcp.errors import ConnectionStale, FailureKind, McpFailed
 from retinue.adapters.mcp.messages import McpResult, McpServer, McpTool
 from retinue.adapters.mcp.pool import ConnectionPool
@@ -14,8 +14,8 @@ from retinue.kit.clock import Clock
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout, ResponseTooLarge
 from retinue.kit.errors import RetinueError
 
-MAX_ANSWER_BYTES = 4 * 1024 * 1024
-MOST_CONNECTIONS = 128
+MAX_RESPONSE_BYTES = 4 * 1024 * 1024
+MAX_POOLED_CONNECTIONS = 128
 
 _EGRESS_KINDS: dict[type[RetinueError], FailureKind] = {
     EgressRefused: "ssrf_blocked",
@@ -27,18 +27,20 @@ _Result = TypeVar("_Result")
 
 
 class McpClient:
-    """Kept for the life of the process; everything it raises is `McpFailed`."""
+    """Lives as long as the process; raises nothing but `McpFailed`."""
 
     def __init__(
         self,
         egress: Egress,
         clock: Clock,
         *,
-        max_bytes: int = MAX_ANSWER_BYTES,
-        most_connections: int = MOST_CONNECTIONS,
+        max_bytes: int = MAX_RESPONSE_BYTES,
+        max_pooled_connections: int = MAX_POOLED_CONNECTIONS,
     ) -> None:
         self._clock = clock
-        self._pool = ConnectionPool(egress, clock, max_bytes=max_bytes, most_connections=most_connections)
+        self._pool = ConnectionPool(
+            egress, clock, max_bytes=max_bytes, max_pooled_connections=max_pooled_connections
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -47,45 +49,45 @@ class McpClient:
         await self.close()
 
     async def close(self) -> None:
-        """End the sessions; to be called before the egress is closed."""
+        """End the sessions; call this before closing the egress."""
         await self._pool.close()
 
     async def list_tools(self, server: McpServer, *, timeout_s: float) -> list[McpTool]:
-        async def ask(connection: Connection) -> list[McpTool]:
+        async def use(connection: McpConnection) -> list[McpTool]:
             return list((await fetch_listing(connection, self._clock)).tools)
 
-        async with _bounded(timeout_s):
-            return await self._over_a_connection(server, ask)
+        async with _time_limit(timeout_s):
+            return await self._with_connection(server, use)
 
     async def call_tool(
         self, server: McpServer, name: str, arguments: Mapping[str, Any], *, timeout_s: float
     ) -> McpResult:
-        async def ask(connection: Connection) -> McpResult:
+        async def use(connection: McpConnection) -> McpResult:
             return await call(connection, self._clock, name, arguments)
 
-        async with _bounded(timeout_s):
-            return await self._over_a_connection(server, ask)
+        async with _time_limit(timeout_s):
+            return await self._with_connection(server, use)
 
-    async def _over_a_connection(
-        self, server: McpServer, ask: Callable[[Connection], Awaitable[_Result]]
+    async def _with_connection(
+        self, server: McpServer, use: Callable[[McpConnection], Awaitable[_Result]]
     ) -> _Result:
-        """A server that forgot a session did not do what was asked under it, so it is asked once more."""
+        """Use a connection; retry once if it is stale, because a server that lost a session did nothing."""
         with suppress(ConnectionStale):
             async with self._pool.lease(server) as connection:
-                return await ask(connection)
+                return await use(connection)
         try:
             async with self._pool.lease(server) as connection:
-                return await ask(connection)
+                return await use(connection)
         except ConnectionStale as stale:
             raise stale.failure from None
 
 
 @asynccontextmanager
-async def _bounded(timeout_s: float) -> AsyncIterator[None]:
+async def _time_limit(timeout_s: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        raise McpFailed("timeout", "The MCP server did not answer in time.") from None
+        raise McpFailed("timeout", "The MCP server did not respond in time.") from None
     except tuple(_EGRESS_KINDS) as error:
         raise McpFailed(_EGRESS_KINDS[type(error)], error.message) from None

@@ -1,22 +1,24 @@
-"""One server, spoken to in the version agreed on: requests go out, their answers come back."""
+"""A connection to one server in the negotiated protocol version."""
 
 import asyncio
 import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
 from retinue import __version__
+from retinue.adapters.mcp.argument_headers import header_value
 from retinue.adapters.mcp.errors import ConnectionStale, McpFailed, RpcRefused, StatusRefused
 from retinue.adapters.mcp.event_stream import read_events
-from retinue.adapters.mcp.messages import METHOD_NOT_FOUND, Listing, McpServer, Message, read_messages
-from retinue.adapters.mcp.mirroring import header_value
+from retinue.adapters.mcp.messages import METHOD_NOT_FOUND, McpServer, RpcMessage, ToolListing, read_messages
 from retinue.kit.egress import Egress, EgressFailed, Response, ResponseTooLarge
 from retinue.kit.errors import RetinueError
+from retinue.kit.json_types import JsonObject
 
-# The revision that needs no handshake: every request says who speaks which version.
+# The revision without a handshake: every request states the client and the version.
 STATELESS_VERSION = "2026-07-28"
 CLIENT_INFO = {"name": "retinue", "version": __version__}
 
@@ -27,20 +29,23 @@ _META = {
 }
 _LIST_CHANGED = "notifications/tools/list_changed"
 _OWN_HEADERS = frozenset({"accept", "content-type", "last-event-id"})
-# The caller's timeout is around every request; this only ends what nobody waits for any more.
-_LONGEST_CALL_S = 3600.0
-_COURTESY_S = 5.0
-# A stream that ends with its answer, as it should, leaves its connection open for the next request.
-_LINGER_S = 0.05
-_MOST_SERVER_REQUESTS = 32
-_MOST_RESUMPTIONS = 10
+# Callers set their own timeouts; this only ends requests that no one waits for.
+_MAX_CALL_SECONDS = 3600.0
+_NOTICE_TIMEOUT_SECONDS = 5.0
+# A stream usually ends with its answer; waiting for that lets the connection be reused.
+_LINGER_SECONDS = 0.05
+_MAX_SERVER_REQUESTS = 32
+_MAX_RESUMPTIONS = 10
 _DEFAULT_RETRY_MS = 500
-_LONGEST_RETRY_MS = 30_000
-_LONGEST_ID = 1024
+_MAX_RETRY_MS = 30_000
+_MAX_ID_LENGTH = 1024
+_REDIRECTS = frozenset({301, 302, 307, 308})
+_MAX_REDIRECTS = 3
+_MAX_URL_LENGTH = 2048
 
 
 class _Exchange:
-    """A request on its way to its answer, which may take several streams."""
+    """A request in progress, whose answer may span several streams."""
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
@@ -49,79 +54,80 @@ class _Exchange:
         self.server_requests = 0
 
 
-class Connection:
-    """`version` is None until one is agreed on; `listing` is what the server last said about its tools."""
+class McpConnection:
+    """A connection; `version` is None until it is negotiated, `listing` caches the server's tools."""
 
     def __init__(self, egress: Egress, server: McpServer, max_bytes: int) -> None:
         self.server = server
         self.version: str | None = None
         self.session_id: str | None = None
-        self.listing: Listing | None = None
+        self.listing: ToolListing | None = None
         self._egress = egress
+        self._url = server.url
         self._max_bytes = max_bytes
         self._ids = itertools.count(1)
-        self._courtesies: set[asyncio.Task[None]] = set()
+        self._notices: set[asyncio.Task[None]] = set()
 
     @property
     def is_stateless(self) -> bool:
         return self.version == STATELESS_VERSION
 
     async def request(
-        self, method: str, params: dict[str, Any], headers: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
+        self, method: str, params: JsonObject, headers: Mapping[str, str] | None = None
+    ) -> JsonObject:
         exchange = _Exchange(next(self._ids))
         try:
-            answer = await self._ask(exchange, method, params, headers or {})
+            answer = await self._send_request(exchange, method, params, headers or {})
         except asyncio.CancelledError:
-            # Without a session, closing the stream is the word for "never mind"; with one it must be said.
+            # Without a session, closing the stream cancels the request; with one, the server must be told.
             if self.version is not None and not self.is_stateless:
-                told = {"requestId": exchange.request_id, "reason": "The caller no longer waits."}
-                self._in_passing(self.notify("notifications/cancelled", told))
+                cancellation = {"requestId": exchange.request_id, "reason": "The caller no longer waits."}
+                self._send_in_background(self.notify("notifications/cancelled", cancellation))
             raise
         return answer.outcome()
 
-    async def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+    async def notify(self, method: str, params: JsonObject | None = None) -> None:
         await self._post({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
 
     async def close(self) -> None:
-        """Let what was said in passing arrive, then end the session; neither may hold anyone up."""
-        if self._courtesies:
-            await asyncio.wait(self._courtesies, timeout=_COURTESY_S)
+        """Wait briefly for pending notices, then end the session."""
+        if self._notices:
+            await asyncio.wait(self._notices, timeout=_NOTICE_TIMEOUT_SECONDS)
         if self.session_id is not None:
             with suppress(RetinueError):
-                async with self._send("DELETE", timeout_s=_COURTESY_S):
+                async with self._send("DELETE", timeout_s=_NOTICE_TIMEOUT_SECONDS):
                     pass
 
-    async def _ask(
-        self, exchange: _Exchange, method: str, params: dict[str, Any], headers: Mapping[str, str]
-    ) -> Message:
+    async def _send_request(
+        self, exchange: _Exchange, method: str, params: JsonObject, headers: Mapping[str, str]
+    ) -> RpcMessage:
         body = {"jsonrpc": "2.0", "id": exchange.request_id, "method": method, "params": params}
         if self.is_stateless:
             body["params"] = {**params, "_meta": _META}
-            headers = {**headers, **_described(method, params)}
+            headers = {**headers, **_method_headers(method, params)}
         async with self._send("POST", msgspec.json.encode(body), headers) as response:
             if method == "initialize":
-                self._take_session(response)
+                self._store_session(response)
             answer = await self._read_answer(response, exchange)
-        for _ in range(_MOST_RESUMPTIONS):
+        for _ in range(_MAX_RESUMPTIONS):
             if answer is not None or exchange.last_event_id is None:
                 break
             answer = await self._resume(exchange)
         if answer is None:
-            raise McpFailed("protocol_error", "The MCP server's answer ended without a result.")
+            raise McpFailed("protocol_error", "The MCP server's response ended without a result.")
         return answer
 
-    async def _resume(self, exchange: _Exchange) -> Message | None:
-        """Ask for the rest of a stream that the server, or the network, ended before the answer."""
-        await asyncio.sleep(min(exchange.retry_ms, _LONGEST_RETRY_MS) / 1000)
+    async def _resume(self, exchange: _Exchange) -> RpcMessage | None:
+        """Request the rest of a stream that ended before its answer."""
+        await asyncio.sleep(min(exchange.retry_ms, _MAX_RETRY_MS) / 1000)
         async with self._send("GET", headers={"Last-Event-ID": exchange.last_event_id or ""}) as response:
             try:
                 return await self._read_answer(response, exchange)
             except ConnectionStale:
-                # The request itself was taken, so it must not be sent again under a new session.
-                raise McpFailed("network_error", "The MCP server no longer has the answer.") from None
+                # The server accepted the request, so it must not be sent again in a new session.
+                raise McpFailed("network_error", "The MCP server no longer has the response.") from None
 
-    async def _read_answer(self, response: Response, exchange: _Exchange) -> Message | None:
+    async def _read_answer(self, response: Response, exchange: _Exchange) -> RpcMessage | None:
         await self._refuse_status(response)
         try:
             async with aclosing(self._messages(response, exchange)) as messages:
@@ -129,20 +135,20 @@ class Connection:
                     if message.answers(exchange.request_id):
                         await _linger(messages)
                         return message
-                    await self._hear(message, exchange)
+                    await self._handle_server_message(message, exchange)
         except EgressFailed:
             if exchange.last_event_id is None:
                 raise
         return None
 
-    async def _messages(self, response: Response, exchange: _Exchange) -> AsyncGenerator[Message, None]:
+    async def _messages(self, response: Response, exchange: _Exchange) -> AsyncGenerator[RpcMessage, None]:
         match response.headers.get("Content-Type", "").partition(";")[0].strip().lower():
             case "application/json":
                 for message in read_messages(await response.read()):
                     yield message
             case "text/event-stream":
                 async for event in read_events(response.iter_lines()):
-                    if event.id and len(event.id) <= _LONGEST_ID and not self.is_stateless:
+                    if event.id and len(event.id) <= _MAX_ID_LENGTH and not self.is_stateless:
                         exchange.last_event_id = event.id
                     if event.retry_ms is not None:
                         exchange.retry_ms = event.retry_ms
@@ -150,22 +156,22 @@ class Connection:
                         for message in read_messages(event.data):
                             yield message
             case _:
-                raise McpFailed("protocol_error", "The MCP server answered neither JSON nor an event stream.")
+                raise McpFailed("protocol_error", "The MCP server returned neither JSON nor an event stream.")
 
-    async def _hear(self, message: Message, exchange: _Exchange) -> None:
-        """What a server says before it answers: news about its tools, and requests of its own."""
+    async def _handle_server_message(self, message: RpcMessage, exchange: _Exchange) -> None:
+        """Handle what a server sends before its answer: changes of its tools, and its own requests."""
         if message.method == _LIST_CHANGED:
             self.listing = None
         if message.method is None or message.id is None or self.is_stateless:
             return
         exchange.server_requests += 1
-        if exchange.server_requests > _MOST_SERVER_REQUESTS:
-            raise McpFailed("protocol_error", "The MCP server asks too much before it answers.")
-        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message.id}
+        if exchange.server_requests > _MAX_SERVER_REQUESTS:
+            raise McpFailed("protocol_error", "The MCP server sent too many requests before its response.")
+        reply: JsonObject = {"jsonrpc": "2.0", "id": message.id}
         if message.method == "ping":
             reply["result"] = {}
         else:
-            reply["error"] = {"code": METHOD_NOT_FOUND, "message": "This client does not offer that."}
+            reply["error"] = {"code": METHOD_NOT_FOUND, "message": "This client does not support the method."}
         with suppress(RetinueError, ConnectionStale):
             await self._post(reply)
 
@@ -175,68 +181,105 @@ class Connection:
             return
         if status < 400:
             raise McpFailed(
-                "protocol_error", "The MCP server answers with a redirect, which is not followed."
+                "protocol_error",
+                "The MCP server redirects to another address, which is not followed. Use that address.",
             )
         if status in {401, 403}:
-            raise McpFailed("auth_error", f"The MCP server refused the credentials (status {status}).")
-        failure = await _failure_of(response)
-        # Servers disagree about the status of an unknown session; neither means that anything was done.
+            raise McpFailed("auth_error", f"The MCP server rejected the credentials (status {status}).")
+        failure = await _error_from(response)
+        # Servers disagree about the status of an unknown session; both statuses mean that nothing was done.
         is_forgotten = status in {400, 404} and self.session_id is not None
         is_outdated = status in {400, 404, 405} and self.is_stateless and isinstance(failure, StatusRefused)
         if is_forgotten or is_outdated:
             raise ConnectionStale(failure)
         raise failure
 
-    def _take_session(self, response: Response) -> None:
-        given = response.headers.get("Mcp-Session-Id")
-        if given is None:
+    def _store_session(self, response: Response) -> None:
+        session_id = response.headers.get("Mcp-Session-Id")
+        if session_id is None:
             return
-        if len(given) > _LONGEST_ID or not given.isascii() or not given.isprintable() or " " in given:
-            raise McpFailed("protocol_error", "The MCP server gave a session id that is not allowed.")
-        self.session_id = given
+        if (
+            len(session_id) > _MAX_ID_LENGTH
+            or not session_id.isascii()
+            or not session_id.isprintable()
+            or " " in session_id
+        ):
+            raise McpFailed("protocol_error", "The MCP server sent an invalid session id.")
+        self.session_id = session_id
 
-    async def _post(self, body: dict[str, Any]) -> None:
-        async with self._send("POST", msgspec.json.encode(body), timeout_s=_COURTESY_S) as response:
+    async def _post(self, body: JsonObject) -> None:
+        async with self._send(
+            "POST", msgspec.json.encode(body), timeout_s=_NOTICE_TIMEOUT_SECONDS
+        ) as response:
             await self._refuse_status(response)
 
-    def _send(
+    @asynccontextmanager
+    async def _send(
         self,
         method: str,
         content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         *,
-        timeout_s: float = _LONGEST_CALL_S,
-    ) -> AbstractAsyncContextManager[Response]:
-        return self._egress.request(
-            method,
-            self.server.url,
-            headers={**_foreign(self.server.headers), **self._own_headers(), **(headers or {})},
-            content=content,
-            timeout_s=timeout_s,
-            stall_timeout_s=timeout_s,
-            max_bytes=self._max_bytes,
-        )
+        timeout_s: float = _MAX_CALL_SECONDS,
+    ) -> AsyncIterator[Response]:
+        """Send a request and follow redirects within the same origin: `/mcp` often redirects to `/mcp/`.
+
+        The credentials belong to this origin, so no other one receives them.
+        """
+        for _ in range(_MAX_REDIRECTS + 1):
+            async with self._egress.request(
+                method,
+                self._url,
+                headers={**_caller_headers(self.server.headers), **self._own_headers(), **(headers or {})},
+                content=content,
+                timeout_s=timeout_s,
+                stall_timeout_s=timeout_s,
+                max_bytes=self._max_bytes,
+            ) as response:
+                moved_to = _redirect_target(self._url, response)
+                if moved_to is None:
+                    yield response
+                    return
+            self._url = moved_to
+        raise McpFailed("protocol_error", "The MCP server redirects too often.")
 
     def _own_headers(self) -> dict[str, str]:
-        own = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         if self.version is not None:
-            own["MCP-Protocol-Version"] = self.version
+            headers["MCP-Protocol-Version"] = self.version
         if self.session_id is not None:
-            own["Mcp-Session-Id"] = self.session_id
-        return own
+            headers["Mcp-Session-Id"] = self.session_id
+        return headers
 
-    def _in_passing(self, saying: Coroutine[Any, Any, None]) -> None:
-        async def say() -> None:
+    def _send_in_background(self, notice: Coroutine[Any, Any, None]) -> None:
+        async def send_quietly() -> None:
             with suppress(RetinueError, ConnectionStale):
-                await saying
+                await notice
 
-        task = asyncio.create_task(say())
-        self._courtesies.add(task)
-        task.add_done_callback(self._courtesies.discard)
+        task = asyncio.create_task(send_quietly())
+        self._notices.add(task)
+        task.add_done_callback(self._notices.discard)
 
 
-def _foreign(headers: Mapping[str, str]) -> dict[str, str]:
-    """The caller's headers without those that are the protocol's own."""
+def _redirect_target(url: str, response: Response) -> str | None:
+    """Return the target of a redirect if it has the same origin."""
+    location = response.headers.get("Location", "")
+    if response.status not in _REDIRECTS or not location or len(location) > _MAX_URL_LENGTH:
+        return None
+    try:
+        target, current = urlsplit(urljoin(url, location)), urlsplit(url)
+        is_same_origin = (target.scheme, target.hostname, target.port) == (
+            current.scheme,
+            current.hostname,
+            current.port,
+        )
+    except ValueError:
+        return None
+    return target._replace(fragment="").geturl() if is_same_origin and "@" not in target.netloc else None
+
+
+def _caller_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the caller's headers without those reserved for the protocol."""
     return {
         name: value
         for name, value in headers.items()
@@ -244,23 +287,23 @@ def _foreign(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _described(method: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """What intermediaries may read of a request without opening its body."""
-    described = {"Mcp-Method": method}
+def _method_headers(method: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers that let intermediaries inspect a request without its body."""
+    method_headers = {"Mcp-Method": method}
     if method == "tools/call":
-        described["Mcp-Name"] = header_value(params["name"])
-    return described
+        method_headers["Mcp-Name"] = header_value(params["name"])
+    return method_headers
 
 
-async def _linger(messages: AsyncIterator[Message]) -> None:
+async def _linger(messages: AsyncIterator[RpcMessage]) -> None:
     with suppress(TimeoutError, RetinueError):
-        async with asyncio.timeout(_LINGER_S):
+        async with asyncio.timeout(_LINGER_SECONDS):
             async for _ in messages:
                 pass
 
 
-async def _failure_of(response: Response) -> McpFailed:
-    """The JSON-RPC error in the body of an answer whose status already says no, or else that status."""
+async def _error_from(response: Response) -> McpFailed:
+    """Return the JSON-RPC error in the body of a failed response, or else its status."""
     refusals: list[RpcRefused | None] = []
     with suppress(McpFailed, ResponseTooLarge):
         refusals = [message.find_refusal() for message in read_messages(await response.read())]

@@ -1,8 +1,8 @@
-"""How speaking to an MCP server can end badly."""
+"""Failures of MCP servers."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
 FailureKind = Literal[
     "network_error",
@@ -15,10 +15,8 @@ FailureKind = Literal[
 ]
 
 
-class McpFailed(RetinueError):
-    """The MCP server did not do what it was asked."""
-
-    status, code = 502, "mcp_failed"
+class McpFailed(InternalError):
+    """The MCP server did not do what it was asked. Check its address, its credentials and its logs."""
 
     def __init__(self, kind: FailureKind, message: str | None = None) -> None:
         super().__init__(message)
@@ -26,30 +24,30 @@ class McpFailed(RetinueError):
 
 
 class RpcRefused(McpFailed):
-    """The MCP server answered with a JSON-RPC error."""
+    """The MCP server returned a JSON-RPC error. Check the arguments of the call."""
 
-    def __init__(self, rpc_code: int, message: str, data: Any = None) -> None:
+    def __init__(self, rpc_code: int, message: str, data: object = None) -> None:
         shown = message[:300] or f"error {rpc_code}"
-        super().__init__("protocol_error", f"The MCP server refused the request: {shown}")
+        super().__init__("protocol_error", f"The MCP server rejected the request: {shown}")
         self.rpc_code = rpc_code
         self.data = data
 
 
 class StatusRefused(McpFailed):
-    """The MCP server answered with an HTTP status that carries no result."""
+    """The MCP server returned an HTTP status without a result. Check its address and its logs."""
 
     def __init__(self, http_status: int) -> None:
-        is_passing = http_status >= 500 or http_status in {408, 429}
+        is_transient = http_status >= 500 or http_status in {408, 429}
         super().__init__(
-            "network_error" if is_passing else "protocol_error",
-            f"The MCP server answered with the HTTP status {http_status}.",
+            "network_error" if is_transient else "protocol_error",
+            f"The MCP server returned HTTP status {http_status}.",
         )
 
 
 class ConnectionStale(Exception):
-    """What was agreed with the server no longer holds: a session or a version; never leaves this package."""
+    """The negotiated session or version is no longer valid; never leaves this package."""
 
     def __init__(self, failure: McpFailed) -> None:
-        """`failure` is what to say when beginning anew does not help."""
+        """`failure` is raised if a new connection does not help."""
         super().__init__(failure.message)
         self.failure = failure

@@ -1,4 +1,4 @@
-"""The reading side of server-sent events."""
+"""Parsing of server-sent events."""
 
 from collections.abc import AsyncIterator
 
@@ -13,7 +13,7 @@ class ServerEvent(msgspec.Struct):
 
 
 async def read_events(lines: AsyncIterator[bytes]) -> AsyncIterator[ServerEvent]:
-    """Each complete event; one that the stream's end cuts off is dropped, as the standard says."""
+    """Yield each complete event; one cut off by the end of the stream is dropped, as the standard says."""
     event, data = ServerEvent(), list[bytes]()
     async for line in lines:
         if not line:

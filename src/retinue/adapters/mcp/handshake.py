@@ -1,17 +1,16 @@
-"""Agreeing with a server on a version of the protocol."""
+"""Negotiation of the protocol version with a server."""
 
-from typing import Any
-
-from retinue.adapters.mcp.connection import CLIENT_INFO, STATELESS_VERSION, Connection
+from retinue.adapters.mcp.connection import CLIENT_INFO, STATELESS_VERSION, McpConnection
 from retinue.adapters.mcp.errors import ConnectionStale, McpFailed, RpcRefused, StatusRefused
-from retinue.adapters.mcp.messages import UNSUPPORTED_VERSION, Discovered, Initialized, shaped
+from retinue.adapters.mcp.messages import UNSUPPORTED_VERSION, Discovered, Initialized, convert_result
+from retinue.kit.json_types import JsonObject
 
-# Newest first; each begins with `initialize`, and the server may give a session.
+# Newest first; each begins with `initialize`, and the server may create a session.
 SESSION_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 
-async def agree_on_version(connection: Connection) -> None:
-    """Ask in the newest way first; whatever is no clear yes to it comes from a server of the older kind."""
+async def agree_on_version(connection: McpConnection) -> None:
+    """Try the stateless version first; a server that does not clearly support it is an older one."""
     connection.version = STATELESS_VERSION
     try:
         if await _is_stateless_server(connection):
@@ -23,9 +22,9 @@ async def agree_on_version(connection: Connection) -> None:
     await _initialize(connection)
 
 
-async def _is_stateless_server(connection: Connection) -> bool:
+async def _is_stateless_server(connection: McpConnection) -> bool:
     try:
-        found = shaped(await connection.request("server/discover", {}), Discovered)
+        discovered = convert_result(await connection.request("server/discover", {}), Discovered)
     except RpcRefused as refused:
         _refuse_foreign_versions(refused)
         return False
@@ -35,7 +34,7 @@ async def _is_stateless_server(connection: Connection) -> bool:
         if failed.kind == "protocol_error":
             return False
         raise
-    return STATELESS_VERSION in found.supported_versions
+    return STATELESS_VERSION in discovered.supported_versions
 
 
 def _refuse_foreign_versions(refused: RpcRefused) -> None:
@@ -43,17 +42,17 @@ def _refuse_foreign_versions(refused: RpcRefused) -> None:
         return
     supported = refused.data.get("supported")
     if isinstance(supported, list) and not set(SESSION_VERSIONS).intersection(map(str, supported)):
-        raise McpFailed("protocol_error", "The MCP server speaks no version of the protocol known here.")
+        raise McpFailed("protocol_error", "The MCP server supports no known version of the protocol.")
 
 
-async def _initialize(connection: Connection) -> None:
-    offer: dict[str, Any] = {
+async def _initialize(connection: McpConnection) -> None:
+    offer: JsonObject = {
         "protocolVersion": SESSION_VERSIONS[0],
         "capabilities": {},
         "clientInfo": CLIENT_INFO,
     }
-    begun = shaped(await connection.request("initialize", offer), Initialized)
-    if begun.protocol_version not in SESSION_VERSIONS:
-        raise McpFailed("protocol_error", "The MCP server speaks no version of the protocol known here.")
-    connection.version = begun.protocol_version
+    session = convert_result(await connection.request("initialize", offer), Initialized)
+    if session.protocol_version not in SESSION_VERSIONS:
+        raise McpFailed("protocol_error", "The MCP server supports no known version of the protocol.")
+    connection.version = session.protocol_version
     await connection.notify("notifications/initialized")

@@ -1,4 +1,4 @@
-"""What is said over MCP: the JSON-RPC envelope, the two results used here, and what callers see of them."""
+"""Messages of MCP: the JSON-RPC envelope, the results used here, and what callers see of them."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from retinue.adapters.mcp.errors import McpFailed, RpcRefused
+from retinue.kit.json_types import JsonObject
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -17,7 +18,7 @@ _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
 
 class McpServer(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a server is and what lets us in; a session is shared only within one `scope`, a tenant."""
+    """A server's address and credentials; sessions are shared only within one `scope`, which is a tenant."""
 
     url: str
     scope: str
@@ -31,20 +32,20 @@ class McpTool(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str | None
     description: str | None
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
+    input_schema: JsonObject
+    output_schema: JsonObject | None
 
 
 class McpResult(msgspec.Struct, frozen=True, kw_only=True):
-    """`content` holds the protocol's blocks (text, image, audio, resource_link, resource) as they came."""
+    """`content` holds the protocol's blocks (text, image, audio, resource_link, resource) unchanged."""
 
-    content: list[dict[str, Any]]
+    content: list[JsonObject]
     structured: Any
     is_error: bool
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """A server's tools; `mirrored` names, by tool, the arguments that are repeated in headers."""
+class ToolListing(msgspec.Struct, frozen=True, kw_only=True):
+    """A server's tools; `mirrored` lists, by tool, the arguments that are repeated in headers."""
 
     tools: list[McpTool]
     mirrored: dict[str, dict[tuple[str, ...], str]]
@@ -57,16 +58,16 @@ class RpcError(msgspec.Struct):
     data: Any = None
 
 
-class Message(msgspec.Struct):
-    """Anything a server may send: a response, a request or a notification."""
+class RpcMessage(msgspec.Struct):
+    """Any message from a server: a response, a request or a notification."""
 
     id: int | str | None = None
     method: str | None = None
-    result: dict[str, Any] | UnsetType = UNSET
+    result: JsonObject | UnsetType = UNSET
     error: RpcError | UnsetType = UNSET
 
     def answers(self, request_id: int) -> bool:
-        """An error without an id is the answer to what this exchange asked: nothing else was."""
+        """Return whether this answers the request; an error without an id does, as no other is pending."""
         if self.method is not None:
             return False
         return self.id == request_id or (self.id is None and self.error is not UNSET)
@@ -76,11 +77,11 @@ class Message(msgspec.Struct):
             return None
         return RpcRefused(self.error.code, self.error.message, self.error.data)
 
-    def outcome(self) -> dict[str, Any]:
+    def outcome(self) -> JsonObject:
         if refused := self.find_refusal():
             raise refused
         if isinstance(self.result, UnsetType):
-            raise McpFailed("protocol_error", "The MCP server's answer has neither a result nor an error.")
+            raise McpFailed("protocol_error", "The MCP server's response has neither a result nor an error.")
         return self.result
 
 
@@ -92,14 +93,14 @@ class ToolPage(msgspec.Struct, rename="camel"):
 
 class ListedTool(msgspec.Struct, rename="camel"):
     name: str
-    input_schema: dict[str, Any]
+    input_schema: JsonObject
     title: str | None = None
     description: str | None = None
-    output_schema: dict[str, Any] | None = None
+    output_schema: JsonObject | None = None
 
 
-class CallOutcome(msgspec.Struct, rename="camel"):
-    content: list[dict[str, Any]] = []
+class ToolCallResult(msgspec.Struct, rename="camel"):
+    content: list[JsonObject] = []
     structured_content: Any = None
     is_error: bool | None = None
     result_type: str = "complete"
@@ -113,22 +114,22 @@ class Discovered(msgspec.Struct, rename="camel"):
     supported_versions: list[str]
 
 
-_envelope = msgspec.json.Decoder(Message | list[Message])
+_envelope = msgspec.json.Decoder(RpcMessage | list[RpcMessage])
 
 
-def read_messages(content: bytes) -> list[Message]:
-    """The messages of a JSON body or of one event; the revision 2025-03-26 allowed several in an array."""
+def read_messages(content: bytes) -> list[RpcMessage]:
+    """Decode a JSON body or an event; the revision 2025-03-26 allowed several messages in an array."""
     try:
-        read = _envelope.decode(content)
+        decoded = _envelope.decode(content)
     except (msgspec.DecodeError, RecursionError):
-        raise McpFailed("protocol_error", "The MCP server's answer is not a JSON-RPC message.") from None
-    return read if isinstance(read, list) else [read]
+        raise McpFailed("protocol_error", "The MCP server's response is not a JSON-RPC message.") from None
+    return decoded if isinstance(decoded, list) else [decoded]
 
 
-def shaped(result: dict[str, Any], shape: type[_Shape]) -> _Shape:
+def convert_result(result: JsonObject, shape: type[_Shape]) -> _Shape:
     try:
         return msgspec.convert(result, shape)
     except msgspec.ValidationError as error:
         raise McpFailed(
-            "protocol_error", f"The MCP server's result is not what the protocol says: {error}"
+            "protocol_error", f"The MCP server's result does not follow the protocol: {error}"
         ) from None

@@ -1,10 +1,10 @@
-"""How asking for a token can end badly."""
+"""Failures of token requests."""
 
 from typing import Literal, get_args
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
-# What RFC 6749 (5.2) and its relatives call it; other words of a server become `refused`.
+# The error codes of RFC 6749 (5.2) and its extensions; others become `refused`.
 _RefusalKind = Literal[
     "invalid_client",
     "invalid_grant",
@@ -29,13 +29,11 @@ FailureKind = Literal[
 REFUSALS: dict[str, FailureKind] = {kind: kind for kind in get_args(_RefusalKind)}
 
 
-class OAuthFailed(RetinueError):
-    """The token endpoint gave no token."""
-
-    status, code = 502, "oauth_failed"
+class OAuthFailed(InternalError):
+    """The token endpoint returned no token. Check the client's credentials and the token URL."""
 
     def __init__(self, kind: FailureKind, message: str | None = None, *, permanent: bool = False) -> None:
-        """`permanent` says that asking the same again would be refused again."""
+        """`permanent` means that the same request would be rejected again."""
         super().__init__(message)
         self.kind: FailureKind = kind
         self.permanent = permanent

@@ -1,4 +1,4 @@
-"""The two grants a server can use on its own: its client's credentials, and a refresh token."""
+"""The two grants that need no person: client credentials and refresh tokens."""
 
 import asyncio
 import base64
@@ -9,7 +9,7 @@ from urllib.parse import quote_plus, urlencode
 import msgspec
 
 from retinue.adapters.oauth.errors import FailureKind, OAuthFailed
-from retinue.adapters.oauth.token import Token, read_answer
+from retinue.adapters.oauth.token import OAuthToken, parse_token_response
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout, ResponseTooLarge
 from retinue.kit.errors import RetinueError
 from retinue.kit.secrets import Secret
@@ -18,8 +18,8 @@ Grant = Literal["client_credentials", "refresh_token"]
 ClientAuth = Literal["basic", "body"]
 
 _MAX_ANSWER_BYTES = 256 * 1024
-# What servers say when they did not find, or did not like, how the client introduced itself.
-_ABOUT_THE_CLIENT = frozenset({"invalid_client", "invalid_request", "unauthorized_client"})
+# Errors of servers that did not find or accept the client's authentication.
+_CLIENT_ERRORS = frozenset({"invalid_client", "invalid_request", "unauthorized_client"})
 _EGRESS_KINDS: dict[type[RetinueError], FailureKind] = {
     EgressRefused: "ssrf_blocked",
     EgressFailed: "network_error",
@@ -51,10 +51,10 @@ async def request_token(
     scopes: Sequence[str] = (),
     client_auth: ClientAuth | None = None,
     timeout_s: float,
-) -> Token:
-    """Ask for a token; without `client_auth`, Basic is tried first and the body where that is refused."""
+) -> OAuthToken:
+    """Request a token; without `client_auth`, Basic is tried first, then the body."""
     if grant == "refresh_token" and not refresh_token:
-        raise OAuthFailed("invalid_request", "There is no refresh token to use.", permanent=True)
+        raise OAuthFailed("invalid_request", "The refresh token is missing.", permanent=True)
     request = _Request(
         token_url=token_url,
         client_id=client_id,
@@ -65,35 +65,37 @@ async def request_token(
     )
     try:
         async with asyncio.timeout(timeout_s):
-            return await _ask_in_turn(egress, request, client_auth, timeout_s)
+            return await _request_with_fallback(egress, request, client_auth, timeout_s)
     except TimeoutError:
-        raise OAuthFailed("timeout", "The token endpoint did not answer in time.") from None
+        raise OAuthFailed("timeout", "The token endpoint did not respond in time.") from None
     except tuple(_EGRESS_KINDS) as error:
         is_refused = isinstance(error, EgressRefused)
         raise OAuthFailed(_EGRESS_KINDS[type(error)], error.message, permanent=is_refused) from None
 
 
-async def _ask_in_turn(
+async def _request_with_fallback(
     egress: Egress, request: _Request, client_auth: ClientAuth | None, timeout_s: float
-) -> Token:
-    # A client without a secret only has a name, which belongs in the body.
+) -> OAuthToken:
+    # A client without a secret only has an id, which belongs in the body.
     if client_auth is not None or not request.client_secret:
-        return await _ask(egress, request, client_auth or "body", timeout_s)
+        return await _request(egress, request, client_auth or "body", timeout_s)
     try:
-        return await _ask(egress, request, "basic", timeout_s)
+        return await _request(egress, request, "basic", timeout_s)
     except OAuthFailed as failed:
-        if failed.kind not in _ABOUT_THE_CLIENT:
+        if failed.kind not in _CLIENT_ERRORS:
             raise
         refused = failed
     try:
-        return await _ask(egress, request, "body", timeout_s)
+        return await _request(egress, request, "body", timeout_s)
     except OAuthFailed as failed:
-        # A server that knows Basic only finds no client in the body; its first answer is the telling one.
-        raise (refused if failed.kind in _ABOUT_THE_CLIENT else failed) from None
+        # A server that supports only Basic finds no client in the body, so its first error counts.
+        raise (refused if failed.kind in _CLIENT_ERRORS else failed) from None
 
 
-async def _ask(egress: Egress, request: _Request, client_auth: ClientAuth, timeout_s: float) -> Token:
-    headers, form = _introduced(request, client_auth)
+async def _request(
+    egress: Egress, request: _Request, client_auth: ClientAuth, timeout_s: float
+) -> OAuthToken:
+    headers, form = _client_credentials(request, client_auth)
     async with egress.request(
         "POST",
         request.token_url,
@@ -108,11 +110,11 @@ async def _ask(egress: Egress, request: _Request, client_auth: ClientAuth, timeo
         max_bytes=_MAX_ANSWER_BYTES,
         require_https=True,
     ) as response:
-        return read_answer(response.status, await response.read(), request.secrets())
+        return parse_token_response(response.status, await response.read(), request.secrets())
 
 
-def _introduced(request: _Request, client_auth: ClientAuth) -> tuple[dict[str, str], dict[str, str]]:
-    """Headers and form of the request, the client's name and secret in the one or the other."""
+def _client_credentials(request: _Request, client_auth: ClientAuth) -> tuple[dict[str, str], dict[str, str]]:
+    """Return headers and form of the request, with the client's id and secret in one of them."""
     form: dict[str, str] = {"grant_type": request.grant}
     if request.refresh_token:
         form["refresh_token"] = request.refresh_token.reveal()

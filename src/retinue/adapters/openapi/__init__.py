@@ -1,7 +1,21 @@
-"""Descriptions of HTTP APIs (OpenAPI 3.0 and 3.1, Swagger 2.0), read into what a tool needs to call them."""
+"""Import of API descriptions (OpenAPI 3.0 and 3.1, Swagger 2.0) into what a tool needs to call them."""
 
-from retinue.adapters.openapi.description import Api, Auth, Endpoint, InvalidDocument, Skipped
-from retinue.adapters.openapi.documents import read_text
-from retinue.adapters.openapi.reading import read_api
+from retinue.adapters.openapi.description import (
+    ApiDescription,
+    ApiEndpoint,
+    InvalidDocument,
+    SkippedPart,
+    SuggestedAuth,
+)
+from retinue.adapters.openapi.document_text import parse_text
+from retinue.adapters.openapi.parser import parse_api
 
-__all__ = ["Api", "Auth", "Endpoint", "InvalidDocument", "Skipped", "read_api", "read_text"]
+__all__ = [
+    "ApiDescription",
+    "ApiEndpoint",
+    "InvalidDocument",
+    "SkippedPart",
+    "SuggestedAuth",
+    "parse_api",
+    "parse_text",
+]

@@ -1,52 +1,65 @@
-"""What an operation takes and answers as JSON."""
+"""JSON schemas of an operation's request and response bodies."""
 
 from itertools import islice
 from typing import Any
 
-from retinue.adapters.openapi.source import Source, Unusable, is_json, schema_of_json, text_of
+from retinue.adapters.openapi.document import (
+    ApiDocument,
+    UnusableOperation,
+    clean_text,
+    is_json_media_type,
+    json_body_schema,
+)
+from retinue.kit.json_types import JsonObject
 
-_MOST_NAMES = 50
-_FIRST_CHOICES = ("200", "201", "202", "203", "2XX", "2xx")
+_MAX_MEDIA_TYPES = 50
+_PREFERRED_STATUSES = ("200", "201", "202", "203", "2XX", "2xx")
 
 
-def find_body(source: Source, operation: dict[str, Any], parameters: list[Any]) -> tuple[Any, bool]:
-    """The schema of the body, None without one, and whether it must be sent."""
+def find_body_schema(source: ApiDocument, operation: JsonObject, parameters: list[Any]) -> tuple[Any, bool]:
+    """Return the schema of the body, or None, and whether the body is required."""
     if source.is_swagger:
         return _find_swagger_body(source, operation, parameters)
     body = source.follow(operation.get("requestBody"))
     content = body.get("content")
     if not isinstance(content, dict) or not content:
         return None, False
-    if not any(map(is_json, islice(content, _MOST_NAMES))):
+    if not any(map(is_json_media_type, islice(content, _MAX_MEDIA_TYPES))):
         if body.get("required") is True:
-            raise Unusable("its body is not JSON")
+            raise UnusableOperation("its body is not JSON")
         return None, False
-    schema = schema_of_json(content)
+    schema = json_body_schema(content)
     return {} if schema is None else schema, body.get("required") is True
 
 
-def find_answer(source: Source, operation: dict[str, Any]) -> Any:
-    """The schema of the body of a successful answer, None without one."""
+def find_response_schema(source: ApiDocument, operation: JsonObject) -> Any:
+    """Return the schema of a successful response's body, or None."""
     responses = operation.get("responses")
     if not isinstance(responses, dict):
         return None
-    by_status = {text_of(status, 10): response for status, response in islice(responses.items(), _MOST_NAMES)}
-    successes = [*_FIRST_CHOICES, *(status for status in by_status if status.startswith("2"))]
+    by_status = {
+        clean_text(status, 10): response for status, response in islice(responses.items(), _MAX_MEDIA_TYPES)
+    }
+    successes = [*_PREFERRED_STATUSES, *(status for status in by_status if status.startswith("2"))]
     for status in successes:
         if status in by_status:
             response = source.follow(by_status[status])
-            return response.get("schema") if source.is_swagger else schema_of_json(response.get("content"))
+            return response.get("schema") if source.is_swagger else json_body_schema(response.get("content"))
     return None
 
 
-def _find_swagger_body(source: Source, operation: dict[str, Any], parameters: list[Any]) -> tuple[Any, bool]:
-    for written in map(source.follow, parameters):
-        is_required = written.get("required") is True
-        if written.get("in") == "formData" and is_required:
-            raise Unusable("its body is not JSON")
-        if written.get("in") == "body":
+def _find_swagger_body(source: ApiDocument, operation: JsonObject, parameters: list[Any]) -> tuple[Any, bool]:
+    for parameter in map(source.follow, parameters):
+        is_required = parameter.get("required") is True
+        if parameter.get("in") == "formData" and is_required:
+            raise UnusableOperation("its body is not JSON")
+        if parameter.get("in") == "body":
             consumed = operation.get("consumes", source.document.get("consumes"))
-            if isinstance(consumed, list) and consumed and not any(map(is_json, consumed[:_MOST_NAMES])):
-                raise Unusable("its body is not JSON")
-            return written.get("schema", {}), is_required
+            if (
+                isinstance(consumed, list)
+                and consumed
+                and not any(map(is_json_media_type, consumed[:_MAX_MEDIA_TYPES]))
+            ):
+                raise UnusableOperation("its body is not JSON")
+            return parameter.get("schema", {}), is_required
     return None, False

@@ -1,4 +1,4 @@
-"""Parameters and body as the one schema a caller's input is checked against."""
+"""Composition of parameters and body into the one schema that a caller's input is validated against."""
 
 from contextlib import suppress
 from typing import Any
@@ -6,37 +6,38 @@ from typing import Any
 import msgspec
 
 from retinue.adapters.openapi.description import Method
-from retinue.adapters.openapi.parameters import Parameter, fixed_value
-from retinue.adapters.openapi.schemas import SchemaTooLarge, Translator
-from retinue.adapters.openapi.source import Source, Unusable
+from retinue.adapters.openapi.document import ApiDocument, UnusableOperation
+from retinue.adapters.openapi.parameters import ApiParameter, fixed_value
+from retinue.adapters.openapi.schema_translator import SchemaTooLarge, SchemaTranslator
 from retinue.kit.egress import EgressRefused, check_custom_headers
+from retinue.kit.json_types import JsonObject
 
 _MAX_INPUT_BYTES = 32 * 1024
 _MAX_OUTPUT_BYTES = 16 * 1024
 _INPUT_LEVELS = (10, 5, 3, 2)
 _OUTPUT_LEVELS = (5, 2)
-# The names the structured form of an input has; a parameter called so makes the flat form ambiguous.
-_STRUCTURE = frozenset({"endpoint", "path_params", "query", "body", "headers"})
+# Names used by the structured form of an input; a parameter of that name makes the flat form ambiguous.
+_STRUCTURED_NAMES = frozenset({"endpoint", "path_params", "query", "body", "headers"})
 _NOT_FLAT = ("anyOf", "enum", "const")
-_MOST_PARTS = 5
+_MAX_NESTED_PARTS = 5
 
 
-class Input(msgspec.Struct, frozen=True):
-    schema: dict[str, Any]
+class OperationInput(msgspec.Struct, frozen=True):
+    schema: JsonObject
     is_flat: bool
-    default_params: dict[str, Any]
+    default_params: JsonObject
     default_headers: dict[str, str]
 
 
 class _Fields(msgspec.Struct):
-    """Named parts of an object: of the path, of the query, or of the body."""
+    """The named parts of an object: of the path, the query or the body."""
 
-    properties: dict[str, Any] = {}
+    properties: JsonObject = {}
     required: list[str] = []
     additional: Any = None
 
-    def as_schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = {"type": "object", "properties": self.properties}
+    def as_schema(self) -> JsonObject:
+        schema: JsonObject = {"type": "object", "properties": self.properties}
         if self.required:
             schema["required"] = self.required
         if self.additional is not None:
@@ -44,27 +45,27 @@ class _Fields(msgspec.Struct):
         return schema
 
 
-def read_input(
-    source: Source, method: Method, parameters: list[Parameter], body: Any, *, is_body_required: bool
-) -> Input:
-    """As much detail as fits."""
+def build_input(
+    source: ApiDocument, method: Method, parameters: list[ApiParameter], body: Any, *, is_body_required: bool
+) -> OperationInput:
+    """Build the input schema with as many levels of detail as fit."""
     for levels in _INPUT_LEVELS:
-        translator = Translator(source, is_input=True, levels=levels)
+        translator = SchemaTranslator(source, is_input=True, levels=levels)
         try:
             composed = _compose(translator, method, parameters, body, is_body_required=is_body_required)
         except SchemaTooLarge:
             continue
         if len(msgspec.json.encode(composed)) <= _MAX_INPUT_BYTES:
             return composed
-    raise Unusable("its input is too large")
+    raise UnusableOperation("its input is too large")
 
 
-def find_output(source: Source, schema: Any) -> dict[str, Any] | None:
-    if schema is None or source.is_tired:
+def build_output_schema(source: ApiDocument, schema: object) -> JsonObject | None:
+    if schema is None or source.is_budget_low:
         return None
     for levels in _OUTPUT_LEVELS:
         try:
-            translated = Translator(source, is_input=False, levels=levels).translate(schema)
+            translated = SchemaTranslator(source, is_input=False, levels=levels).translate(schema)
         except SchemaTooLarge:
             continue
         if len(msgspec.json.encode(translated)) <= _MAX_OUTPUT_BYTES:
@@ -73,15 +74,15 @@ def find_output(source: Source, schema: Any) -> dict[str, Any] | None:
 
 
 def _compose(
-    translator: Translator,
+    translator: SchemaTranslator,
     method: Method,
-    parameters: list[Parameter],
+    parameters: list[ApiParameter],
     body: Any,
     *,
     is_body_required: bool,
-) -> Input:
+) -> OperationInput:
     path, query = _Fields(), _Fields()
-    default_params: dict[str, Any] = {}
+    default_params: JsonObject = {}
     default_headers: dict[str, str] = {}
     for parameter in parameters:
         schema = parameter.translated(translator)
@@ -99,29 +100,27 @@ def _compose(
     translated = None if body is None else translator.translate(body)
     flat = _find_flat(method, path, query, translated)
     schema = flat or _structured(path, query, translated, is_body_required=is_body_required)
-    return Input(schema, flat is not None, default_params, default_headers)
+    return OperationInput(schema, flat is not None, default_params, default_headers)
 
 
-def _header_value(name: str, fixed: Any) -> str:
-    """The only value a header has, which callers then need not know; others have no place in an input."""
+def _header_value(name: str, fixed: object) -> str:
+    """Return the header's only possible value, so that callers need not know it; raise if there is none."""
     if isinstance(fixed, str):
         with suppress(EgressRefused):
             check_custom_headers({name: fixed})
             return fixed
-    raise Unusable(f"it needs the header {name}")
+    raise UnusableOperation(f"it requires the header {name}")
 
 
-def _find_flat(
-    method: Method, path: _Fields, query: _Fields, body: dict[str, Any] | None
-) -> dict[str, Any] | None:
-    """Everything side by side, if what is not in the path then goes where it belongs: query or body."""
+def _find_flat(method: Method, path: _Fields, query: _Fields, body: JsonObject | None) -> JsonObject | None:
+    """Return a flat schema, unless a value would then end up in the wrong place, query or body."""
     has_body = method in {"POST", "PUT"}
     if query.properties if has_body else body is not None:
         return None
     rest = (_find_fields(body) if body is not None else _Fields()) if has_body else query
     if rest is None or rest.properties.keys() & path.properties.keys():
         return None
-    if _STRUCTURE & (rest.properties.keys() | path.properties.keys()):
+    if _STRUCTURED_NAMES & (rest.properties.keys() | path.properties.keys()):
         return None
     return _Fields(
         {**path.properties, **rest.properties}, [*path.required, *rest.required], rest.additional
@@ -129,8 +128,8 @@ def _find_flat(
 
 
 def _structured(
-    path: _Fields, query: _Fields, body: dict[str, Any] | None, *, is_body_required: bool
-) -> dict[str, Any]:
+    path: _Fields, query: _Fields, body: JsonObject | None, *, is_body_required: bool
+) -> JsonObject:
     whole = _Fields()
     for name, group in (("path_params", path), ("query", query)):
         if group.properties:
@@ -143,8 +142,8 @@ def _structured(
     return whole.as_schema()
 
 
-def _find_fields(schema: dict[str, Any], levels: int = _MOST_PARTS) -> _Fields | None:
-    """The properties of a body that is nothing but an object; parts that all apply are put together."""
+def _find_fields(schema: JsonObject, levels: int = _MAX_NESTED_PARTS) -> _Fields | None:
+    """Return the properties of a body that is a plain object, with the parts of `allOf` merged."""
     parts = schema.get("allOf", [])
     if schema.get("type", "object") != "object" or any(keyword in schema for keyword in _NOT_FLAT):
         return None

@@ -1,4 +1,4 @@
-"""YAML read event by event, so that nothing is built but JSON values and no alias is ever unfolded."""
+"""YAML parsed event by event, so that only JSON values are built and aliases are never expanded."""
 
 import math
 import re
@@ -7,35 +7,36 @@ from typing import Any
 import yaml
 
 from retinue.adapters.openapi.description import InvalidDocument
+from retinue.kit.json_types import JsonObject
 
-_MOST_EVENTS = 250_000
-_DEEPEST = 64
-# Stands for the key `<<`; in quotes it is a text like any other.
+_MAX_EVENTS = 250_000
+_MAX_DEPTH = 64
+# Stands for the unquoted key `<<`; in quotes it is ordinary text.
 _MERGE = object()
 
-# The words of YAML 1.2: `no`, `on` and `12:30` are texts, and so are dates.
+# The words of YAML 1.2: `no`, `on`, `12:30` and dates are texts.
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INTEGER = re.compile(r"[-+]?[0-9]{1,60}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=_LOADER):
-            builder.take(event)
+            builder.handle_event(event)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise InvalidDocument(f"is not valid YAML: {error.problem} in line {line}") from None
     except yaml.YAMLError:
         raise InvalidDocument("is not valid YAML") from None
-    return builder.finished()
+    return builder.result()
 
 
-class _Open:
-    """A list or mapping whose end has not come yet; a mapping's keys and values take turns."""
+class _OpenCollection:
+    """A list or mapping that has not ended yet; a mapping's keys and values alternate."""
 
     def __init__(self, anchor: str | None, *, is_mapping: bool) -> None:
         self.anchor = anchor
@@ -49,39 +50,39 @@ class _Open:
 
 class _Builder:
     def __init__(self) -> None:
-        self._documents = _Open(None, is_mapping=False)
+        self._documents = _OpenCollection(None, is_mapping=False)
         self._open = [self._documents]
-        self._anchors: dict[str, Any] = {}
+        self._anchors: JsonObject = {}
         self._spent = 0
 
-    def finished(self) -> Any:
+    def result(self) -> Any:
         if len(self._documents.items) != 1:
             raise InvalidDocument("must be exactly one YAML document")
         return self._documents.items[0]
 
-    def take(self, event: Any) -> None:
+    def handle_event(self, event: object) -> None:
         self._spend(1)
         match event:
             case yaml.ScalarEvent():
                 self._place(self._scalar(event.value, is_plain=event.implicit[0]), event.anchor)
             case yaml.AliasEvent():
                 if event.anchor not in self._anchors:
-                    raise InvalidDocument("has a YAML alias for something that is not complete before it")
+                    raise InvalidDocument("has a YAML alias before its anchor is complete")
                 self._place(self._anchors[event.anchor], None)
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                if len(self._open) > _DEEPEST:
+                if len(self._open) > _MAX_DEPTH:
                     raise InvalidDocument("is nested too deeply")
                 is_mapping = isinstance(event, yaml.MappingStartEvent)
-                self._open.append(_Open(event.anchor, is_mapping=is_mapping))
+                self._open.append(_OpenCollection(event.anchor, is_mapping=is_mapping))
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 ended = self._open.pop()
                 self._place(self._mapping(ended.items) if ended.is_mapping else ended.items, ended.anchor)
 
-    def _place(self, value: Any, anchor: str | None) -> None:
-        into = self._open[-1]
-        if into.wants_key and not isinstance(value, str) and value is not _MERGE:
-            raise InvalidDocument("has a YAML key that is not a text")
-        into.items.append(value)
+    def _place(self, value: object, anchor: str | None) -> None:
+        parent = self._open[-1]
+        if parent.wants_key and not isinstance(value, str) and value is not _MERGE:
+            raise InvalidDocument("has a YAML key that is not a string")
+        parent.items.append(value)
         if anchor is not None:
             self._anchors[anchor] = value
 
@@ -90,11 +91,11 @@ class _Builder:
             return text
         if self._open[-1].wants_key:
             return _MERGE if text == "<<" else text
-        return _meaning(text)
+        return _parse_scalar(text)
 
-    def _mapping(self, items: list[Any]) -> dict[str, Any]:
-        built: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+    def _mapping(self, items: list[Any]) -> JsonObject:
+        built: JsonObject = {}
+        merged: JsonObject = {}
         for key, value in zip(items[::2], items[1::2], strict=True):
             if key is _MERGE:
                 self._merge(merged, value)
@@ -102,25 +103,25 @@ class _Builder:
                 built[key] = value
         return {**merged, **built} if merged else built
 
-    def _merge(self, merged: dict[str, Any], value: Any) -> None:
+    def _merge(self, merged: JsonObject, value: object) -> None:
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
-                raise InvalidDocument("merges (<<) something into a mapping that is no mapping")
+                raise InvalidDocument("merges (<<) a value that is not a mapping")
             self._spend(len(source))
             for key, inner in source.items():
                 merged.setdefault(key, inner)
 
     def _spend(self, amount: int) -> None:
         self._spent += amount
-        if self._spent > _MOST_EVENTS:
-            raise InvalidDocument("has more YAML than can be read here; JSON may be larger")
+        if self._spent > _MAX_EVENTS:
+            raise InvalidDocument("has too much YAML; convert it to JSON, which may be larger")
 
 
-def _meaning(text: str) -> Any:
+def _parse_scalar(text: str) -> Any:
     if text in _NULLS:
         return None
-    if text in _TRUTHS:
-        return _TRUTHS[text]
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
     number = float(text) if _NUMBER.fullmatch(text) else math.inf

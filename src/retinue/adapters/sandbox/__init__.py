@@ -1,6 +1,6 @@
-"""Running code of users: in a WebAssembly guest or in bubblewrap, never in a process of ours."""
+"""Runs user code in a WebAssembly guest or in bubblewrap, never in a process of the server (ADR 9)."""
 
-from retinue.adapters.sandbox.code import Code, Outcome, Sandbox, SandboxFailed
+from retinue.adapters.sandbox.code import Code, Sandbox, SandboxFailed, SandboxResult
 from retinue.adapters.sandbox.local import LocalSandbox
 
-__all__ = ["Code", "LocalSandbox", "Outcome", "Sandbox", "SandboxFailed"]
+__all__ = ["Code", "LocalSandbox", "Sandbox", "SandboxFailed", "SandboxResult"]

@@ -1,4 +1,4 @@
-"""A way to run code: its processes are started when first needed and proven before they get any code."""
+"""The base of all sandbox backends: processes start on first use and are probed before they get any code."""
 
 import asyncio
 import contextlib
@@ -13,33 +13,34 @@ from typing import Any
 import msgspec
 import structlog
 
-from retinue.adapters.sandbox.bubblewrap import Missing
-from retinue.adapters.sandbox.calls import Files, files, limits
-from retinue.adapters.sandbox.code import Code, Outcome, SandboxFailed
-from retinue.adapters.sandbox.guests import Begun, Ended, Guest, GuestFailed
+from retinue.adapters.sandbox.bubblewrap import SandboxMissing
+from retinue.adapters.sandbox.call_files import CallFiles, open_call_files, process_limits
+from retinue.adapters.sandbox.code import Code, SandboxFailed, SandboxResult
+from retinue.adapters.sandbox.guest_process import CallEnded, Guest, GuestFailed, RunningCall
+from retinue.kit.json_types import JsonObject
 
-# Users that own nothing, for when the server is root.
+# User ids that own nothing, for servers that run as root.
 FIRST_UID = 2_000_000_000
 
-_RETRY_S = 60.0
-_PROBE_S = 20.0
-# Who may not know the paths of this machine may still know what is wrong.
+_RETRY_DELAY_SECONDS = 60.0
+_PROBE_TIMEOUT_SECONDS = 20.0
+# Problems are shown to users, who must not learn the paths of this machine.
 _PATHS = re.compile(r"(?:/[\w.@+-]+)+")
 _log = structlog.get_logger("sandbox")
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxCall(msgspec.Struct, frozen=True, kw_only=True):
     code: Code
     timeout_s: float
     memory_mb: int
 
 
-PROBE = Call(code=Code(runtime="python"), timeout_s=10, memory_mb=64)
+PROBE = SandboxCall(code=Code(runtime="python"), timeout_s=10, memory_mb=64)
 
 
-def told(call: Call) -> dict[str, Any]:
-    """What a guest process is told about a call, beside its descriptors."""
-    return {"limits": limits(call.timeout_s), "memory_mb": call.memory_mb}
+def call_message(call: SandboxCall) -> JsonObject:
+    """Return what a guest process needs to know about a call besides its descriptors."""
+    return {"limits": process_limits(call.timeout_s), "memory_mb": call.memory_mb}
 
 
 class Backend(ABC):
@@ -47,9 +48,9 @@ class Backend(ABC):
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
-        self._is_proven = False
-        self._proving: asyncio.Task[str] | None = None
-        self._last_trouble = ""
+        self._is_verified = False
+        self._probe_task: asyncio.Task[str] | None = None
+        self._last_problem = ""
         self._retry_at = 0.0
 
     @abstractmethod
@@ -57,61 +58,61 @@ class Backend(ABC):
 
     @abstractmethod
     async def _open(self) -> None:
-        """Start the processes; Missing, GuestFailed and OSError say why not."""
+        """Start the processes; SandboxMissing, GuestFailed or OSError explain a failure."""
 
     @abstractmethod
-    async def _escapes(self, attempts: dict[str, Any]) -> list[str]:
-        """The attempts to get out that worked."""
+    async def _escapes(self, attempts: JsonObject) -> list[str]:
+        """Return the escape attempts that succeeded."""
 
     @abstractmethod
-    async def _begin(self, call: Call, opened: Files) -> Begun: ...
+    async def _begin(self, call: SandboxCall, files: CallFiles) -> RunningCall: ...
 
     @abstractmethod
     async def _end(self) -> None:
-        """End the processes."""
+        """Stop the processes."""
 
-    def _read(self, _call: Call, opened: Files, ended: Ended) -> Outcome:
-        return opened.answered(ended)
+    def _read(self, _call: SandboxCall, files: CallFiles, ended: CallEnded) -> SandboxResult:
+        return files.function_result(ended)
 
-    def _request(self, call: Call, input: Any) -> Any:
+    def _request(self, call: SandboxCall, input: object) -> Any:
         return call.code.request(input)
 
     async def trouble(self) -> str:
-        """Why it cannot be used, or nothing; the first answer waits until the processes have started."""
-        if self._is_proven and self._is_alive():
+        """Return why the backend is unusable, or ""; the first call waits for the processes to start."""
+        if self._is_verified and self._is_alive():
             return ""
-        if self._proving is None or (self._proving.done() and self._may_try_again()):
-            self._proving = asyncio.create_task(self._prove())
-        # Who asked first may give up; the others still want to know.
-        return await asyncio.shield(self._proving)
+        if self._probe_task is None or (self._probe_task.done() and self._may_try_again()):
+            self._probe_task = asyncio.create_task(self._run_probe())
+        # The first caller may be cancelled while others still wait for the result.
+        return await asyncio.shield(self._probe_task)
 
     @property
     def standing(self) -> str:
-        """What is known without starting anything."""
-        if self._is_proven:
+        """Return the last known state without starting anything."""
+        if self._is_verified:
             return "ok"
-        return self._last_trouble or "not tried yet"
+        return self._last_problem or "not tried yet"
 
     def _may_try_again(self) -> bool:
-        return self._is_proven or asyncio.get_running_loop().time() >= self._retry_at
+        return self._is_verified or asyncio.get_running_loop().time() >= self._retry_at
 
-    async def _prove(self) -> str:
-        self._is_proven = False
-        trouble = await self._find_trouble()
+    async def _run_probe(self) -> str:
+        self._is_verified = False
+        trouble = await self._find_problem()
         if trouble:
-            self._retry_at = asyncio.get_running_loop().time() + _RETRY_S
+            self._retry_at = asyncio.get_running_loop().time() + _RETRY_DELAY_SECONDS
             await self._end()
-        self._is_proven = not trouble
-        self._last_trouble = _PATHS.sub("…", trouble)
-        return self._last_trouble
+        self._is_verified = not trouble
+        self._last_problem = _PATHS.sub("…", trouble)
+        return self._last_problem
 
-    async def _find_trouble(self) -> str:
+    async def _find_problem(self) -> str:
         try:
             await self._open()
-            async with asyncio.timeout(_PROBE_S):
-                worked = await self._attempt()
-        except Missing as missing:
-            if str(missing) != self._last_trouble:
+            async with asyncio.timeout(_PROBE_TIMEOUT_SECONDS):
+                escapes = await self._try_escapes()
+        except SandboxMissing as missing:
+            if str(missing) != self._last_problem:
                 _log.info("a sandbox is missing", backend=self.name, reason=str(missing))
             return str(missing)
         except TimeoutError:
@@ -121,12 +122,12 @@ class Backend(ABC):
         except (GuestFailed, OSError) as error:
             trouble = str(error)
         else:
-            trouble = f"the probe could {', '.join(worked)}" if worked else ""
+            trouble = f"the probe could {', '.join(escapes)}" if escapes else ""
         if trouble:
             _log.warning("a sandbox cannot be used", backend=self.name, reason=trouble)
         return trouble
 
-    async def _attempt(self) -> list[str]:
+    async def _try_escapes(self) -> list[str]:
         with (
             socket.create_server(("127.0.0.1", 0)) as listening,
             tempfile.NamedTemporaryFile(dir=self._data_dir) as canary,
@@ -137,43 +138,45 @@ class Backend(ABC):
             port = listening.getsockname()[1]
             return await self._escapes({"paths": paths, "port": port, "may_fork": False})
 
-    async def run(self, call: Call, input: Any, on_end: Callable[[], None] = lambda: None) -> Outcome:
-        """Run a call; `on_end` is called when its process is gone, after a timeout a little later."""
-        begun = None
+    async def run(
+        self, call: SandboxCall, input: object, on_end: Callable[[], None] = lambda: None
+    ) -> SandboxResult:
+        """Run a call; `on_end` is called when its process is gone, a little later after a timeout."""
+        running = None
         try:
-            with files(msgspec.json.encode(self._request(call, input))) as opened:
-                begun = await self._begin(call, opened)
-                begun.ended.add_done_callback(lambda _: on_end())
-                return self._read(call, opened, await self._ended(call, opened, begun))
-        except (Missing, GuestFailed, OSError) as error:
+            with open_call_files(msgspec.json.encode(self._request(call, input))) as files:
+                running = await self._begin(call, files)
+                running.ended.add_done_callback(lambda _: on_end())
+                return self._read(call, files, await self._wait_until_ended(call, files, running))
+        except (SandboxMissing, GuestFailed, OSError) as error:
             _log.warning("a sandbox failed", backend=self.name, reason=str(error))
-            raise SandboxFailed("sandbox_unavailable", "The sandbox failed; try again later.") from error
+            raise SandboxFailed("sandbox_unavailable", "The sandbox failed. Try again later.") from error
         finally:
-            if begun is None:
+            if running is None:
                 on_end()
 
-    async def _ended(self, call: Call, opened: Files, begun: Begun) -> Ended:
-        """How the process ended; one that takes too long, or that nobody wants any more, is killed."""
+    async def _wait_until_ended(self, call: SandboxCall, files: CallFiles, running: RunningCall) -> CallEnded:
+        """Wait for the process and return how it ended; kill it on a timeout or cancellation."""
         try:
             async with asyncio.timeout(call.timeout_s):
-                return await asyncio.shield(begun.ended)
+                return await asyncio.shield(running.ended)
         except TimeoutError:
             message = f"The code ran longer than {call.timeout_s:g} seconds."
-            raise opened.failed("timeout", message) from None
+            raise files.failed("timeout", message) from None
         finally:
-            if not begun.ended.done():
-                begun.kill()
+            if not running.ended.done():
+                running.kill()
 
     async def close(self) -> None:
-        if self._proving and not self._proving.done():
-            self._proving.cancel()
+        if self._probe_task and not self._probe_task.done():
+            self._probe_task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._proving
+                await self._probe_task
         await self._end()
 
 
-class Forking(Backend):
-    """A backend with one guest process that forks a child for each call."""
+class ForkingBackend(Backend):
+    """A backend with one guest process that forks a child per call."""
 
     def __init__(self, data_dir: Path) -> None:
         super().__init__(data_dir)
@@ -182,12 +185,12 @@ class Forking(Backend):
     def _is_alive(self) -> bool:
         return self._guest is not None and not self._guest.is_over
 
-    async def _begin(self, call: Call, opened: Files) -> Begun:
-        return self._hand_over(call, opened, {})
+    async def _begin(self, call: SandboxCall, files: CallFiles) -> RunningCall:
+        return self._submit_call(call, files, {})
 
-    def _hand_over(self, call: Call, opened: Files, more: dict[str, Any]) -> Begun:
+    def _submit_call(self, call: SandboxCall, files: CallFiles, extra: JsonObject) -> RunningCall:
         assert self._guest
-        return self._guest.begin({**told(call), **more}, [opened.request, opened.result, opened.log])
+        return self._guest.begin({**call_message(call), **extra}, [files.request, files.result, files.log])
 
     async def _end(self) -> None:
         if self._guest:

@@ -1,25 +1,25 @@
-"""The file system, the limits and the command line of a bubblewrap sandbox."""
+"""The file system, limits and command line of a bubblewrap sandbox."""
 
 import shutil
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from retinue.adapters.sandbox.code import Runtime
-from retinue.adapters.sandbox.guests import GUEST
+from retinue.adapters.sandbox.guest_process import GUEST
+from retinue.kit.json_types import JsonObject
 
-SCRIPT_PLACE, SECCOMP_PLACE = 8, 9
-PACKAGES, NODE_PACKAGES, SCRIPT = "/packages", "/node_modules", "/script"
-# Paths inside the sandbox, each a file system of its own.
+SCRIPT_DESCRIPTOR, SECCOMP_DESCRIPTOR = 8, 9
+PACKAGES, NODE_PACKAGES, SCRIPT_FOLDER = "/packages", "/node_modules", "/script"
+# Paths inside the sandbox, each a separate file system.
 _TMP, _SHARED = "/tmp", "/dev/shm"  # noqa: S108
 
 _TMP_BYTES = 32 * 1024 * 1024
 _SHARED_BYTES = 8 * 1024 * 1024
-_MOST_PROCESSES = 64
-# What an interpreter uses on top of what its code may use, and what it reserves without using it.
+_MAX_PROCESSES = 64
+# Memory that an interpreter uses on top of its code, and address space it reserves without using it.
 _OWN_MB: dict[Runtime, int] = {"python": 16, "javascript": 64}
 _RESERVED_MB: dict[Runtime, int] = {"python": 48, "javascript": 448}
 
@@ -28,9 +28,9 @@ _CLOSED = (
     *("--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
 )
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-# RLIMIT_NPROC counts all processes of a user, unless it is set inside the sandbox's own user namespace;
-# the shell that sets it calls it -u when it is bash and -p when it is dash.
-_LIMITED = f'ulimit -u {_MOST_PROCESSES} 2>/dev/null || ulimit -p {_MOST_PROCESSES} || exit 70; exec "$@"'
+# RLIMIT_NPROC counts all processes of a user unless it is set inside the sandbox's user namespace, so a shell
+# sets it there: bash calls it -u, dash -p.
+_LIMITED_SHELL = f'ulimit -u {_MAX_PROCESSES} 2>/dev/null || ulimit -p {_MAX_PROCESSES} || exit 70; exec "$@"'
 
 _VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 _APPLICATION = Path(__file__).parents[3]
@@ -38,12 +38,12 @@ _APPLICATION = Path(__file__).parents[3]
 Binds = list[tuple[str, str]]
 
 
-class Missing(Exception):
-    """Something the sandbox needs is not on this machine."""
+class SandboxMissing(Exception):
+    """A program that the sandbox needs is not installed on this machine."""
 
 
 class Interpreter(msgspec.Struct, frozen=True):
-    """A program inside the sandbox, what has to be mounted for it and what of that stays covered."""
+    """A program inside the sandbox, its mounts, and the paths below them that stay hidden."""
 
     command: str
     binds: tuple[tuple[str, str], ...] = ()
@@ -52,17 +52,17 @@ class Interpreter(msgspec.Struct, frozen=True):
 
 
 def program() -> str:
-    found = shutil.which("bwrap")
-    if not found:
-        raise Missing("bubblewrap (bwrap) is not installed")
-    return found
+    path = shutil.which("bwrap")
+    if not path:
+        raise SandboxMissing("bubblewrap (bwrap) is not installed")
+    return path
 
 
 def python(data_dir: Path) -> Interpreter:
-    """The interpreter that runs the server, without anything that was installed into it."""
+    """Return the interpreter that runs the server, without the packages installed into it."""
     base = Path(sys.base_prefix).resolve()
     if not (base / "bin" / _VERSION).exists():
-        raise Missing(f"there is no {_VERSION} where the interpreter comes from")
+        raise SandboxMissing(f"{_VERSION} is missing in the folder of the base interpreter")
     is_system = base.is_relative_to("/usr")
     inside = base if is_system else Path("/python")
     binds = () if is_system else ((str(base), str(inside)),)
@@ -77,7 +77,7 @@ def python(data_dir: Path) -> Interpreter:
 def node(data_dir: Path) -> Interpreter:
     found = shutil.which("node")
     if not found:
-        raise Missing("node is not installed")
+        raise SandboxMissing("node is not installed")
     path = Path(found).resolve()
     if path.is_relative_to("/usr"):
         return Interpreter(str(path), covered=_covered(data_dir, ()))
@@ -85,7 +85,7 @@ def node(data_dir: Path) -> Interpreter:
 
 
 def _covered(data_dir: Path, binds: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    """What of the data, the application and its libraries would be seen through these mounts and /usr."""
+    """Return the paths of data, application and libraries that these mounts and /usr would expose."""
     base = Path(sys.base_prefix)
     hidden = [
         data_dir,
@@ -103,8 +103,8 @@ def _covered(data_dir: Path, binds: tuple[tuple[str, str], ...]) -> tuple[str, .
     )
 
 
-def for_nursery(interpreter: Interpreter) -> dict[str, Any]:
-    """A sandbox around the process that forks a child for each call; it may open namespaces, they may not."""
+def fork_server_options(interpreter: Interpreter) -> JsonObject:
+    """Return the sandbox of the fork server; it may create namespaces, its children may not."""
     command = [interpreter.command, "-I", "-S", "-B", "/guest/start.py", "python"]
     return {
         "options": [*_CLOSED, "--cap-add", "CAP_SYS_ADMIN", *_system()],
@@ -118,21 +118,21 @@ def for_nursery(interpreter: Interpreter) -> dict[str, Any]:
     }
 
 
-def for_call(
+def call_options(
     interpreter: Interpreter, command: list[str], binds: Binds, script: str | None = None
-) -> dict[str, Any]:
-    """A sandbox of its own for one call; the script is a path whose text is on its own descriptor."""
+) -> JsonObject:
+    """Return a sandbox for one call; `script` is a path whose content is on its own descriptor."""
     variables = {"PATH": "/usr/bin:/bin", "HOME": _TMP, "LANG": "C.UTF-8", "PYTHONPATH": PACKAGES}
-    written = ["--perms", "0444", "--ro-bind-data", str(SCRIPT_PLACE), script] if script else []
+    script_options = ["--perms", "0444", "--ro-bind-data", str(SCRIPT_DESCRIPTOR), script] if script else []
     return {
-        "options": [*_CLOSED, "--seccomp", str(SECCOMP_PLACE), *_system()],
+        "options": [*_CLOSED, "--seccomp", str(SECCOMP_DESCRIPTOR), *_system()],
         "binds": [(str(GUEST), "/guest"), *interpreter.binds, *binds],
         "rest": [
-            *(*_covers(interpreter), *written, *_devices(), "--proc", "/proc"),
+            *(*_covers(interpreter), *script_options, *_devices(), "--proc", "/proc"),
             *("--size", str(_TMP_BYTES), "--tmpfs", _TMP, "--size", str(_SHARED_BYTES), "--tmpfs", _SHARED),
             *("--remount-ro", "/", "--chdir", _TMP),
             *_environment({**variables, **dict(interpreter.variables)}),
-            *("--", "/bin/sh", "-c", _LIMITED, "sh", interpreter.command, *command),
+            *("--", "/bin/sh", "-c", _LIMITED_SHELL, "sh", interpreter.command, *command),
         ],
         "tmp_bytes": _TMP_BYTES,
     }
@@ -143,13 +143,13 @@ def packages(runtime: Runtime, folder: Path) -> tuple[str, str]:
 
 
 def memory(runtime: Runtime, memory_mb: int) -> tuple[int, int]:
-    """What the processes of a sandbox may use together, in MB, and what each may reserve, in bytes."""
+    """Return the memory limit of the whole sandbox in MB and the limit per process in bytes."""
     used = memory_mb + _OWN_MB[runtime]
     return used, (used + _RESERVED_MB[runtime]) * 1024 * 1024
 
 
 def _system() -> list[str]:
-    """The libraries and programs of the machine, as they are spread here: merged into /usr or not."""
+    """Return the mounts of system libraries and programs, whether merged into /usr or not."""
     words = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     words += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]
     for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):

@@ -1,4 +1,4 @@
-"""Sandboxes made by bubblewrap around real interpreters."""
+"""Bubblewrap sandboxes around native interpreters (ADR 9)."""
 
 import asyncio
 import os
@@ -9,14 +9,15 @@ from typing import Any
 
 import msgspec
 
-from retinue.adapters.sandbox import bubblewrap, guests, scripts
-from retinue.adapters.sandbox.backend import FIRST_UID, PROBE, Backend, Call, Forking
+from retinue.adapters.sandbox import bubblewrap, guest_process, scripts
+from retinue.adapters.sandbox.backend import FIRST_UID, PROBE, Backend, ForkingBackend, SandboxCall
 from retinue.adapters.sandbox.bubblewrap import Binds, Interpreter
-from retinue.adapters.sandbox.calls import Files, limits, memory_file
-from retinue.adapters.sandbox.code import Code, Outcome, Runtime
+from retinue.adapters.sandbox.call_files import CallFiles, memory_file, process_limits
+from retinue.adapters.sandbox.code import Code, Runtime, SandboxResult
 from retinue.adapters.sandbox.guest import filters
-from retinue.adapters.sandbox.guests import Begun, Ended, Guest, GuestFailed
-from retinue.adapters.sandbox.scripts import Script
+from retinue.adapters.sandbox.guest_process import CallEnded, Guest, GuestFailed, RunningCall
+from retinue.adapters.sandbox.scripts import SandboxScript
+from retinue.kit.json_types import JsonObject
 
 _PROBES: dict[Runtime, str] = {
     "python": "from retinue_guest import escape\n\ndef main(input):\n    return escape.successes(**input)\n",
@@ -39,7 +40,7 @@ async function main({ paths, port }) {
 
 
 class Spawner:
-    """The process that starts bubblewrap; shared by all that need it."""
+    """The process that starts bubblewrap, shared by all backends that need it."""
 
     def __init__(self) -> None:
         self._guest: Guest | None = None
@@ -48,7 +49,9 @@ class Spawner:
     async def guest(self) -> Guest:
         async with self._starting:
             if self._guest is None or self._guest.is_over:
-                self._guest = await guests.start("spawner", bubblewrap.program(), str(FIRST_UID + 1000))
+                self._guest = await guest_process.start(
+                    "spawner", bubblewrap.program(), str(FIRST_UID + 1000)
+                )
             return self._guest
 
     async def close(self) -> None:
@@ -57,8 +60,8 @@ class Spawner:
             self._guest = None
 
 
-class WarmPython(Forking):
-    """Python functions without packages: each call is a fork of an interpreter that waits in a sandbox."""
+class WarmPythonBackend(ForkingBackend):
+    """Python functions without packages: each call forks an interpreter that waits in a sandbox."""
 
     name = "bubblewrap.python_functions"
 
@@ -67,29 +70,29 @@ class WarmPython(Forking):
         self._spawner = spawner
 
     async def _open(self) -> None:
-        message = bubblewrap.for_nursery(bubblewrap.python(self._data_dir))
+        message = bubblewrap.fork_server_options(bubblewrap.python(self._data_dir))
         spawner = await self._spawner.guest()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = memory_file("log")
         try:
             with theirs:
-                begun = spawner.begin({**message, "places": [0, 1, 2]}, [theirs.fileno(), log, log])
-            self._guest = Guest(ours, begun.kill, lambda: begun.ended)
+                running = spawner.begin({**message, "places": [0, 1, 2]}, [theirs.fileno(), log, log])
+            self._guest = Guest(ours, running.kill, lambda: running.ended)
             await self._guest.ready()
         except GuestFailed as failed:
-            said = os.pread(log, 2000, 0).decode(errors="replace").strip()
-            raise GuestFailed(said or str(failed)) from None
+            error_text = os.pread(log, 2000, 0).decode(errors="replace").strip()
+            raise GuestFailed(error_text or str(failed)) from None
         finally:
             os.close(log)
 
-    async def _escapes(self, attempts: dict[str, Any]) -> list[str]:
+    async def _escapes(self, attempts: JsonObject) -> list[str]:
         code = Code(runtime="python", source=_PROBES["python"])
-        worked: list[str] = (await self.run(msgspec.structs.replace(PROBE, code=code), attempts)).output
-        return worked
+        escapes: list[str] = (await self.run(msgspec.structs.replace(PROBE, code=code), attempts)).output
+        return escapes
 
 
-class Programs(Backend):
-    """Scripts, and functions with packages: a sandbox is built for each call."""
+class ProgramBackend(Backend):
+    """Scripts, and functions with packages: each call gets a new sandbox."""
 
     def __init__(self, data_dir: Path, spawner: Spawner, runtime: Runtime) -> None:
         super().__init__(data_dir)
@@ -110,56 +113,56 @@ class Programs(Backend):
             bubblewrap.python(self._data_dir) if is_python else bubblewrap.node(self._data_dir)
         )
 
-    async def _escapes(self, attempts: dict[str, Any]) -> list[str]:
+    async def _escapes(self, attempts: JsonObject) -> list[str]:
         code = Code(runtime=self._runtime, source=_PROBES[self._runtime])
         probe = msgspec.structs.replace(PROBE, code=code)
-        worked: list[str] = (await self.run(probe, {**attempts, "may_fork": True})).output
-        return worked
+        escapes: list[str] = (await self.run(probe, {**attempts, "may_fork": True})).output
+        return escapes
 
-    def _request(self, call: Call, input: Any) -> Any:
+    def _request(self, call: SandboxCall, input: object) -> Any:
         return input if call.code.entrypoint else super()._request(call, input)
 
-    def _read(self, call: Call, opened: Files, ended: Ended) -> Outcome:
-        # Bubblewrap does not wait for its children, so their processor time is not known.
+    def _read(self, call: SandboxCall, files: CallFiles, ended: CallEnded) -> SandboxResult:
+        # Bubblewrap does not wait for its children, so their CPU time is unknown.
         ended = msgspec.structs.replace(ended, cpu_ms=None)
-        return opened.printed(ended) if call.code.entrypoint else opened.answered(ended)
+        return files.script_result(ended) if call.code.entrypoint else files.function_result(ended)
 
-    async def _begin(self, call: Call, opened: Files) -> Begun:
+    async def _begin(self, call: SandboxCall, files: CallFiles) -> RunningCall:
         script = None
         if call.code.entrypoint:
             script = await asyncio.to_thread(
                 scripts.find, call.code.entrypoint, self._data_dir, self._runtime
             )
-        with ExitStack() as handed_over:
+        with ExitStack() as open_files:
 
-            def handed(name: str, content: bytes) -> int:
+            def add_file(name: str, content: bytes) -> int:
                 descriptor = memory_file(name, content)
-                handed_over.callback(os.close, descriptor)
+                open_files.callback(os.close, descriptor)
                 return descriptor
 
-            places = _places(opened, is_script=script is not None)
-            places[bubblewrap.SECCOMP_PLACE] = handed("seccomp", self._seccomp)
+            places = _descriptor_places(files, is_script=script is not None)
+            places[bubblewrap.SECCOMP_DESCRIPTOR] = add_file("seccomp", self._seccomp)
             if script and script.content is not None:
-                places[bubblewrap.SCRIPT_PLACE] = handed("script", script.content)
+                places[bubblewrap.SCRIPT_DESCRIPTOR] = add_file("script", script.content)
             message = {**self._message(call, script), "places": list(places)}
             return (await self._spawner.guest()).begin(message, list(places.values()))
 
-    def _message(self, call: Call, script: Script | None) -> dict[str, Any]:
+    def _message(self, call: SandboxCall, script: SandboxScript | None) -> JsonObject:
         assert self._interpreter
         binds: Binds = []
         if call.code.packages:
             binds.append(bubblewrap.packages(self._runtime, call.code.packages))
         if script and script.folder:
-            binds.append((str(script.folder), bubblewrap.SCRIPT))
-        written = script.path if script and script.content is not None else None
+            binds.append((str(script.folder), bubblewrap.SCRIPT_FOLDER))
+        script_path = script.path if script and script.content is not None else None
         memory_mb, reserved = bubblewrap.memory(self._runtime, call.memory_mb)
         return {
-            **bubblewrap.for_call(self._interpreter, self._command(call, script), binds, written),
-            "limits": {**limits(call.timeout_s), "data": reserved},
+            **bubblewrap.call_options(self._interpreter, self._command(call, script), binds, script_path),
+            "limits": {**process_limits(call.timeout_s), "data": reserved},
             "memory_mb": memory_mb,
         }
 
-    def _command(self, call: Call, script: Script | None) -> list[str]:
+    def _command(self, call: SandboxCall, script: SandboxScript | None) -> list[str]:
         if self._runtime == "javascript":
             return [f"--max-old-space-size={call.memory_mb}", script.path if script else "/guest/node.js"]
         return ["-B", "-s", script.path] if script else ["-I", "-S", "-B", "/guest/start.py", "program"]
@@ -168,8 +171,8 @@ class Programs(Backend):
         self._interpreter = None
 
 
-def _places(opened: Files, *, is_script: bool) -> dict[int, int]:
-    """A script reads its input and writes its result as any program; of a function, output is its log."""
+def _descriptor_places(files: CallFiles, *, is_script: bool) -> dict[int, int]:
+    """Return the descriptors by number: scripts use stdin and stdout, for functions all output is a log."""
     if is_script:
-        return {0: opened.request, 1: opened.result, 2: opened.log}
-    return {0: opened.request, 1: opened.log, 2: opened.log, 3: opened.request, 4: opened.result}
+        return {0: files.request, 1: files.result, 2: files.log}
+    return {0: files.request, 1: files.log, 2: files.log, 3: files.request, 4: files.result}

@@ -1,4 +1,4 @@
-"""Packages for functions and scripts: names are checked, and nothing of a package runs while installing."""
+"""Packages for functions and scripts; names are validated, and no package code runs during installation."""
 
 import asyncio
 import contextlib
@@ -15,14 +15,15 @@ from pathlib import Path
 import msgspec
 
 from retinue.adapters.sandbox.code import Runtime
-from retinue.adapters.sandbox.guests import GUEST
-from retinue.kit.errors import RetinueError
+from retinue.adapters.sandbox.guest_process import GUEST
+from retinue.kit.durable_files import make_private_folder
+from retinue.kit.errors import InternalError
 
-_MOST_PACKAGES = 50
-_LONGEST_NAME = 200
-_LARGEST_FILE = 512 * 1024 * 1024
-_LARGEST_FOLDER = 1024 * 1024 * 1024
-_LONGEST_REASON = 500
+_MAX_PACKAGES = 50
+_MAX_NAME_LENGTH = 200
+_MAX_FILE_BYTES = 512 * 1024 * 1024
+_MAX_FOLDER_BYTES = 1024 * 1024 * 1024
+_MAX_REASON_LENGTH = 500
 
 _PYTHON_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _VERSION = r"(?:===?|~=|!=|<=?|>=?) ?[A-Za-z0-9.*+!_-]+"
@@ -39,17 +40,15 @@ _EXPECTED: dict[Runtime, str] = {
     "javascript": "must be a package name with an optional version, such as lodash@4.17.21",
 }
 
-# What the operator configured for pip and npm; nothing else of the server's environment.
-_KEPT = re.compile(
+# Passes the operator's configuration of pip and npm, and nothing else of the environment.
+_PASSED_VARIABLES = re.compile(
     r"(?i)pip_\w+|npm_config_\w+|https?_proxy|all_proxy|no_proxy|ssl_cert_\w+|requests_ca_bundle|node_extra_ca_certs"
     r"|xdg_config_\w+|home|path|lang"
 )
 
 
-class PackagesUnavailable(RetinueError):
-    """The packages could not be installed."""
-
-    status, code = 422, "packages_unavailable"
+class PackagesUnavailable(InternalError):
+    """The packages could not be installed. Check their names and versions."""
 
 
 class _NpmEntry(msgspec.Struct):
@@ -60,30 +59,30 @@ class _NpmLock(msgspec.Struct):
     packages: dict[str, _NpmEntry]
 
 
-def check_names(packages: list[str], runtime: Runtime = "python") -> dict[int, str]:
-    """What is wrong with which entry: options, addresses, paths and markers are no names."""
-    if len(packages) > _MOST_PACKAGES:
-        return {_MOST_PACKAGES: f"must be at most {_MOST_PACKAGES} packages"}
+def validate_names(packages: list[str], runtime: Runtime = "python") -> dict[int, str]:
+    """Return the problem of each invalid entry; options, addresses, paths and markers are not names."""
+    if len(packages) > _MAX_PACKAGES:
+        return {_MAX_PACKAGES: f"must be at most {_MAX_PACKAGES} packages"}
     return {
         index: _EXPECTED[runtime]
         for index, name in enumerate(packages)
-        if len(name) > _LONGEST_NAME or not _NAMES[runtime].fullmatch(name)
+        if len(name) > _MAX_NAME_LENGTH or not _NAMES[runtime].fullmatch(name)
     }
 
 
 async def install(target: Path, runtime: Runtime, packages: list[str], *, timeout_s: float) -> list[str]:
-    """Install into a folder that appears only when it is complete; the answer is what is in it, pinned."""
-    wrong = check_names(packages, runtime)
-    if wrong:
+    """Install into a folder that appears only when complete; return its pinned contents."""
+    problems = validate_names(packages, runtime)
+    if problems:
         raise PackagesUnavailable(
-            "A package has no acceptable name.", details={str(k): v for k, v in wrong.items()}
+            "A package name is invalid.", details={str(k): v for k, v in problems.items()}
         )
     folder = await asyncio.to_thread(_new_folder, target.parent)
     try:
         if packages:
             await _run(_command(runtime, folder, packages), folder, timeout_s)
         pinned = await asyncio.to_thread(_installed, runtime, folder)
-        await asyncio.to_thread(_put_in_place, folder, target)
+        await asyncio.to_thread(_publish, folder, target)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
@@ -91,11 +90,16 @@ async def install(target: Path, runtime: Runtime, packages: list[str], *, timeou
 
 
 def _new_folder(beside: Path) -> Path:
-    beside.mkdir(parents=True, exist_ok=True)
+    make_private_folder(beside)
     folder = Path(tempfile.mkdtemp(dir=beside, prefix=".installing-"))
-    # A sandbox of a server that is root reads it as another user.
-    folder.chmod(0o755)
+    _open_to_sandboxes(folder)
     return folder
+
+
+def _open_to_sandboxes(folder: Path) -> None:
+    """Let sandboxes read the folder: if the server is root, they read it as another user."""
+    if os.geteuid() == 0:
+        folder.chmod(0o755)
 
 
 def _command(runtime: Runtime, folder: Path, packages: list[str]) -> list[str]:
@@ -103,7 +107,7 @@ def _command(runtime: Runtime, folder: Path, packages: list[str]) -> list[str]:
         npm = shutil.which("npm")
         if not npm:
             raise PackagesUnavailable(
-                "npm is not installed on this server, so JavaScript packages cannot be used."
+                "npm is not installed on this server. Install it to use JavaScript packages."
             )
         options = [
             "--ignore-scripts",
@@ -115,28 +119,26 @@ def _command(runtime: Runtime, folder: Path, packages: list[str]) -> list[str]:
         ]
         return [npm, "install", *options, "--prefix", str(folder), "--", *packages]
     if importlib.util.find_spec("pip") is None:
-        raise PackagesUnavailable(
-            "pip is not installed beside this server, so Python packages cannot be used."
-        )
+        raise PackagesUnavailable("pip is not installed on this server. Install it to use Python packages.")
     options = ["--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--quiet"]
     return [sys.executable, "-I", "-m", "pip", "install", *options, "--target", str(folder), "--", *packages]
 
 
 async def _run(command: list[str], folder: Path, timeout_s: float) -> None:
-    limits = {"core": 0, "fsize": _LARGEST_FILE, "cpu": int(timeout_s) + 1, "nofile": 1024}
+    limits = {"core": 0, "fsize": _MAX_FILE_BYTES, "cpu": int(timeout_s) + 1, "nofile": 1024}
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-B", str(GUEST / "start.py"), "limited"),
+        *(sys.executable, "-I", "-B", str(GUEST / "start.py"), "run_limited"),
         *(msgspec.json.encode(limits).decode(), *command),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
-        env={name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)},
+        env={name: value for name, value in os.environ.items() if _PASSED_VARIABLES.fullmatch(name)},
         cwd=folder,
         start_new_session=True,
     )
     try:
         async with asyncio.timeout(timeout_s):
-            _, said = await child.communicate()
+            _, stderr_output = await child.communicate()
     except TimeoutError:
         raise PackagesUnavailable(f"Installing took longer than {timeout_s:g} seconds.") from None
     finally:
@@ -145,32 +147,37 @@ async def _run(command: list[str], folder: Path, timeout_s: float) -> None:
                 os.killpg(child.pid, signal.SIGKILL)
             await child.wait()
     if child.returncode:
-        raise PackagesUnavailable(f"The packages could not be installed: {_reason(said, folder)}")
+        raise PackagesUnavailable(f"The packages could not be installed: {_reason(stderr_output, folder)}")
 
 
-def _reason(said: bytes, folder: Path) -> str:
-    """The last error line, without where on this server it happened."""
-    lines = said.decode(errors="replace").replace(str(folder), "").strip().splitlines()
+def _reason(stderr_output: bytes, folder: Path) -> str:
+    """Return the last error line without paths of this server."""
+    lines = stderr_output.decode(errors="replace").replace(str(folder), "").strip().splitlines()
     errors = [line for line in lines if line.startswith(("ERROR:", "npm error", "npm ERR!"))] or lines
-    return (errors[-1] if errors else "no reason was given")[:_LONGEST_REASON]
+    return (errors[-1] if errors else "the installer gave no reason")[:_MAX_REASON_LENGTH]
 
 
 def _installed(runtime: Runtime, folder: Path) -> list[str]:
     size = sum(file.lstat().st_size for file in folder.rglob("*"))
-    if size > _LARGEST_FOLDER:
-        raise PackagesUnavailable("The packages are larger than 1 GiB together.")
+    if size > _MAX_FOLDER_BYTES:
+        raise PackagesUnavailable("The packages are larger than 1 GiB in total.")
     if runtime == "python":
-        found = importlib.metadata.distributions(path=[str(folder)])
-        return sorted(f"{each.metadata['Name']}=={each.version}" for each in found)
+        distributions = importlib.metadata.distributions(path=[str(folder)])
+        return sorted(
+            f"{distribution.metadata['Name']}=={distribution.version}" for distribution in distributions
+        )
     lock = folder / "node_modules" / ".package-lock.json"
     lock.parent.mkdir(exist_ok=True)
+    _open_to_sandboxes(lock.parent)
     if not lock.exists():
         return []
-    held = msgspec.json.decode(lock.read_bytes(), type=_NpmLock).packages
-    return sorted({f"{path.rpartition('node_modules/')[2]}@{entry.version}" for path, entry in held.items()})
+    entries = msgspec.json.decode(lock.read_bytes(), type=_NpmLock).packages
+    return sorted(
+        {f"{path.rpartition('node_modules/')[2]}@{entry.version}" for path, entry in entries.items()}
+    )
 
 
-def _put_in_place(folder: Path, target: Path) -> None:
+def _publish(folder: Path, target: Path) -> None:
     if target.exists():
         shutil.rmtree(target)
     folder.rename(target)

@@ -1,22 +1,22 @@
-"""Search engines behind one protocol: what is asked of them, and what may be passed on of their answers."""
+"""Search engines behind one protocol, and the filtering of their results."""
 
-from retinue.adapters.search.access import EngineAccess
-from retinue.adapters.search.domains import read_domain
-from retinue.adapters.search.engines import ADDRESSES, ENGINES, Engine, find_engine, searcher_for
-from retinue.adapters.search.errors import Code, SearchError
-from retinue.adapters.search.results import Found
+from retinue.adapters.search.domains import parse_domain
+from retinue.adapters.search.engine_access import EngineAccess
+from retinue.adapters.search.engines import ADDRESSES, ENGINES, SearchEngine, find_engine, searcher_for
+from retinue.adapters.search.errors import SearchError, SearchErrorCode
+from retinue.adapters.search.results import SearchResult
 from retinue.adapters.search.searcher import Searcher
 
 __all__ = [
     "ADDRESSES",
     "ENGINES",
-    "Code",
-    "Engine",
     "EngineAccess",
-    "Found",
+    "SearchEngine",
     "SearchError",
+    "SearchErrorCode",
+    "SearchResult",
     "Searcher",
     "find_engine",
-    "read_domain",
+    "parse_domain",
     "searcher_for",
 ]

@@ -1,37 +1,38 @@
-"""Brave Search: its web search API."""
-
-from typing import Any
+"""Brave Search's web search API."""
 
 from msgspec import Struct
 
-from retinue.adapters.search.access import EngineAccess
-from retinue.adapters.search.results import Row
-from retinue.adapters.search.searcher import Asked
-from retinue.adapters.search.wire import Wire
+from retinue.adapters.search.client import SearchClient
+from retinue.adapters.search.engine_access import EngineAccess
+from retinue.adapters.search.results import EngineResult
+from retinue.adapters.search.searcher import SearchRequest
+from retinue.kit.json_types import JsonObject
 
 
 class _Web(Struct):
-    results: list[dict[str, Any]] = []
+    results: list[JsonObject] = []
 
 
 class _Answer(Struct):
-    """`web` is missing where no page was found."""
+    """`web` is missing if no page was found."""
 
     web: _Web | None = None
 
 
-async def ask(wire: Wire, access: EngineAccess, asked: Asked) -> list[Row]:
+async def ask(client: SearchClient, access: EngineAccess, request: SearchRequest) -> list[EngineResult]:
     query = {
-        "q": asked.terms,
-        "count": asked.count,
-        "safesearch": "strict" if asked.safe_search else "off",
+        "q": request.terms,
+        "count": request.count,
+        "safesearch": "strict" if request.safe_search else "off",
         "result_filter": "web",
         "text_decorations": "false",
     }
     headers = {"X-Subscription-Token": access.key.reveal()}
-    answer = await wire.get("/res/v1/web/search", query, _Answer, headers)
-    results = answer.web.results if answer.web else []
+    response = await client.get("/res/v1/web/search", query, _Answer, headers)
+    results = response.web.results if response.web else []
     return [
-        Row(found.get("title"), found.get("url"), found.get("description"), found.get("page_age"))
-        for found in results
+        EngineResult(
+            result.get("title"), result.get("url"), result.get("description"), result.get("page_age")
+        )
+        for result in results
     ]

@@ -1,24 +1,24 @@
-"""Sites a search is limited to or keeps out: a domain is itself and all below it, never a part of a name."""
+"""Domain filters of a search; a domain includes its subdomains, but never matches part of a name."""
 
 from collections.abc import Iterable, Sequence
 
 from retinue.kit.egress.hosts import parse_host
 
 # More would not fit beside the words of a query.
-_MOST_IN_QUERY = 5
+_MAX_DOMAINS_IN_QUERY = 5
 
 
-def read_domain(written: str) -> str:
-    """A domain in its one spelling; `EgressRefused` says what is wrong with what is none."""
-    return parse_host(written.strip()).text
+def parse_domain(text: str) -> str:
+    """Return a domain in canonical form; `EgressRefused` explains what is wrong."""
+    return parse_host(text.strip()).text
 
 
 def is_within(host: str, domain: str) -> bool:
     return host == domain or host.endswith(f".{domain}")
 
 
-def admits(host: str, *, allowed: Iterable[str], blocked: Iterable[str]) -> bool:
-    """Whether results of a host may be passed on; what is blocked is so even where it is allowed."""
+def is_domain_allowed(host: str, *, allowed: Iterable[str], blocked: Iterable[str]) -> bool:
+    """Return whether results of a host may be passed on; `blocked` takes precedence over `allowed`."""
     if any(is_within(host, domain) for domain in blocked):
         return False
     limits = tuple(allowed)
@@ -26,8 +26,8 @@ def admits(host: str, *, allowed: Iterable[str], blocked: Iterable[str]) -> bool
 
 
 def site_terms(allowed: Sequence[str]) -> str:
-    """What limits a query to these domains where an engine has no other way; nothing if they are many."""
-    if not 0 < len(allowed) <= _MOST_IN_QUERY:
+    """Return query terms that limit a search to these domains; empty if there are too many."""
+    if not 0 < len(allowed) <= _MAX_DOMAINS_IN_QUERY:
         return ""
     sites = " OR ".join(f"site:{domain}" for domain in allowed)
     return sites if len(allowed) == 1 else f"({sites})"

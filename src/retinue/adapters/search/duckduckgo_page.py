@@ -1,29 +1,31 @@
-"""The result page of DuckDuckGo, as far as it is known: results, the lack of them, or a challenge."""
+"""Parsing of DuckDuckGo's result page: results, no results, or a challenge."""
 
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from msgspec import Struct
 
-from retinue.adapters.search.results import Row
+from retinue.adapters.search.results import EngineResult
 
 _HOME = "https://duckduckgo.com/"
 
 
-class Page(Struct, frozen=True):
-    rows: list[Row]
+class DuckDuckGoPage(Struct, frozen=True):
+    rows: list[EngineResult]
     is_challenge: bool
     says_nothing_found: bool
 
 
-def read_page(html: str) -> Page:
+def parse_page(html: str) -> DuckDuckGoPage:
     reader = _Reader()
     reader.feed(html)
     reader.close()
     rows = [
-        Row("".join(found.title), found.url, "".join(found.snippet)) for found in reader.results if found.url
+        EngineResult("".join(result.title), result.url, "".join(result.snippet))
+        for result in reader.results
+        if result.url
     ]
-    return Page(rows, reader.is_challenge, reader.says_nothing_found)
+    return DuckDuckGoPage(rows, reader.is_challenge, reader.says_nothing_found)
 
 
 class _Result(Struct):
@@ -33,7 +35,7 @@ class _Result(Struct):
 
 
 class _Reader(HTMLParser):
-    """Collects the text of titles and snippets; an advertisement is a result of its own kind."""
+    """Collects the text of titles and snippets and skips advertisements."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,9 +47,11 @@ class _Reader(HTMLParser):
         self._reading_in = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        classes = set(given.get("class", "").split())
-        if given.get("id") == "challenge-form" or any(name.startswith("anomaly-modal") for name in classes):
+        attributes = {name: value or "" for name, value in attrs}
+        classes = set(attributes.get("class", "").split())
+        if attributes.get("id") == "challenge-form" or any(
+            name.startswith("anomaly-modal") for name in classes
+        ):
             self.is_challenge = True
         if classes & {"no-results", "result--no-result"}:
             self.says_nothing_found = True
@@ -56,7 +60,7 @@ class _Reader(HTMLParser):
         if self._is_advertisement:
             return
         if "result__a" in classes:
-            self.results.append(_Result(_target(given.get("href", "")), [], []))
+            self.results.append(_Result(_target(attributes.get("href", "")), [], []))
             self._reading, self._reading_in = self.results[-1].title, tag
         elif "result__snippet" in classes and self.results:
             self._reading, self._reading_in = self.results[-1].snippet, tag
@@ -71,7 +75,7 @@ class _Reader(HTMLParser):
 
 
 def _target(href: str) -> str:
-    """Where a link leads; those of results go by way of a page that counts clicks, and ads stay with it."""
+    """Return a link's target; results are wrapped in a click counter, advertisements yield ""."""
     try:
         parts = urlsplit(urljoin(_HOME, href))
         if parts.hostname != "duckduckgo.com":

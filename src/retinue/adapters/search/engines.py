@@ -1,4 +1,4 @@
-"""The engines there are: where each is reached, what it needs, and which of our wishes it can follow."""
+"""The search engines: their addresses, requirements and capabilities."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -6,14 +6,15 @@ from functools import partial
 from msgspec import Struct
 
 from retinue.adapters.search import brave, duckduckgo, google_pse, searxng, serper, tavily
-from retinue.adapters.search.access import EngineAccess
+from retinue.adapters.search.client import SEARCH_TIMEOUT_SECONDS, SearchClient
+from retinue.adapters.search.engine_access import EngineAccess
 from retinue.adapters.search.errors import SearchError
-from retinue.adapters.search.results import Row
-from retinue.adapters.search.searcher import Asked, EngineSearcher, Searcher
-from retinue.adapters.search.wire import TIMEOUT_S, Wire
+from retinue.adapters.search.results import EngineResult
+from retinue.adapters.search.searcher import EngineSearcher, Searcher, SearchRequest
 from retinue.kit.egress import Egress
+from retinue.kit.secrets import Secret
 
-# Where the key of an engine goes, and nowhere else; only tests put other addresses here.
+# The only address that an engine's key is sent to; only tests replace it.
 ADDRESSES = {
     "brave": "https://api.search.brave.com",
     "duckduckgo": "https://html.duckduckgo.com",
@@ -23,73 +24,73 @@ ADDRESSES = {
 }
 
 
-class Engine(Struct, frozen=True, kw_only=True):
-    """`needs` are the fields of `EngineAccess` without which it cannot be asked.
+class SearchEngine(Struct, frozen=True, kw_only=True):
+    """A search engine; `needs` are the fields of `EngineAccess` that it requires.
 
-    One that does not filter has no safe search that we could ask for.
+    Engines without `filters` have no safe search that we can request.
     """
 
     name: str
     title: str
-    ask: Callable[[Wire, EngineAccess, Asked], Awaitable[list[Row]]]
+    ask: Callable[[SearchClient, EngineAccess, SearchRequest], Awaitable[list[EngineResult]]]
     needs: tuple[str, ...] = ("key",)
     takes_key: bool = True
     filters: bool = True
-    when_denied: str = "Check its key."
+    access_denied_hint: str = "Check its key."
 
     def address(self, base_url: str | None) -> str:
-        """Where it is reached: an instance of one's own, or the one address of the company that runs it."""
+        """Return the engine's address: that of a self-hosted instance, or the provider's only one."""
         return (base_url or "") if "base_url" in self.needs else ADDRESSES[self.name]
 
 
-ENGINES: dict[str, Engine] = {
+ENGINES: dict[str, SearchEngine] = {
     engine.name: engine
     for engine in (
-        Engine(name="brave", title="Brave Search", ask=brave.ask),
-        Engine(
+        SearchEngine(name="brave", title="Brave Search", ask=brave.ask),
+        SearchEngine(
             name="duckduckgo",
             title="DuckDuckGo",
             ask=duckduckgo.ask,
             needs=(),
             takes_key=False,
-            when_denied=duckduckgo.WHEN_DENIED,
+            access_denied_hint=duckduckgo.ACCESS_DENIED_HINT,
         ),
-        Engine(
+        SearchEngine(
             name="google_pse",
             title="Google Programmable Search",
             ask=google_pse.ask,
             needs=("key", "engine_id"),
         ),
-        Engine(
+        SearchEngine(
             name="searxng",
             title="SearXNG",
             ask=searxng.ask,
             needs=("base_url",),
-            when_denied=searxng.WHEN_DENIED,
+            access_denied_hint=searxng.ACCESS_DENIED_HINT,
         ),
-        Engine(name="serper", title="Serper", ask=serper.ask, filters=False),
-        Engine(name="tavily", title="Tavily", ask=tavily.ask, filters=False),
+        SearchEngine(name="serper", title="Serper", ask=serper.ask, filters=False),
+        SearchEngine(name="tavily", title="Tavily", ask=tavily.ask, filters=False),
     )
 }
 _ALIASES = {"google": "google_pse"}
 
 
-def find_engine(name: str) -> Engine | None:
+def find_engine(name: str) -> SearchEngine | None:
     return ENGINES.get(_ALIASES.get(name, name))
 
 
 def searcher_for(
-    egress: Egress, engine: Engine, access: EngineAccess, *, timeout_s: float = TIMEOUT_S
+    egress: Egress, engine: SearchEngine, access: EngineAccess, *, timeout_s: float = SEARCH_TIMEOUT_SECONDS
 ) -> Searcher:
     missing = [field for field in engine.needs if not getattr(access, field)]
     if missing:
-        raise SearchError("not_configured", f"{engine.title} has no {' and no '.join(missing)}.")
-    wire = Wire(
+        raise SearchError("not_configured", f"{engine.title} needs {' and '.join(missing)}.")
+    client = SearchClient(
         egress,
         engine.title,
         engine.address(access.base_url),
-        hidden=access.hidden(),
-        when_denied=engine.when_denied,
+        secrets=map(Secret, access.hidden()),
+        access_denied_hint=engine.access_denied_hint,
         timeout_s=timeout_s,
     )
-    return EngineSearcher(partial(engine.ask, wire, access))
+    return EngineSearcher(partial(engine.ask, client, access))

@@ -1,18 +1,18 @@
-"""How a search can fail; no message holds the key it was made with."""
+"""Failures of a search; no message contains the key."""
 
 from typing import Literal
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
-Code = Literal["not_configured", "rate_limited", "provider_error", "timeout"]
+SearchErrorCode = Literal["not_configured", "rate_limited", "provider_error", "timeout"]
 
 
-class SearchError(RetinueError):
-    """The web could not be searched."""
+class SearchError(InternalError):
+    """The web could not be searched. Check the search engine's configuration, or try again later."""
 
-    status, code = 502, "provider_error"
+    code = "provider_error"
 
-    def __init__(self, code: Code, message: str) -> None:
-        """`message` is shown to the model and in logs: what comes from an engine must be redacted before."""
+    def __init__(self, code: SearchErrorCode, message: str) -> None:
+        """The model and logs see `message`: redact anything that an engine wrote before passing it."""
         super().__init__(message)
-        self.code = code  # type: ignore[misc]  # one class, four codes: it is the answer of a tool call
+        self.code = code  # type: ignore[misc]  # one class with four codes, as a tool result

@@ -1,4 +1,4 @@
-"""What an engine found, and what of it is passed on."""
+"""Search results from engines, and those that are passed on."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -7,19 +7,19 @@ from typing import Any
 
 from msgspec import Struct
 
-from retinue.adapters.search.domains import admits
-from retinue.adapters.search.text import plain
-from retinue.kit.clock import Instant, instant
+from retinue.adapters.search.domains import is_domain_allowed
+from retinue.adapters.search.plain_text import to_plain_text
+from retinue.kit.clock import Instant, to_instant
 from retinue.kit.egress import EgressRefused, read_destination
 
-_LONGEST_TITLE = 300
-_LONGEST_SNIPPET = 1000
-_LONGEST_URL = 2048
+_MAX_TITLE_LENGTH = 300
+_MAX_SNIPPET_LENGTH = 1000
+_MAX_URL_LENGTH = 2048
 _DAYS = ("%b %d, %Y", "%d %b %Y", "%Y/%m/%d")
 
 
-class Found(Struct, frozen=True):
-    """One page; `published_at` is what the engine says of it, where it does."""
+class SearchResult(Struct, frozen=True):
+    """One page; `published_at` is None if the engine does not report it."""
 
     title: str
     url: str
@@ -27,8 +27,8 @@ class Found(Struct, frozen=True):
     published_at: Instant | None = None
 
 
-class Row(Struct, frozen=True):
-    """A result as an engine gives it: anything may be missing, or not be text."""
+class EngineResult(Struct, frozen=True):
+    """A result as received from an engine: any value may be missing or of another type."""
 
     title: Any
     url: Any
@@ -36,42 +36,42 @@ class Row(Struct, frozen=True):
     published: Any = None
 
 
-def chosen(
-    rows: Iterable[Row], *, most: int, allowed: Sequence[str] = (), blocked: Sequence[str] = ()
-) -> list[Found]:
-    """The first of the results that are pages of the web on sites that may be shown, each page once."""
-    kept: dict[str, Found] = {}
+def select_results(
+    rows: Iterable[EngineResult], *, limit: int, allowed: Sequence[str] = (), blocked: Sequence[str] = ()
+) -> list[SearchResult]:
+    """Return the first results that are web pages on permitted sites, without duplicates."""
+    kept: dict[str, SearchResult] = {}
     for row in rows:
         host = _host(row.url)
-        if not host or row.url in kept or not admits(host, allowed=allowed, blocked=blocked):
+        if not host or row.url in kept or not is_domain_allowed(host, allowed=allowed, blocked=blocked):
             continue
-        title = plain(_text(row.title), _LONGEST_TITLE) or host
-        snippet = plain(_text(row.snippet), _LONGEST_SNIPPET)
-        kept[row.url] = Found(title, row.url, snippet, read_instant(row.published))
-        if len(kept) == most:
+        title = to_plain_text(_text(row.title), _MAX_TITLE_LENGTH) or host
+        snippet = to_plain_text(_text(row.snippet), _MAX_SNIPPET_LENGTH)
+        kept[row.url] = SearchResult(title, row.url, snippet, parse_published_at(row.published))
+        if len(kept) == limit:
             break
     return list(kept.values())
 
 
-def read_instant(written: Any) -> Instant | None:
-    """A date in any of the forms engines use; nothing for "3 days ago" and what else is no date."""
-    text = _text(written).strip()
-    for read in (datetime.fromisoformat, parsedate_to_datetime, *map(_reader, _DAYS)):
+def parse_published_at(value: object) -> Instant | None:
+    """Parse a date in any format that engines use; return None for others, such as "3 days ago"."""
+    text = _text(value).strip()
+    for parse in (datetime.fromisoformat, parsedate_to_datetime, *map(_reader, _DAYS)):
         try:
-            return instant(read(text))
+            return to_instant(parse(text))
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
     return None
 
 
 def _reader(form: str) -> Any:
-    # Only the day is known; it is taken as UTC like every moment without a zone.
+    # Only the day is known; it is treated as UTC.
     return lambda text: datetime.strptime(text, form)  # noqa: DTZ007
 
 
-def _host(url: Any) -> str:
-    """The host of a page that a browser could open; nothing for another scheme or an address with a trick."""
-    if not isinstance(url, str) or len(url) > _LONGEST_URL:
+def _host(url: object) -> str:
+    """Return the host of a URL that a browser could open, else ""."""
+    if not isinstance(url, str) or len(url) > _MAX_URL_LENGTH:
         return ""
     try:
         return read_destination(url).host
@@ -79,5 +79,5 @@ def _host(url: Any) -> str:
         return ""
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""A search from the words of a model to results that may be shown to it, whichever engine is asked."""
+"""Searching with any engine: cleans the query, asks the engine and filters its results."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -6,17 +6,17 @@ from typing import Protocol
 from msgspec import Struct
 
 from retinue.adapters.search.domains import site_terms
-from retinue.adapters.search.results import Found, Row, chosen
-from retinue.adapters.search.text import plain
+from retinue.adapters.search.plain_text import to_plain_text
+from retinue.adapters.search.results import EngineResult, SearchResult, select_results
 
-# What the strictest engine takes in one query.
-_LONGEST_QUERY = 400
-# What each engine can give in one answer; results that are filtered out are asked for beforehand.
-MOST_RESULTS = 20
+# The limit of the strictest engine.
+_MAX_QUERY_LENGTH = 400
+# The most that every engine returns at once; more are requested if some may be filtered out.
+MAX_RESULTS = 20
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """What an engine is asked; `sites` limits the query where the engine has no list of domains."""
+class SearchRequest(Struct, frozen=True, kw_only=True):
+    """A request to an engine; `sites` limits the query for engines without domain lists."""
 
     query: str
     count: int
@@ -27,7 +27,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> str:
-        """The query with its limits, for engines that only take words."""
+        """Return the query with its limits, for engines that accept only words."""
         return f"{self.query} {self.sites}".strip()
 
 
@@ -40,13 +40,13 @@ class Searcher(Protocol):
         safe_search: bool,
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
-    ) -> list[Found]:
-        """The best results first; raises `SearchError`."""
+    ) -> list[SearchResult]:
+        """Return the results, best first; raises `SearchError`."""
         ...
 
 
 class EngineSearcher:
-    def __init__(self, ask: Callable[[Asked], Awaitable[list[Row]]]) -> None:
+    def __init__(self, ask: Callable[[SearchRequest], Awaitable[list[EngineResult]]]) -> None:
         self._ask = ask
 
     async def search(
@@ -57,24 +57,24 @@ class EngineSearcher:
         safe_search: bool,
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
-    ) -> list[Found]:
+    ) -> list[SearchResult]:
         sites = site_terms(allowed_domains)
-        words = _words(query, _LONGEST_QUERY - len(sites) - 1)
+        words = _clean_query(query, _MAX_QUERY_LENGTH - len(sites) - 1)
         if not words:
             return []
-        asked = Asked(
+        request = SearchRequest(
             query=words,
-            count=MOST_RESULTS if allowed_domains or blocked_domains else max_results,
+            count=MAX_RESULTS if allowed_domains or blocked_domains else max_results,
             safe_search=safe_search,
             sites=sites,
             allowed_domains=tuple(allowed_domains),
             blocked_domains=tuple(blocked_domains),
         )
-        rows = await self._ask(asked)
-        return chosen(rows, most=max_results, allowed=allowed_domains, blocked=blocked_domains)
+        rows = await self._ask(request)
+        return select_results(rows, limit=max_results, allowed=allowed_domains, blocked=blocked_domains)
 
 
-def _words(query: str, most: int) -> str:
-    """The query on one line, without the marks by which an engine would hand it on to another site."""
-    words = (word.lstrip("!\\") for word in plain(query, _LONGEST_QUERY).split())
-    return " ".join(filter(None, words))[:most].rstrip()
+def _clean_query(query: str, limit: int) -> str:
+    """Return the query on one line without the prefixes that redirect it to another site."""
+    words = (word.lstrip("!\\") for word in to_plain_text(query, _MAX_QUERY_LENGTH).split())
+    return " ".join(filter(None, words))[:limit].rstrip()

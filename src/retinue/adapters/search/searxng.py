@@ -1,46 +1,52 @@
-"""SearXNG: the JSON form of an instance that someone runs."""
+"""SearXNG: the JSON API of a self-hosted instance."""
 
 from typing import Any
 
 from msgspec import Struct
 
-from retinue.adapters.search.access import EngineAccess
+from retinue.adapters.search.client import SearchClient
+from retinue.adapters.search.engine_access import EngineAccess
 from retinue.adapters.search.errors import SearchError
-from retinue.adapters.search.results import Row
-from retinue.adapters.search.searcher import Asked
-from retinue.adapters.search.text import plain
-from retinue.adapters.search.wire import Wire
+from retinue.adapters.search.plain_text import to_plain_text
+from retinue.adapters.search.results import EngineResult
+from retinue.adapters.search.searcher import SearchRequest
+from retinue.kit.json_types import JsonObject
 
-WHEN_DENIED = "Its settings.yml must list json under search.formats."
+ACCESS_DENIED_HINT = "Its settings.yml must list json under search.formats."
 
 _STRICT, _OFF = 2, 0
 
 
 class _Answer(Struct):
-    results: list[dict[str, Any]]
+    results: list[JsonObject]
     unresponsive_engines: list[Any] = []
 
 
-async def ask(wire: Wire, access: EngineAccess, asked: Asked) -> list[Row]:
+async def ask(client: SearchClient, access: EngineAccess, request: SearchRequest) -> list[EngineResult]:
     query = {
-        "q": asked.terms,
+        "q": request.terms,
         "format": "json",
-        "safesearch": _STRICT if asked.safe_search else _OFF,
+        "safesearch": _STRICT if request.safe_search else _OFF,
     }
-    answer = await wire.get("/search", query, _Answer, access.authorization())
-    if not answer.results and answer.unresponsive_engines:
-        # Nothing was found because nobody was asked: an empty answer would hide that.
-        raise SearchError("provider_error", f"{wire.name} got no answer from its engines: {_named(answer)}.")
+    response = await client.get("/search", query, _Answer, access.authorization())
+    if not response.results and response.unresponsive_engines:
+        # An empty result would hide that no engine responded.
+        raise SearchError(
+            "provider_error",
+            f"{client.name} got no response from its engines: {_describe_engines(response)}.",
+        )
     return [
-        Row(found.get("title"), found.get("url"), found.get("content"), found.get("publishedDate"))
-        for found in answer.results
+        EngineResult(
+            result.get("title"), result.get("url"), result.get("content"), result.get("publishedDate")
+        )
+        for result in response.results
     ]
 
 
-def _named(answer: _Answer) -> str:
-    """Each engine and its trouble, as the instance tells them: a pair, or in older versions a name."""
-    told = (
+def _describe_engines(response: _Answer) -> str:
+    """Return each engine and its problem; the instance sends pairs, older versions only names."""
+    descriptions = (
         " ".join(map(str, engine)) if isinstance(engine, list) else str(engine)
-        for engine in answer.unresponsive_engines
+        for engine in response.unresponsive_engines
     )
-    return plain(", ".join(told), 200)
+    return to_plain_text(", ".join(descriptions), 200)

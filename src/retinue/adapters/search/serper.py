@@ -1,23 +1,22 @@
-"""Serper: the results of Google as JSON."""
-
-from typing import Any
+"""Serper: Google's results as JSON."""
 
 from msgspec import Struct
 
-from retinue.adapters.search.access import EngineAccess
-from retinue.adapters.search.results import Row
-from retinue.adapters.search.searcher import Asked
-from retinue.adapters.search.wire import Wire
+from retinue.adapters.search.client import SearchClient
+from retinue.adapters.search.engine_access import EngineAccess
+from retinue.adapters.search.results import EngineResult
+from retinue.adapters.search.searcher import SearchRequest
+from retinue.kit.json_types import JsonObject
 
 
 class _Answer(Struct):
-    organic: list[dict[str, Any]] = []
+    organic: list[JsonObject] = []
 
 
-async def ask(wire: Wire, access: EngineAccess, asked: Asked) -> list[Row]:
+async def ask(client: SearchClient, access: EngineAccess, request: SearchRequest) -> list[EngineResult]:
     headers = {"X-API-KEY": access.key.reveal()}
-    answer = await wire.post("/search", {"q": asked.terms, "num": asked.count}, _Answer, headers)
+    response = await client.post("/search", {"q": request.terms, "num": request.count}, _Answer, headers)
     return [
-        Row(found.get("title"), found.get("link"), found.get("snippet"), found.get("date"))
-        for found in answer.organic
+        EngineResult(result.get("title"), result.get("link"), result.get("snippet"), result.get("date"))
+        for result in response.organic
     ]

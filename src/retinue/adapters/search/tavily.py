@@ -1,29 +1,30 @@
-"""Tavily: its search endpoint, which has lists of domains of its own."""
-
-from typing import Any
+"""Tavily's search API, which supports domain lists."""
 
 from msgspec import Struct
 
-from retinue.adapters.search.access import EngineAccess
-from retinue.adapters.search.results import Row
-from retinue.adapters.search.searcher import Asked
-from retinue.adapters.search.wire import Wire
+from retinue.adapters.search.client import SearchClient
+from retinue.adapters.search.engine_access import EngineAccess
+from retinue.adapters.search.results import EngineResult
+from retinue.adapters.search.searcher import SearchRequest
+from retinue.kit.json_types import JsonObject
 
 
 class _Answer(Struct):
-    results: list[dict[str, Any]]
+    results: list[JsonObject]
 
 
-async def ask(wire: Wire, access: EngineAccess, asked: Asked) -> list[Row]:
-    # Without `safe_search`: it belongs to the enterprise plan, and other keys would be refused for it.
-    body: dict[str, Any] = {"query": asked.query, "max_results": asked.count, "search_depth": "basic"}
-    if asked.allowed_domains:
-        body["include_domains"] = asked.allowed_domains
-    if asked.blocked_domains:
-        body["exclude_domains"] = asked.blocked_domains
+async def ask(client: SearchClient, access: EngineAccess, request: SearchRequest) -> list[EngineResult]:
+    # `safe_search` is left out: it requires the enterprise plan, and other keys would be rejected.
+    body: JsonObject = {"query": request.query, "max_results": request.count, "search_depth": "basic"}
+    if request.allowed_domains:
+        body["include_domains"] = request.allowed_domains
+    if request.blocked_domains:
+        body["exclude_domains"] = request.blocked_domains
     headers = {"Authorization": f"Bearer {access.key.reveal()}"}
-    answer = await wire.post("/search", body, _Answer, headers)
+    response = await client.post("/search", body, _Answer, headers)
     return [
-        Row(found.get("title"), found.get("url"), found.get("content"), found.get("published_date"))
-        for found in answer.results
+        EngineResult(
+            result.get("title"), result.get("url"), result.get("content"), result.get("published_date")
+        )
+        for result in response.results
     ]

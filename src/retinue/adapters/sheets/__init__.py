@@ -1,7 +1,7 @@
-"""Tables in files of strangers (CSV, JSON, XLSX), read row by row in a process that has nothing to lose."""
+"""Tables in untrusted files (CSV, JSON, XLSX), read row by row in a locked-down process."""
 
 from retinue.adapters.sheets.errors import SheetError, SheetReaderUnavailable, SheetTooLarge, UnreadableSheet
-from retinue.adapters.sheets.reading import FORMATS, Cells, SheetRows, read
+from retinue.adapters.sheets.reader import FORMATS, Cells, SheetRows, read
 
 __all__ = [
     "FORMATS",

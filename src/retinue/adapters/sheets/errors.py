@@ -1,28 +1,29 @@
-"""Why a file with a table could not be read; `code` is for programs, `message` for the person who sent it."""
+"""Failures of reading a table file; `code` is for programs, `message` for the sender."""
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
 
-class SheetError(RetinueError):
-    """The file could not be read."""
+class SheetError(InternalError):
+    """The file could not be read. Check that it opens on your computer and upload it again."""
 
-    status, code = 422, "parse_error"
+    code = "parse_error"
+    shown_in = "table imports"
 
 
 class UnreadableSheet(SheetError):
-    """The file is damaged, protected, or not what its name says."""
+    """The file is damaged, protected, or not of the type its name suggests. Save it again and retry."""
 
 
 class SheetTooLarge(SheetError):
-    """The file has more in it, or takes more memory or time, than allowed."""
+    """The file has too much content, or takes too much memory or time. Split it."""
 
     code = "too_large"
 
 
 class SheetReaderUnavailable(SheetError):
-    """This machine cannot confine the process that reads files, so none is read."""
+    """Files cannot be read safely on this machine. Ask the operator to check the sandbox."""
 
-    status, code = 503, "sandbox_unavailable"
+    code = "sandbox_unavailable"
 
 
 _BY_CODE: dict[str, type[SheetError]] = {
@@ -30,5 +31,5 @@ _BY_CODE: dict[str, type[SheetError]] = {
 }
 
 
-def refusal(code: str, message: str) -> SheetError:
+def sheet_error(code: str, message: str) -> SheetError:
     return _BY_CODE.get(code, UnreadableSheet)(message or None)

@@ -1,7 +1,7 @@
 from retinue.agents import details, service
 from retinue.agents.errors import NotArchived
 from retinue.agents.loaders import AgentById
-from retinue.agents.models import AgentStatus
+from retinue.agents.models import Agent, AgentStatus
 from retinue.agents.queries import AGENTS
 from retinue.agents.schemas import (
     AgentCreate,
@@ -21,42 +21,53 @@ routes = Routes("/api/v1/agents", tag="agents")
 
 @routes.get("", requires="agents:read")
 async def list_agents(ctx: Context, query: AgentList) -> Page[AgentSummary]:
+    """List the agents of the tenant, newest first by default; direct sub-agents are left out."""
     return (await AGENTS.page(ctx.db, query)).shown(AgentSummary.of)
 
 
-@routes.post("", requires="agents:write", status=201)
+@routes.post("", requires="agents:write", status=201, versioned=Agent)
 async def create_agent(ctx: Context, body: AgentCreate) -> AgentOut:
-    """Any model identifier is taken; whether it can be used shows when the agent is asked."""
+    """Create an agent as version 1. With `status: published` it is in use at once."""
     return AgentOut.of(await service.create(ctx, body))
 
 
-@routes.get("/{agent_id}", requires="agents:read")
+@routes.get("/{agent_id}", requires="agents:read", versioned=Agent)
 async def get_agent(ctx: Context, agent: AgentById) -> AgentDetail:
+    """Return the agent with its tools, its sub-agents and the size of its knowledge base."""
     return await details.shown(ctx, agent, AgentDetail)
 
 
-@routes.put("/{agent_id}", requires="agents:write", errors=(InvalidTransition,))
+@routes.put("/{agent_id}", requires="agents:write", errors=(InvalidTransition,), versioned=Agent)
 async def update_agent(ctx: Context, agent: AgentById, body: AgentUpdate) -> AgentOut:
-    """Each change makes a version; null takes what is optional back to its default."""
+    """Change the given fields; omitted ones stay.
+
+    Each change creates a new version. Null resets an optional field to its default.
+    """
     return AgentOut.of(await service.update(ctx, agent, body))
 
 
-@routes.delete("/{agent_id}", requires="agents:delete", status=204)
+@routes.delete("/{agent_id}", requires="agents:delete", status=204, versioned=Agent)
 async def delete_agent(ctx: Context, agent: AgentById) -> None:
-    """Removes its documents, embed keys, attachments and direct sub-agents as well."""
+    """Delete the agent with its documents, conversations, embed keys, tool attachments and direct sub-agents.
+
+    Agents that delegate to it lose it as a sub-agent. This cannot be undone.
+    """
     await service.delete(ctx, agent)
 
 
-@routes.post("/{agent_id}/publish", requires="agents:write", errors=(InvalidTransition,))
+@routes.post("/{agent_id}/publish", requires="agents:write", errors=(InvalidTransition,), versioned=Agent)
 async def publish_agent(ctx: Context, agent: AgentById) -> AgentOut:
+    """Publish a draft. Archived agents are refused with 409 `invalid_transition`: restore them first."""
     return AgentOut.of(await service.change(ctx, agent, status=AgentStatus.published))
 
 
-@routes.post("/{agent_id}/archive", requires="agents:write")
+@routes.post("/{agent_id}/archive", requires="agents:write", versioned=Agent)
 async def archive_agent(ctx: Context, agent: AgentById) -> AgentOut:
+    """Take the agent out of use: every chat is refused with 409 `agent_archived` until it is restored."""
     return AgentOut.of(await service.change(ctx, agent, status=AgentStatus.archived))
 
 
-@routes.post("/{agent_id}/restore", requires="agents:write", errors=(NotArchived,))
+@routes.post("/{agent_id}/restore", requires="agents:write", errors=(NotArchived,), versioned=Agent)
 async def restore_agent(ctx: Context, agent: AgentById) -> AgentOut:
+    """Return an archived agent to `draft`. A published agent is refused with 409 `agent_not_archived`."""
     return AgentOut.of(await service.restore(ctx, agent))

@@ -1,7 +1,7 @@
 from retinue.agents import attachments
 from retinue.agents.errors import AlreadyAttached, TooManyAttached
 from retinue.agents.loaders import AgentById
-from retinue.agents.queries import tools_of
+from retinue.agents.queries import load_tools
 from retinue.agents.schemas import Attach, Attached, AttachmentOut, AttachmentUpdate
 from retinue.kit.context import Context
 from retinue.kit.http.routing import Routes
@@ -13,12 +13,17 @@ routes = Routes("/v1/agents/{agent_id}/tools", tag="agents", wrap=True)
 
 @routes.get("", requires="tools:read")
 async def list_agent_tools(ctx: Context, agent: AgentById) -> list[AttachmentOut]:
-    return [attachments.shown(one) for one in await tools_of(ctx, agent)]
+    """List the tools attached to the agent, ordered by `display_order`, including disabled ones."""
+    return [attachments.shown(ctx, one) for one in await load_tools(ctx, agent)]
 
 
 @routes.post("", requires="tools:write", status=201, errors=(ToolNotFound, AlreadyAttached, TooManyAttached))
 async def attach_tool(ctx: Context, agent: AgentById, body: Attach) -> Attached:
-    """`config_override` goes over the tool's configuration in depth, and its values win."""
+    """Attach a tool and save the agent as a new version; at most 128 tools per agent.
+
+    If `config_override` sends the tool's secrets to another address, calls fail with `destination_changed`
+    until a user who may read these secrets saves the override.
+    """
     attachment = await attachments.attach(ctx, agent, body)
     return Attached.of(attachment, attached_at=attachment.created_at)
 
@@ -27,9 +32,11 @@ async def attach_tool(ctx: Context, agent: AgentById, body: Attach) -> Attached:
 async def update_agent_tool(
     ctx: Context, agent: AgentById, tool: ToolById, body: AttachmentUpdate
 ) -> AttachmentOut:
-    return attachments.shown(await attachments.update(ctx, agent, tool, body))
+    """Change how the agent uses an attached tool; a change is saved as a new version of the agent."""
+    return attachments.shown(ctx, await attachments.update(ctx, agent, tool, body))
 
 
 @routes.delete("/{tool_id}", requires="tools:write", status=204)
 async def detach_tool(ctx: Context, agent: AgentById, tool: ToolById) -> None:
+    """Detach the tool from the agent and save the agent as a new version. The tool itself stays."""
     await attachments.detach(ctx, agent, tool)

@@ -28,17 +28,22 @@ routes = Routes("/api/v1/agents/{agent_id}", tag="agents")
     errors=(FileTooLarge, UnsupportedFileType),
 )
 async def train_agent(ctx: Context, agent: AgentById, form: FormData) -> TrainingStarted:
-    """PDF, TXT, DOCX, MD and CSV; indexing goes on after the answer, and the agent's status tells how."""
+    """Upload documents (PDF, TXT, DOCX, MD, CSV) for the agent to answer from.
+
+    Indexing continues in the background; follow it with the status of the agent or of each document.
+    """
     return await knowledge.train(ctx, agent, form)
 
 
 @routes.get("/documents", requires="agents:read")
 async def list_agent_documents(ctx: Context, agent: AgentById, query: DocumentList) -> Page[DocumentOut]:
+    """List the documents of the agent, newest first unless `sort` says otherwise."""
     return await knowledge.list_documents(ctx, agent, query)
 
 
 @routes.get("/documents/{document_id}", requires="agents:read", errors=(DocumentNotFound,))
 async def get_agent_document(ctx: Context, agent: AgentById, document_id: str) -> DocumentOut:
+    """Return a document with its indexing status, progress and error."""
     return knowledge.shown(await knowledge.fetch_document(ctx, agent, document_id))
 
 
@@ -46,12 +51,13 @@ async def get_agent_document(ctx: Context, agent: AgentById, document_id: str) -
 async def update_agent_document(
     ctx: Context, agent: AgentById, document_id: str, body: DocumentUpdate
 ) -> DocumentOut:
+    """Change the metadata of a document, or exclude it from searches without deleting it."""
     return await knowledge.update_document(ctx, agent, document_id, body)
 
 
 @routes.delete("/documents/{document_id}", requires="agents:write", status=204, errors=(DocumentNotFound,))
 async def delete_agent_document(ctx: Context, agent: AgentById, document_id: str) -> None:
-    """With this answer it is not found any more; no turn that begins from here on quotes it."""
+    """Delete the document and its file. Searches and chats that start after the response no longer use it."""
     await knowledge.delete_document(ctx, agent, document_id)
 
 
@@ -59,11 +65,14 @@ async def delete_agent_document(ctx: Context, agent: AgentById, document_id: str
     "/documents/{document_id}/reindex", requires="agents:write", status=202, errors=(DocumentNotFound,)
 )
 async def reindex_agent_document(ctx: Context, agent: AgentById, document_id: str) -> DocumentOut:
-    """Reads the file again; until that is done, the document is found as it was."""
+    """Read and index the file again; searches use the previous content until that is done.
+
+    A document that is already waiting or being indexed is not queued twice.
+    """
     return await knowledge.reindex_document(ctx, agent, document_id)
 
 
 @routes.post("/knowledge/search", requires="agents:read", wrap=True, calls_out=True, idempotent=False)
 async def search_agent_knowledge(ctx: Context, agent: AgentById, body: KnowledgeQuery) -> list[PassageOut]:
-    """The passages a turn of the agent would be given for this question, the best first."""
+    """Return the passages of the agent's documents that match the query, best first; empty if none does."""
     return await knowledge.search(ctx, agent, body)

@@ -8,7 +8,7 @@ from retinue.agents.errors import (
     TooManyAttached,
 )
 from retinue.agents.loaders import AgentById
-from retinue.agents.queries import sub_agents_of
+from retinue.agents.queries import load_sub_agents
 from retinue.agents.schemas import DirectCreate, DirectUpdate, SubAgentAttach, SubAgentOut, SubAgentPatch
 from retinue.kit.context import Context
 from retinue.kit.http.routing import Routes
@@ -20,20 +20,27 @@ _NO_ROOM = (SubAgentsTooDeep, TooManyAttached)
 
 @routes.get("", requires="agents:read", wrap=True)
 async def list_sub_agents(ctx: Context, agent: AgentById) -> list[SubAgentOut]:
-    return [sub_agents.shown(one) for one in await sub_agents_of(ctx, agent)]
+    """List the sub-agents, oldest first; direct ones carry their full configuration."""
+    return [sub_agents.shown(one) for one in await load_sub_agents(ctx, agent)]
 
 
 @routes.post(
     "/attach", requires="agents:write", status=201, errors=(SubAgentCycle, AlreadyAttached, *_NO_ROOM)
 )
 async def attach_sub_agent(ctx: Context, agent: AgentById, body: SubAgentAttach) -> SubAgentOut:
-    """The id of a sub-agent is the id of its agent."""
+    """Let the agent delegate to another agent of the tenant; the sub-agent keeps the id of that agent.
+
+    At most 50 sub-agents per agent and 5 levels of delegation; cycles are refused (409 `sub_agent_cycle`).
+    """
     return sub_agents.shown(await sub_agents.attach(ctx, agent, body))
 
 
 @routes.post("/direct", requires="agents:write", status=201, errors=_NO_ROOM)
 async def create_direct_sub_agent(ctx: Context, agent: AgentById, body: DirectCreate) -> SubAgentOut:
-    """Makes an agent that lives with this one and is listed nowhere else."""
+    """Create an agent that exists only as a sub-agent of this one and is listed nowhere else.
+
+    At most 50 sub-agents per agent and 5 levels of delegation.
+    """
     return sub_agents.shown(await sub_agents.create_direct(ctx, agent, body))
 
 
@@ -41,6 +48,7 @@ async def create_direct_sub_agent(ctx: Context, agent: AgentById, body: DirectCr
 async def update_direct_sub_agent(
     ctx: Context, agent: AgentById, sub_agent_id: str, body: DirectUpdate
 ) -> SubAgentOut:
+    """Change any fields of a direct sub-agent. Templates are refused with 409 `not_a_direct_sub_agent`."""
     return sub_agents.shown(await sub_agents.update_direct(ctx, agent, sub_agent_id, body))
 
 
@@ -48,10 +56,11 @@ async def update_direct_sub_agent(
 async def update_sub_agent(
     ctx: Context, agent: AgentById, sub_agent_id: str, body: SubAgentPatch
 ) -> SubAgentOut:
+    """Change when the parent delegates to a sub-agent of either kind, or disable it."""
     return sub_agents.shown(await sub_agents.patch(ctx, agent, sub_agent_id, body))
 
 
 @routes.delete("/{sub_agent_id}", requires="agents:write", status=204, errors=(SubAgentNotFound,))
 async def remove_sub_agent(ctx: Context, agent: AgentById, sub_agent_id: str) -> None:
-    """Deletes a direct sub-agent, and only detaches a template."""
+    """Delete a direct sub-agent, or detach a template, which remains an agent of the tenant."""
     await sub_agents.detach(ctx, agent, sub_agent_id)

@@ -12,29 +12,33 @@ routes = Routes("/api/v1/agents/{agent_id}/versions", tag="agents")
 
 @routes.get("", requires="agents:read")
 async def list_agent_versions(ctx: Context, agent: AgentById, query: PageQuery) -> Page[VersionSummary]:
-    """Newest first."""
-    return (await VERSIONS.page(ctx.db, query, agent_id=agent.id)).shown(versions.summed_up)
+    """List the versions of the agent, newest first; the newest 200 are kept."""
+    return (await VERSIONS.page(ctx.db, query, agent_id=agent.id)).shown(versions.summarize)
 
 
 @routes.get("/{version}", requires="agents:read", errors=(VersionNotFound,))
 async def get_agent_version(ctx: Context, agent: AgentById, version: str) -> VersionOut:
-    return versions.shown(await versions.fetch(ctx, agent, version))
+    """Return one version with the whole agent as it was then."""
+    return versions.shown(ctx, await versions.fetch(ctx, agent, version))
 
 
 @routes.get("/{version}/diff", requires="agents:read", wrap=True, errors=(VersionNotFound,))
 async def compare_agent_versions(
     ctx: Context, agent: AgentById, version: str, query: DiffQuery
 ) -> list[Difference]:
-    """From `against` (the version before, if it is not given) to this version."""
-    found = await versions.fetch(ctx, agent, version)
-    return await versions.compare(ctx, agent, found, query.against)
+    """List what changed from the version `against` to this version."""
+    stored = await versions.fetch(ctx, agent, version)
+    return await versions.compare(ctx, agent, stored, query.against)
 
 
 @routes.post("/{version}/restore", requires="agents:write", errors=(VersionNotFound,))
 async def restore_agent_version(ctx: Context, agent: AgentById, version: str) -> AgentRestored:
-    """Makes a new version of the agent as it was then; its status stays."""
-    found = await versions.fetch(ctx, agent, version)
-    restored = await versions.restore(ctx, agent, found)
+    """Save the content of this version as a new version; the status of the agent stays.
+
+    Tools and sub-agents that cannot be restored are left out and named in `warnings`.
+    """
+    stored = await versions.fetch(ctx, agent, version)
+    restored = await versions.restore(ctx, agent, stored)
     return await details.shown(
-        ctx, restored.agent, AgentRestored, restored_version=found.version, warnings=restored.warnings
+        ctx, restored.agent, AgentRestored, restored_version=stored.version, warnings=restored.warnings
     )

@@ -1,5 +1,5 @@
 from retinue.approvals import service
-from retinue.approvals.deciding import decide
+from retinue.approvals.decisions import decide
 from retinue.approvals.errors import (
     AlreadyResponded,
     ApprovalAlreadyResolved,
@@ -9,9 +9,9 @@ from retinue.approvals.errors import (
 )
 from retinue.approvals.loaders import ApprovalById
 from retinue.approvals.models import Approval
-from retinue.approvals.queries import count_pending, page, responses_to
+from retinue.approvals.queries import count_pending, find_readable_ids, load_responses, page_of_approvals
 from retinue.approvals.schemas import ApprovalList, ApprovalOut, Approve, Cancel, Count, Reject
-from retinue.approvals.words import Decision
+from retinue.approvals.types import ApproverDecision
 from retinue.kit.context import Context
 from retinue.kit.errors import RateLimited
 from retinue.kit.http.routing import Routes
@@ -24,27 +24,39 @@ _REFUSALS = (NotAnApprover, ApprovalAlreadyResolved, AlreadyResponded, ApprovalE
 
 @routes.get("", requires="approvals:read", wrap=False)
 async def list_approvals(ctx: Context, query: ApprovalList) -> Page[ApprovalOut]:
-    """Newest first; who may not see all of them sees what they decide or asked for."""
-    found = await page(ctx, query)
-    responses = await responses_to(ctx, [approval.id for approval in found.items])
-    return found.shown(lambda approval: ApprovalOut.shown(approval, responses[approval.id]))
+    """List approvals, newest first. They are kept for at least 90 days after they ended.
+
+    Callers with `agents:write` see all of the tenant, all others those that they decide or requested.
+    """
+    page = await page_of_approvals(ctx, query)
+    responses = await load_responses(ctx, [approval.id for approval in page.items])
+    readable_ids = await find_readable_ids(ctx, page.items)
+    return page.shown(
+        lambda approval: ApprovalOut.shown(
+            approval, responses[approval.id], is_readable=approval.id in readable_ids
+        )
+    )
 
 
 @routes.get("/count", requires="approvals:read", wrap=False)
 async def count_approvals(ctx: Context) -> Count:
-    """What waits for an answer of the caller."""
+    """Count the pending approvals that the caller can still decide."""
     return Count(count=await count_pending(ctx))
 
 
 @routes.get("/{approval_id}", requires="approvals:read")
 async def get_approval(ctx: Context, approval: ApprovalById) -> ApprovalOut:
+    """Return an approval with its payload and the decisions so far."""
     return await _shown(ctx, approval)
 
 
 @routes.post("/{approval_id}/approve", requires="approvals:decide", errors=_REFUSALS)
 async def approve(ctx: Context, approval: ApprovalById, body: Approve) -> ApprovalOut:
-    """With the last approval that is needed, what was asked for happens."""
-    decision = Decision(
+    """Approve as one of the approvers, once each; input fields may be changed and extra values given.
+
+    With the last approval that is needed, the tool call or workflow continues.
+    """
+    decision = ApproverDecision(
         verdict="approved", comment=body.comment, data=body.data, edited_input=body.edited_input
     )
     return await _shown(ctx, await decide(ctx, approval.id, decision))
@@ -52,8 +64,11 @@ async def approve(ctx: Context, approval: ApprovalById, body: Approve) -> Approv
 
 @routes.post("/{approval_id}/reject", requires="approvals:decide", errors=_REFUSALS)
 async def reject(ctx: Context, approval: ApprovalById, body: Reject) -> ApprovalOut:
-    """One rejection is the end of it."""
-    decision = Decision(verdict="rejected", comment=body.comment)
+    """Reject as one of the approvers. One rejection ends the approval, however many are required.
+
+    A rejected tool call does not run, and the model reads the comment.
+    """
+    decision = ApproverDecision(verdict="rejected", comment=body.comment)
     return await _shown(ctx, await decide(ctx, approval.id, decision))
 
 
@@ -63,7 +78,10 @@ async def reject(ctx: Context, approval: ApprovalById, body: Reject) -> Approval
     errors=(NotTheRequester, ApprovalAlreadyResolved, ApprovalExpired),
 )
 async def cancel_approval(ctx: Context, approval: ApprovalById, body: Cancel) -> ApprovalOut:
-    """For whoever asked, and for administrators."""
+    """Cancel a pending approval, as its requester or as an administrator.
+
+    The waiting tool call or workflow continues as not approved.
+    """
     return await _shown(ctx, await service.cancel(ctx, approval, body.comment))
 
 
@@ -73,9 +91,16 @@ async def cancel_approval(ctx: Context, approval: ApprovalById, body: Cancel) ->
     errors=(NotTheRequester, ApprovalAlreadyResolved, ApprovalExpired, RateLimited),
 )
 async def remind_approvers(ctx: Context, approval: ApprovalById) -> ApprovalOut:
-    """Tells those who have not answered once more, at most once an hour."""
+    """Notify the approvers who have not decided again, at most once an hour (429).
+
+    Only the requester and callers with `agents:write` may do this.
+    """
     return await _shown(ctx, await service.remind(ctx, approval))
 
 
 async def _shown(ctx: Context, approval: Approval) -> ApprovalOut:
-    return ApprovalOut.shown(approval, (await responses_to(ctx, [approval.id]))[approval.id])
+    responses, readable_ids = (
+        await load_responses(ctx, [approval.id]),
+        await find_readable_ids(ctx, [approval]),
+    )
+    return ApprovalOut.shown(approval, responses[approval.id], is_readable=bool(readable_ids))

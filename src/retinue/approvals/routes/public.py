@@ -1,4 +1,4 @@
-from retinue.approvals import from_links, links
+from retinue.approvals import link_decisions, links
 from retinue.approvals.errors import (
     AlreadyResponded,
     ApprovalAlreadyResolved,
@@ -9,7 +9,7 @@ from retinue.approvals.errors import (
 from retinue.approvals.schemas import ApprovalOut
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, InvalidJson, PayloadTooLarge, UnsupportedMediaType
-from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import PUBLIC, Routes
 
@@ -17,9 +17,9 @@ routes = Routes(links.PATH, tag="approvals")
 
 
 @routes.get("/{token}", requires=PUBLIC, errors=(ApprovalNotFound, NotAnApprover))
-async def get_approval_page(ctx: Context, token: str, request: Request) -> Reply[Document]:
-    """The page of a link; opening it decides nothing, however often a mail scanner does."""
-    return await from_links.show(ctx, token, request)
+async def get_approval_page(ctx: Context, token: str, request: Request) -> Reply[WebDocument]:
+    """Return the page behind the link of an approval mail. Opening it decides nothing."""
+    return await link_decisions.show(ctx, token, request)
 
 
 @routes.post(
@@ -40,6 +40,10 @@ async def get_approval_page(ctx: Context, token: str, request: Request) -> Reply
         UnsupportedMediaType,
     ),
 )
-async def decide_by_link(ctx: Context, token: str, request: Request) -> ApprovalOut | Reply[Document]:
-    """`{ decision: approve | reject, comment, data, edited_input }`, or the form of the page."""
-    return await from_links.decide(ctx, token, request)
+async def decide_by_link(ctx: Context, token: str, request: Request) -> ApprovalOut | Reply[WebDocument]:
+    """Decide as the approver that the link was sent to, without signing in.
+
+    The body is JSON, `{ decision, comment, data, edited_input }` with `approve` or `reject` as the decision
+    and the rest as in the approve endpoint, or the form of the page, which is answered with a page.
+    """
+    return await link_decisions.decide(ctx, token, request)

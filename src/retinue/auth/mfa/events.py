@@ -3,14 +3,14 @@ from retinue.kit.events.declare import Event, event
 
 @event("auth.mfa_enabled", subject="user_id", audited=True, listed=False)
 class MfaEnabled(Event, kw_only=True):
-    """Signing in to an account takes a second factor from now on."""
+    """An account enabled multi-factor authentication."""
 
     user_id: str
 
 
 @event("auth.mfa_disabled", subject="user_id", audited=True, listed=False)
 class MfaDisabled(Event, kw_only=True):
-    """Signing in to an account takes no second factor any more."""
+    """An account disabled multi-factor authentication."""
 
     user_id: str
 
@@ -35,7 +35,7 @@ class MfaDeviceRemoved(Event, kw_only=True):
 
 @event("auth.mfa_code_refused", subject="user_id", audited=True, listed=False)
 class MfaCodeRefused(Event, kw_only=True):
-    """A signed-in user gave a code that is not right."""
+    """A signed-in user entered a wrong code."""
 
     user_id: str
     purpose: str
@@ -43,14 +43,14 @@ class MfaCodeRefused(Event, kw_only=True):
 
 @event("auth.recovery_codes_renewed", subject="user_id", audited=True, listed=False)
 class RecoveryCodesRenewed(Event, kw_only=True):
-    """A new set of recovery codes took the place of the old one."""
+    """A new set of recovery codes replaced the old one."""
 
     user_id: str
 
 
 @event("auth.recovery_code_used", subject="user_id", audited=True, listed=False)
 class RecoveryCodeUsed(Event, kw_only=True):
-    """A recovery code was used up."""
+    """A recovery code was used."""
 
     user_id: str
     purpose: str
@@ -64,7 +64,7 @@ class RecoveryCodeUsed(Event, kw_only=True):
     example={"user_id": "usr_…", "remaining": 2},
 )
 class RecoveryCodesLow(Event, kw_only=True):
-    """Hardly any recovery codes of an account are left."""
+    """An account has fewer than three recovery codes left."""
 
     user_id: str
     remaining: int

@@ -1,10 +1,9 @@
-"""Recovery codes: ten at a time, known by a keyed hash only, each good once."""
+"""Recovery codes: ten in a set, stored as keyed hashes, each valid once."""
 
 import hashlib
 import hmac
 import re
 import secrets
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,58 +16,67 @@ SET_SIZE = 10
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _LENGTH = 10
-# Matched before it is upper-cased, because letters outside ASCII can become letters of ours (U+017F is S).
+# Matched before upper-casing, which would turn some non-ASCII letters into accepted ones (U+017F becomes S).
 _FORM = re.compile(r"[A-HJ-NP-Za-hj-np-z2-9]{10}")
 
 _codes = RecoveryCode.__table__
-_SPEND: Statement[Any] = Statement(
-    sa.delete(_codes).where(
-        _codes.c.user_id == sa.bindparam("user_id"),
-        _codes.c.code_hash == sa.bindparam("code_hash"),
-        _codes.c.is_active == sa.true(),
-    )
+_SPEND = Statement(
+    sa.delete(_codes).where(_codes.c.id == sa.bindparam("code_id"), _codes.c.is_active == sa.true())
 )
-_DISCARD: Statement[Any] = Statement(
+_DISCARD = Statement(
     sa.delete(_codes).where(
         _codes.c.user_id == sa.bindparam("user_id"), _codes.c.is_active == sa.bindparam("is_active")
     )
 )
-_ACTIVATE: Statement[Any] = Statement(
+_ACTIVATE = Statement(
     sa.update(_codes).where(_codes.c.user_id == sa.bindparam("user_id")).values(is_active=sa.true())
 )
-_REMOVE_ALL: Statement[Any] = Statement(sa.delete(_codes).where(_codes.c.user_id == sa.bindparam("user_id")))
+_REMOVE_ALL = Statement(sa.delete(_codes).where(_codes.c.user_id == sa.bindparam("user_id")))
 
 
-def new_set() -> list[str]:
+def generate_codes() -> list[str]:
     return ["".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH)) for _ in range(SET_SIZE)]
 
 
-def has_form(code: str) -> bool:
+def is_well_formed(code: str) -> bool:
     return _FORM.fullmatch(code) is not None
 
 
-async def replace(ctx: Context, user_id: str, codes: list[str], *, is_active: bool) -> None:
-    """Store a set in the place of the one that is in use, or of the one that waits for its device."""
+async def replace(
+    ctx: Context, user_id: str, codes: list[str], *, is_active: bool, trusted_from: str
+) -> None:
+    """Replace the active set, or the pending set of a device that is being set up."""
     await ctx.db.execute(_DISCARD, user_id=user_id, is_active=is_active)
     await ctx.db.insert_many(
-        RecoveryCode(user_id=user_id, code_hash=_hashed(ctx, user_id, code), is_active=is_active)
+        RecoveryCode(
+            user_id=user_id,
+            code_hash=_hashed(ctx, user_id, code),
+            is_active=is_active,
+            trusted_from=trusted_from,
+        )
         for code in codes
     )
 
 
 async def activate(ctx: Context, user_id: str) -> None:
-    """The waiting set is the one in use from now on."""
+    """Replace the active set with the pending one."""
     await ctx.db.execute(_DISCARD, user_id=user_id, is_active=True)
     await ctx.db.execute(_ACTIVATE, user_id=user_id)
 
 
-async def spend(ctx: Context, user_id: str, code: str) -> bool:
-    """Whether it was one of the user's codes; of many at once only one hears yes."""
-    spent: int = await ctx.db.execute(_SPEND, user_id=user_id, code_hash=_hashed(ctx, user_id, code.upper()))
+async def find(ctx: Context, user_id: str, code: str) -> RecoveryCode | None:
+    """Return the code if it is in the user's active set."""
+    code_hash = _hashed(ctx, user_id, code.upper())
+    return await ctx.db.find(RecoveryCode, user_id=user_id, code_hash=code_hash, is_active=True)
+
+
+async def spend(ctx: Context, code: RecoveryCode) -> bool:
+    """Spend a code; of concurrent callers only one gets True."""
+    spent: int = await ctx.db.execute(_SPEND, code_id=code.id)
     return spent == 1
 
 
-async def remaining(ctx: Context, user_id: str) -> int:
+async def count_remaining(ctx: Context, user_id: str) -> int:
     return await ctx.db.count(RecoveryCode, user_id=user_id, is_active=True)
 
 
@@ -77,7 +85,7 @@ async def remove_all(ctx: Context, user_id: str) -> None:
 
 
 def _hashed(ctx: Context, user_id: str, code: str) -> str:
-    """50 random bits are too few for a plain hash: without the instance's own key a dump tells nothing."""
+    """Hash with the instance's key: 50 random bits are too few to protect a plain hash in a leaked dump."""
     pepper = ctx.instance.vault.pepper
     if not pepper:
         raise VaultSealed

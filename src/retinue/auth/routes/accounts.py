@@ -1,5 +1,5 @@
 from retinue.auth import email_verification, password_change, registration
-from retinue.auth.errors import InvalidCredentials, InvalidInvitation, InvalidToken, RegistrationDisabled
+from retinue.auth.errors import InvalidInvitation, InvalidToken, RegistrationDisabled, WrongCurrentPassword
 from retinue.auth.schemas.accounts import (
     EmailVerification,
     PasswordChange,
@@ -9,8 +9,8 @@ from retinue.auth.schemas.accounts import (
 )
 from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
-from retinue.kit.http.routing import PUBLIC, SIGNED_IN, Routes
-from retinue.kit.schemas import Message
+from retinue.kit.http.routing import ACCOUNT, PUBLIC, Routes
+from retinue.kit.schema.base import MessageReply
 from retinue.users.errors import EmailTaken
 from retinue.users.schemas import Address
 
@@ -25,36 +25,58 @@ routes = Routes("/auth", tag="auth")
     errors=(RegistrationDisabled, EmailTaken, InvalidInvitation, VaultSealed),
 )
 async def register(ctx: Context, body: Registration) -> Registered:
+    """Create an account and mail a link that verifies its address.
+
+    The instance's sign-up policy decides whether it joins the default tenant, waits there for approval, gets
+    a tenant of its own, or is refused with 403. With `invite_token` it joins the invited tenant instead. The
+    number of registrations per network address is limited.
+    """
     return await registration.register(ctx, body)
 
 
 @routes.post("/verify-email", requires=PUBLIC, idempotent=False, errors=(InvalidToken,))
-async def verify_email(ctx: Context, body: EmailVerification) -> Message:
+async def verify_email(ctx: Context, body: EmailVerification) -> MessageReply:
+    """Confirm an email address with the token that was mailed to it."""
     await email_verification.verify(ctx, body)
-    return Message(message="Your email address is confirmed.")
+    return MessageReply(message="Your email address is confirmed.")
 
 
 @routes.post("/resend-verification", requires=PUBLIC, idempotent=False)
-async def resend_verification(ctx: Context, body: Address) -> Message:
-    await email_verification.send_link_again(ctx, body)
-    return Message(message="If this address waits for confirmation, a new link was sent to it.")
+async def resend_verification(ctx: Context, body: Address) -> MessageReply:
+    """Mail a new verification link.
+
+    The response is the same whether or not the address has an unverified account.
+    """
+    await email_verification.request_link(ctx, body)
+    return MessageReply(message="If this address is waiting for confirmation, a new link was sent to it.")
 
 
 @routes.post("/forgot-password", requires=PUBLIC, idempotent=False)
-async def forgot_password(ctx: Context, body: Address) -> Message:
-    await password_change.forget(ctx, body)
-    return Message(message="If this address has an account, a link to reset the password was sent to it.")
+async def forgot_password(ctx: Context, body: Address) -> MessageReply:
+    """Mail a link to reset the password. The response is the same without an account for the address."""
+    await password_change.request_reset(ctx, body)
+    return MessageReply(
+        message="If this address has an account, a link to reset the password was sent to it."
+    )
 
 
 @routes.post("/reset-password", requires=PUBLIC, idempotent=False, errors=(InvalidToken, VaultSealed))
-async def reset_password(ctx: Context, body: PasswordReset) -> Message:
+async def reset_password(ctx: Context, body: PasswordReset) -> MessageReply:
+    """Set a new password with the token that was mailed.
+
+    All sessions of the account end. A second factor is still asked for at the next sign-in.
+    """
     await password_change.reset(ctx, body)
-    return Message(message="Your password is changed; sign in with it.")
+    return MessageReply(message="Your password has been changed. Sign in with the new one.")
 
 
 @routes.post(
-    "/change-password", requires=SIGNED_IN, idempotent=False, errors=(InvalidCredentials, VaultSealed)
+    "/change-password", requires=ACCOUNT, idempotent=False, errors=(WrongCurrentPassword, VaultSealed)
 )
-async def change_password(ctx: Context, body: PasswordChange) -> Message:
+async def change_password(ctx: Context, body: PasswordChange) -> MessageReply:
+    """Change the caller's own password.
+
+    All other sessions of the caller end, and a mail informs the owner.
+    """
     await password_change.change(ctx, body)
-    return Message(message="Your password is changed; your other sessions have ended.")
+    return MessageReply(message="Your password has been changed. Your other sessions have ended.")

@@ -1,10 +1,10 @@
-"""The pages that our mails link to: static, so that nothing of a request can come back in them."""
+"""The pages that our mails link to. They are static, so that they cannot reflect anything of a request."""
 
 from functools import cache
 from importlib import resources
 
 from retinue.kit.context import Context
-from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.routing import PUBLIC, Routes
 
 routes = Routes("", tag="pages")
@@ -13,33 +13,38 @@ _POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancesto
 
 
 @routes.get("/verify-email", requires=PUBLIC, cost="free")
-async def get_verify_email_page(ctx: Context) -> Reply[Document]:  # noqa: ARG001  every handler takes it
+async def get_verify_email_page(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
+    """Return the page that the link in a verification mail opens."""
     return _page("verify-email.html")
 
 
 @routes.get("/reset-password", requires=PUBLIC, cost="free")
-async def get_reset_password_page(ctx: Context) -> Reply[Document]:  # noqa: ARG001  every handler takes it
+async def get_reset_password_page(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
+    """Return the page that the link in a password reset mail opens."""
     return _page("reset-password.html")
 
 
 @routes.get("/register", requires=PUBLIC, cost="free")
-async def get_register_page(ctx: Context) -> Reply[Document]:  # noqa: ARG001  every handler takes it
+async def get_register_page(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
+    """Return the page on which people create an account, also with an invitation."""
     return _page("register.html")
 
 
 @routes.get("/forgot-password", requires=PUBLIC, cost="free")
-async def get_forgot_password_page(ctx: Context) -> Reply[Document]:  # noqa: ARG001  every handler takes it
+async def get_forgot_password_page(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
+    """Return the page on which people ask for a link to reset their password."""
     return _page("forgot-password.html")
 
 
 @routes.get("/account/account.js", requires=PUBLIC, cost="free")
-async def get_account_script(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
-    return Document(_content("account.js"), "text/javascript; charset=utf-8", _POLICY)
+async def get_account_script(ctx: Context) -> WebDocument:  # noqa: ARG001  every handler takes it
+    """Return the script of the pages for registration, verification and passwords."""
+    return WebDocument(_content("account.js"), "text/javascript; charset=utf-8", _POLICY)
 
 
-def _page(name: str) -> Reply[Document]:
-    # A browser would keep the page under its whole address, and the token is part of it.
-    return Reply(Document(_content(name), policy=_POLICY), headers=(("Cache-Control", "no-store"),))
+def _page(name: str) -> Reply[WebDocument]:
+    # A browser would cache the page under its full URL, which contains the token.
+    return Reply(WebDocument(_content(name), policy=_POLICY), headers=(("Cache-Control", "no-store"),))
 
 
 @cache

@@ -3,41 +3,71 @@ from retinue.auth import administration
 from retinue.auth.schemas.administration import MfaReset, RoleChange, RoleChanged, StatusChanged
 from retinue.kit.context import Context
 from retinue.kit.http.routing import Routes
-from retinue.kit.schemas import Message
+from retinue.kit.schema.base import MessageReply
 from retinue.users.errors import CannotModifySelf, LastSuperAdmin
 from retinue.users.loaders import UserById
+from retinue.users.schemas import UserOut
 
 routes = Routes(tag="users")
 
-_REFUSALS = (RoleAboveYours, CannotModifySelf)
-_TAKING_AWAY = (*_REFUSALS, LastSuperAdmin)
+_REFUSAL_ERRORS = (RoleAboveYours, CannotModifySelf)
+_REMOVAL_ERRORS = (*_REFUSAL_ERRORS, LastSuperAdmin)
 
 
-@routes.put("/users/{user_id}/role", requires="admin:users", errors=_TAKING_AWAY)
+@routes.put("/users/{user_id}/role", requires="admin:users", errors=_REMOVAL_ERRORS)
 async def change_user_role(ctx: Context, user: UserById, body: RoleChange) -> RoleChanged:
+    """Give a user another role, effective from their next request.
+
+    This also approves an account that waits for approval. The caller's own role and that of the last super
+    administrator cannot be changed (409), nor users above the caller's role (403).
+    """
     changed = await administration.change_role(ctx, user, body.role)
     return RoleChanged.of(changed, message="The role has been changed.")
 
 
-@routes.delete("/users/{user_id}", requires="admin:users", errors=_TAKING_AWAY)
-async def delete_user(ctx: Context, user: UserById) -> Message:
+@routes.post("/users/{user_id}/approve", requires="admin:users", errors=_REFUSAL_ERRORS)
+async def approve_user(ctx: Context, user: UserById) -> UserOut:
+    """Approve an account that registered by itself and waits for approval.
+
+    Approving it again changes nothing.
+    """
+    return UserOut.of(await administration.approve(ctx, user))
+
+
+@routes.delete("/users/{user_id}", requires="admin:users", errors=_REMOVAL_ERRORS)
+async def delete_user(ctx: Context, user: UserById) -> MessageReply:
+    """Delete a user permanently, with sessions, authenticators and picture.
+
+    Everything the user created stays with the tenant. The caller's own account and the last super
+    administrator cannot be deleted (409).
+    """
     await administration.delete(ctx, user)
-    return Message(message="The user has been deleted.")
+    return MessageReply(message="The user has been deleted.")
 
 
-@routes.post("/users/{user_id}/deactivate", requires="admin:users", errors=_TAKING_AWAY)
+@routes.post("/users/{user_id}/deactivate", requires="admin:users", errors=_REMOVAL_ERRORS)
 async def deactivate_user(ctx: Context, user: UserById) -> StatusChanged:
+    """Keep a user from signing in and end their sessions.
+
+    The caller's own account and the last super administrator cannot be deactivated (409).
+    """
     changed = await administration.deactivate(ctx, user)
     return StatusChanged.of(changed, message="The user has been deactivated.")
 
 
-@routes.post("/users/{user_id}/reactivate", requires="admin:users", errors=_REFUSALS)
+@routes.post("/users/{user_id}/reactivate", requires="admin:users", errors=_REFUSAL_ERRORS)
 async def reactivate_user(ctx: Context, user: UserById) -> StatusChanged:
+    """Let a deactivated user sign in again."""
     changed = await administration.reactivate(ctx, user)
     return StatusChanged.of(changed, message="The user has been reactivated.")
 
 
-@routes.post("/api/v1/users/{user_id}/mfa/reset", requires="admin:users", errors=_REFUSALS)
+@routes.post("/api/v1/users/{user_id}/mfa/reset", requires="admin:users", errors=_REFUSAL_ERRORS)
 async def reset_user_mfa(ctx: Context, user: UserById) -> MfaReset:
+    """Remove the second factor of another user who has lost it.
+
+    Authenticators, recovery codes and sessions of the user are deleted. Without a second factor, nothing
+    changes.
+    """
     changed = await administration.reset_mfa(ctx, user)
     return MfaReset.of(changed, message="The second factor of the user has been removed.")

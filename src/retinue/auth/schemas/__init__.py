@@ -1,1 +1,1 @@
-"""The public shapes of signing in; each file has those of one concern."""
+"""Request and response schemas of auth, one file per concern."""

@@ -3,7 +3,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from retinue.auth.schemas.sign_in import Password
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.schema.base import Name, Schema
 from retinue.users.schemas import Address
 
 LinkToken = Annotated[str, Meta(min_length=1, max_length=256)]

@@ -1,7 +1,7 @@
 from typing import Literal
 
 from retinue.access.models import Role
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 from retinue.users.models import UserStatus
 
 

@@ -2,7 +2,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from retinue.auth.mfa.schemas import StepUp
+from retinue.auth.schemas.mfa import StepUp
 
 
 class RoleUpdate(StepUp, kw_only=True):

@@ -2,15 +2,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 from retinue.users.schemas import Address
 
-# Longer than any password that can be set, so that a long wrong one is wrong and a huge one is no request.
+# Longer than any password that can be set: a long wrong password answers 401, only a huge one 422.
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
 class Credentials(Address, kw_only=True):
-    # Any text: what cannot be an address is answered like the address of nobody.
+    # Any text: an invalid address is answered like an unknown one.
     email: Annotated[str, Meta(min_length=1, max_length=254)]
     password: Password
 

@@ -1,8 +1,7 @@
-from typing import Any
-
 from retinue.access.models import Role
 from retinue.auth.schemas.sign_in import Password
-from retinue.kit.schemas import Name, Schema
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import Name, Schema
 from retinue.tenants.models import Plan
 from retinue.tenants.schemas import TenantOut
 from retinue.users.schemas import Address
@@ -18,7 +17,7 @@ class TenantCreate(Schema, kw_only=True):
     name: Name
     admin: FirstAdmin
     plan: Plan | None = None
-    limits: dict[str, Any] = {}
+    limits: JsonObject = {}
 
 
 class FirstAdminOut(Schema, kw_only=True):
@@ -27,5 +26,5 @@ class FirstAdminOut(Schema, kw_only=True):
     role: Role
 
 
-class TenantCreated(TenantOut, kw_only=True):
+class TenantCreatedOut(TenantOut, kw_only=True):
     admin: FirstAdminOut

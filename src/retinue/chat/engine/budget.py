@@ -1,45 +1,48 @@
-"""What one turn may take, its sub-agents included; nothing a model says can lift it."""
+"""The limits of one turn and its sub-agents; nothing in a model's output can lift them."""
 
 from collections import Counter
-from typing import Any
 
 import msgspec
 
-from retinue.chat.engine.pausing import Paused
-from retinue.chat.words import TokenUsage
+from retinue.chat.engine.parts import TokenUsage
+from retinue.chat.engine.suspended import SuspendedTurn
 from retinue.kit.errors import RetinueError
+from retinue.kit.json_types import JsonObject
 
 MAX_ROUNDS = 10
-MAX_CALLS = 25
+MAX_TOOL_CALLS = 25
 MAX_SAME_CALLS = 2
-MAX_DEPTH = 5
-MAX_CALLS_AT_ONCE = 4
-MAX_TOKENS = 200_000
+MAX_DELEGATION_DEPTH = 5
+MAX_CONCURRENT_CALLS = 4
+MAX_TURN_TOKENS = 200_000
+MAX_UNLIMITED_REPLY_TOKENS = 16_384
+"""What is reserved for a reply whose agent sends no limit; with fewer tokens left, they are the limit."""
 MAX_REPLY_CHARACTERS = 1_000_000
-MAX_SECONDS = 120.0
+MAX_TURN_SECONDS = 3600.0
+"""The most that the setting for the time of a turn can be."""
 
-# Estimates for what no provider has counted yet; real text has about four characters to a token.
-_CHARACTERS_PER_TOKEN = 4
+# For estimates where no provider has counted; typical text has about four characters per token.
+CHARACTERS_PER_TOKEN = 4
 
 
 class OutOfTokens(RetinueError):
-    """The turn has used up the tokens it may take."""
+    """The turn needs more tokens than it may use. Shorten the message or start a new conversation."""
 
     status, code = 422, "token_budget_exceeded"
 
 
-class Budget:
-    """`usage` is what everyone in the turn took so far, also those who were cut off."""
+class TurnBudget:
+    """`usage` covers the agent and all sub-agents so far, including calls that were cut off."""
 
     def __init__(self, tokens: int | None = None) -> None:
         self.usage = TokenUsage()
-        self._tokens = MAX_TOKENS if tokens is None else min(tokens, MAX_TOKENS)
-        self._calls = MAX_CALLS
+        self._tokens = MAX_TURN_TOKENS if tokens is None else min(tokens, MAX_TURN_TOKENS)
+        self._calls = MAX_TOOL_CALLS
         self.is_spent = False
         self._seen: Counter[bytes] = Counter()
 
-    def left(self) -> dict[str, Any]:
-        """What a turn that pauses here has left when it goes on."""
+    def remaining_limits(self) -> JsonObject:
+        """Return what is left for a turn that is suspended here and resumed later."""
         seen = {call.decode(): times for call, times in self._seen.items()}
         return {
             "tokens_left": self._tokens,
@@ -48,31 +51,36 @@ class Budget:
             "is_spent": self.is_spent,
         }
 
-    def go_on(self, usage: TokenUsage, paused: Paused) -> None:
-        """With what a paused turn had left."""
+    def restore_limits(self, usage: TokenUsage, paused: SuspendedTurn) -> None:
+        """Restore what a suspended turn had left."""
         self.usage, self._tokens = usage, min(self._tokens, paused.tokens_left)
         self._calls, self.is_spent = paused.calls_left, paused.is_spent
         self._seen = Counter({call.encode(): times for call, times in paused.seen.items()})
 
-    def reserve(self, prompt_tokens: int, wanted: int) -> "Reservation":
-        """Room for a question and its reply, which those who ask at the same time no longer have."""
-        if self._tokens <= 0 or prompt_tokens >= MAX_TOKENS:
+    def reserve(self, prompt_tokens: int, max_reply_tokens: int | None) -> "Reservation":
+        """Reserve tokens for a model call, so that concurrent calls cannot use them as well."""
+        if self._tokens <= 0 or prompt_tokens >= MAX_TURN_TOKENS:
             raise OutOfTokens
-        reply_tokens = min(wanted, self._tokens)
-        held = min(self._tokens, prompt_tokens + reply_tokens)
-        self._tokens -= held
-        return Reservation(prompt_tokens=prompt_tokens, reply_tokens=reply_tokens, held=held)
+        reply_tokens = min(max_reply_tokens or MAX_UNLIMITED_REPLY_TOKENS, self._tokens)
+        is_unlimited = max_reply_tokens is None and reply_tokens == MAX_UNLIMITED_REPLY_TOKENS
+        reserved_tokens = min(self._tokens, prompt_tokens + reply_tokens)
+        self._tokens -= reserved_tokens
+        return Reservation(
+            prompt_tokens=prompt_tokens,
+            reply_limit=None if is_unlimited else reply_tokens,
+            reserved_tokens=reserved_tokens,
+        )
 
-    def settle(self, reserved: "Reservation", heard_characters: int) -> None:
-        """What was reserved is free again but for what was taken, by estimate where nobody said it."""
-        took = reserved.took or (reserved.prompt_tokens, estimated_tokens(heard_characters))
-        self._tokens += reserved.held - sum(took)
-        self.usage = self.usage.plus(*took)
+    def settle(self, reserved: "Reservation", reply_characters: int) -> None:
+        """Release a reservation and charge the tokens used, estimated if the provider did not count."""
+        used_tokens = reserved.used_tokens or (reserved.prompt_tokens, estimate_tokens(reply_characters))
+        self._tokens += reserved.reserved_tokens - sum(used_tokens)
+        self.usage = self.usage.plus(*used_tokens)
 
-    def admits(self, agent_id: str, name: str, arguments: dict[str, Any]) -> bool:
-        """Whether a call may be made: not too many in all, and not the same one again and again.
+    def admits(self, agent_id: str, name: str, arguments: JsonObject) -> bool:
+        """Return whether a call is allowed: within the total and not repeated too often.
 
-        The first refusal spends the budget: the model is then asked for its answer, without any tools.
+        The first refusal spends the budget: the model is then asked to answer without tools.
         """
         call = msgspec.json.encode((agent_id, name, arguments), order="sorted")
         self._seen[call] += 1
@@ -84,13 +92,16 @@ class Budget:
 
 
 class Reservation(msgspec.Struct, kw_only=True):
-    """Tokens that are kept for one question and its reply; `took` is what they came to, once it is known."""
+    """Tokens reserved for one model call; `used_tokens` is the actual usage, once known.
+
+    `reply_limit` is the limit to send to the model, if any.
+    """
 
     prompt_tokens: int
-    reply_tokens: int
-    held: int
-    took: tuple[int, int] | None = None
+    reply_limit: int | None
+    reserved_tokens: int
+    used_tokens: tuple[int, int] | None = None
 
 
-def estimated_tokens(characters: int) -> int:
-    return characters // _CHARACTERS_PER_TOKEN + 1
+def estimate_tokens(characters: int) -> int:
+    return characters // CHARACTERS_PER_TOKEN + 1

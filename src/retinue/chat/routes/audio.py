@@ -2,7 +2,6 @@ from typing import Any
 
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.agents.loaders import AgentById
-from retinue.chat import audio, speech
 from retinue.chat.engine.budget import OutOfTokens
 from retinue.chat.errors import (
     AgentArchived,
@@ -13,6 +12,7 @@ from retinue.chat.errors import (
     TurnTimedOut,
 )
 from retinue.chat.schemas import AudioReply, SpeechAsk
+from retinue.chat.voice import audio_message, speech
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, UnsupportedFileType
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
@@ -22,11 +22,11 @@ from retinue.kit.http.routing import Routes, Upload
 from retinue.kit.http.uploads import FormData
 from retinue.providers.errors import ModelNotConfigured
 
-RECORDING = Upload(max_file=audio.MAX_BYTES, fields=("audio",), texts=("conversation_id",))
+RECORDING = Upload(max_file=audio_message.MAX_RECORDING_BYTES, fields=("audio",), texts=("conversation_id",))
 
 routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
 
-_AUDIO_FAULTS: tuple[Any, ...] = (
+_AUDIO_ERRORS: tuple[Any, ...] = (
     AgentArchived,
     ConversationNotFound,
     ModelError,
@@ -41,12 +41,17 @@ _AUDIO_FAULTS: tuple[Any, ...] = (
 
 
 @routes.post(
-    "/audio", requires="agents:chat", cost="chat", calls_out=True, upload=RECORDING, errors=_AUDIO_FAULTS
+    "/audio", requires="agents:chat", cost="chat", calls_out=True, upload=RECORDING, errors=_AUDIO_ERRORS
 )
 async def chat_audio(ctx: Context, agent: AgentById, form: FormData) -> AudioReply:
-    """Multipart: `audio` (wav, mp3, webm, ogg, m4a or flac; at most 25 MB), `conversation_id`."""
-    answer, heard = await audio.reply(ctx, agent, form.file("audio").path, _conversation_id(form))
-    return AudioReply.heard(answer, heard)
+    """Transcribe a recording and answer it like a typed message.
+
+    If no speech is recognised, the reply says so with `finish_reason: no_speech`.
+    """
+    answer, transcription = await audio_message.reply_to_recording(
+        ctx, agent, form.file("audio").path, _conversation_id(form)
+    )
+    return AudioReply.heard(answer, transcription)
 
 
 @routes.post(
@@ -58,13 +63,13 @@ async def chat_audio(ctx: Context, agent: AgentById, form: FormData) -> AudioRep
     errors=(AgentArchived, ModelError, ModelTimeout, NotRepeatable, TooManyTurns, TtsNotConfigured),
 )
 async def chat_tts(ctx: Context, agent: AgentById, body: SpeechAsk, request: Request) -> ByteStream:
-    """The text as sound, `audio/mpeg` unless `format` says otherwise, sent while it is made."""
+    """Speak a text: the response is audio, `audio/mpeg` by default, sent while it is generated."""
     refuse_for_stream(request)
-    return speech.say(ctx, agent, body)
+    return speech.stream_speech(ctx, agent, body)
 
 
 def _conversation_id(form: FormData) -> str | None:
-    given = form.fields.get("conversation_id") or None
-    if given is not None and len(given) > 64:
-        raise Invalid({"conversation_id": "must have at most 64 characters"})
-    return given
+    conversation_id = form.fields.get("conversation_id") or None
+    if conversation_id is not None and len(conversation_id) > 64:
+        raise Invalid({"conversation_id": "must be at most 64 characters"})
+    return conversation_id

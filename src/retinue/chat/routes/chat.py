@@ -2,8 +2,6 @@ from typing import Any
 
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.agents.loaders import AgentById
-from retinue.chat import answering, background, resuming, streaming
-from retinue.chat.asking import Ask
 from retinue.chat.engine.budget import OutOfTokens
 from retinue.chat.errors import (
     AgentArchived,
@@ -13,8 +11,9 @@ from retinue.chat.errors import (
     TooManyTurns,
     TurnTimedOut,
 )
-from retinue.chat.live import EVERYTHING, TOOLS
-from retinue.chat.models import Channel
+from retinue.chat.models import ChatChannel
+from retinue.chat.replies import background, blocking, stream_control, streaming
+from retinue.chat.replies.live import WITH_SUB_AGENTS, WITH_TOOLS
 from retinue.chat.schemas import (
     BackgroundAsk,
     ChatAsk,
@@ -24,6 +23,7 @@ from retinue.chat.schemas import (
     Stopped,
     StreamQuery,
 )
+from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
@@ -34,7 +34,7 @@ from retinue.providers.errors import ModelNotConfigured
 
 routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
 
-_FAULTS: tuple[Any, ...] = (
+_ERRORS: tuple[Any, ...] = (
     AgentArchived,
     ConversationNotFound,
     ModelError,
@@ -46,10 +46,17 @@ _FAULTS: tuple[Any, ...] = (
 )
 
 
-@routes.post("", requires="agents:chat", cost="chat", calls_out=True, errors=_FAULTS)
+@routes.post("", requires="agents:chat", cost="chat", calls_out=True, errors=_ERRORS)
 async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
-    """Without `conversation_id` a new conversation begins."""
-    return ChatReply.shown(await answering.reply_once(ctx, _ask(agent, body, Channel.console)))
+    """Send a message and wait for the whole reply.
+
+    A turn may take as long as the instance and the agent's `timeouts` allow, ten minutes unless set
+    otherwise. Draft agents answer as well. If a tool needs an approval, the reply so far is returned with
+    `finish_reason: awaiting_approval` and continues by itself after the decision.
+    """
+    return ChatReply.shown(
+        await blocking.reply_idempotently(ctx, _turn_request(agent, body, ChatChannel.console))
+    )
 
 
 @routes.post(
@@ -58,29 +65,40 @@ async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
     cost="chat",
     calls_out=True,
     idempotent=False,
-    errors=(*_FAULTS, NotRepeatable),
+    errors=(*_ERRORS, NotRepeatable),
 )
 async def chat_stream(
     ctx: Context, agent: AgentById, query: StreamQuery, body: ChatAsk, request: Request
 ) -> EventStream:
-    """Events `message_start`, `content_delta`, `tool_use`, `tool_result`, `message_stop`; `error` ends it."""
+    """Send a message and receive the reply as server-sent events while it is written.
+
+    Events: `message_start`, `content_delta`, `tool_use`, `tool_result`, `message_stop`; when it happens also
+    `approval_required`, or `error`, which ends the stream. An error before the first event is a normal error
+    response. The reply is cut off shortly after its last listener disconnects, unless one resumes it.
+    """
     refuse_for_stream(request)
-    return await streaming.stream(ctx, _ask(agent, body, Channel.console), level=_level(query))
+    return await streaming.stream(ctx, _turn_request(agent, body, ChatChannel.console), level=_level(query))
 
 
 @routes.get("/stream/{message_id}", requires="agents:chat", errors=(MessageNotFound, StreamExpired))
 async def resume_chat_stream(
     ctx: Context, agent: AgentById, message_id: str, query: ResumeQuery, request: Request
 ) -> EventStream:
-    """Goes on after the event of `Last-Event-ID` or `after`."""
-    after = _last_event(request) if query.after is None else query.after
-    return await resuming.resume(ctx, agent, message_id, after, _level(query))
+    """Continue a stream after the event given by `after` or the `Last-Event-ID` header.
+
+    A finished reply is replayed for one hour; after that the answer is 410 `stream_expired`.
+    """
+    after = _parse_last_event_id(request) if query.after is None else query.after
+    return await stream_control.resume_stream(ctx, agent, message_id, after, _level(query))
 
 
 @routes.post("/{message_id}/stop", requires="agents:chat", calls_out=True, errors=(MessageNotFound,))
 async def stop_chat(ctx: Context, agent: AgentById, message_id: str) -> Stopped:
-    """What was said so far is kept as the reply."""
-    await resuming.stop(ctx, agent, message_id)
+    """Stop a reply that is being streamed or waits for an approval; what was said so far is kept.
+
+    A reply that has already ended stays as it is.
+    """
+    await stream_control.stop_reply(ctx, agent, message_id)
     return Stopped(message_id=message_id)
 
 
@@ -93,15 +111,18 @@ async def stop_chat(ctx: Context, agent: AgentById, message_id: str) -> Stopped:
     errors=(AgentArchived, ConversationNotFound),
 )
 async def chat_async(ctx: Context, agent: AgentById, body: BackgroundAsk) -> Reply[JobAccepted]:
-    """A worker answers; `status_url` tells how far it is."""
-    job = await background.accept(ctx, _ask(agent, body, Channel.background), body.callback_url)
+    """Accept a message and have a worker answer it. Poll `status_url` for progress and the result.
+
+    Completion is also announced by the event `agent.chat.completed` and, if given, to `callback_url`.
+    """
+    job = await background.accept(ctx, _turn_request(agent, body, ChatChannel.background), body.callback_url)
     url = f"{ctx.settings.base_url}/api/v1/agents/{agent.id}/chat/jobs/{job.id}"
     accepted = JobAccepted.of(job, job_id=job.id, status_url=url)
     return Reply(accepted, headers=(("Location", url),))
 
 
-def _ask(agent: AgentById, body: ChatAsk, channel: Channel) -> Ask:
-    return Ask(
+def _turn_request(agent: AgentById, body: ChatAsk, channel: ChatChannel) -> TurnRequest:
+    return TurnRequest(
         agent=agent,
         message=body.message,
         channel=channel,
@@ -111,13 +132,13 @@ def _ask(agent: AgentById, body: ChatAsk, channel: Channel) -> Ask:
 
 
 def _level(query: StreamQuery) -> int:
-    return EVERYTHING if query.include == "sub_agents" else TOOLS
+    return WITH_SUB_AGENTS if query.include == "sub_agents" else WITH_TOOLS
 
 
-def _last_event(request: Request) -> int:
-    given = request.header(b"last-event-id")
-    if not given:
+def _parse_last_event_id(request: Request) -> int:
+    header = request.header(b"last-event-id")
+    if not header:
         return 0
-    if not given.isascii() or not given.isdigit() or len(given) > 9:
+    if not header.isascii() or not header.isdigit() or len(header) > 9:
         raise Invalid({"Last-Event-ID": "must be the id of an event"})
-    return int(given)
+    return int(header)

@@ -1,11 +1,11 @@
 from retinue.chat import conversations
 from retinue.chat.loaders import ConversationById
-from retinue.chat.queries import CONVERSATIONS, MESSAGES, own_only
+from retinue.chat.queries import CONVERSATIONS, MESSAGES, own_rows_filter
 from retinue.chat.schemas import (
+    ConversationExportQuery,
     ConversationList,
     ConversationOut,
     ConversationUpdate,
-    ExportQuery,
     MessageOut,
 )
 from retinue.kit.context import Context
@@ -18,18 +18,22 @@ routes = Routes("/api/v1/conversations", tag="conversations")
 
 @routes.get("", requires="conversations:read")
 async def list_conversations(ctx: Context, query: ConversationList) -> Page[ConversationOut]:
-    """Everyone's for those who may change agents, else one's own."""
-    return (await CONVERSATIONS.page(ctx.db, query, **own_only(ctx))).shown(ConversationOut.of)
+    """List conversations, the one with the newest message first by default.
+
+    Callers with `agents:write` see those of the whole tenant, all others only their own.
+    """
+    return (await CONVERSATIONS.page(ctx.db, query, **own_rows_filter(ctx))).shown(ConversationOut.of)
 
 
 @routes.get("/{conversation_id}", requires="conversations:read")
 async def get_conversation(ctx: Context, conversation: ConversationById) -> ConversationOut:  # noqa: ARG001  every handler takes it
+    """Return the title, state and size of a conversation, without its messages."""
     return ConversationOut.of(conversation)
 
 
 @routes.get("/{conversation_id}/messages", requires="conversations:read")
 async def list_messages(ctx: Context, conversation: ConversationById, query: PageQuery) -> Page[MessageOut]:
-    """In the order they were said."""
+    """List the messages of a conversation, oldest first."""
     return (await MESSAGES.page(ctx.db, query, conversation_id=conversation.id)).shown(MessageOut.shown)
 
 
@@ -37,20 +41,31 @@ async def list_messages(ctx: Context, conversation: ConversationById, query: Pag
 async def rename_conversation(
     ctx: Context, conversation: ConversationById, body: ConversationUpdate
 ) -> ConversationOut:
+    """Change the title of a conversation."""
     return ConversationOut.of(await conversations.rename(ctx, conversation, body.title))
 
 
 @routes.post("/{conversation_id}/close", requires="conversations:write")
 async def close_conversation(ctx: Context, conversation: ConversationById) -> ConversationOut:
+    """Close a conversation and emit `agent.chat.completed`; closing it again changes nothing.
+
+    The next message makes it active again.
+    """
     return ConversationOut.of(await conversations.close(ctx, conversation))
 
 
 @routes.delete("/{conversation_id}", requires="conversations:write", status=204)
 async def delete_conversation(ctx: Context, conversation: ConversationById) -> None:
-    """Also removes its texts from the log."""
+    """Delete the conversation and its messages, and remove their texts from the chat log and the event log.
+
+    Log entries without texts remain. Approvals that its replies wait for are cancelled.
+    """
     await conversations.delete(ctx, conversation)
 
 
 @routes.get("/{conversation_id}/export", requires="conversations:read")
-async def export_conversation(ctx: Context, conversation: ConversationById, query: ExportQuery) -> Download:
+async def export_conversation(
+    ctx: Context, conversation: ConversationById, query: ConversationExportQuery
+) -> Download:
+    """Download the whole conversation as a file."""
     return await conversations.export(ctx, conversation, query.format)

@@ -4,54 +4,71 @@ from retinue.agents.loaders import AgentById
 from retinue.agents.service import change
 from retinue.chat import conversations, statistics
 from retinue.chat.errors import MessageNotFound
-from retinue.chat.queries import LOGS, own_only
+from retinue.chat.queries import page_of_logs
 from retinue.chat.schemas import (
     AgentStats,
+    AgentStatsQuery,
     Feedback,
     FeedbackGiven,
     LogList,
     LogOut,
     LogSettingsOut,
     LogSettingsUpdate,
-    StatsQuery,
     StatusOut,
 )
 from retinue.kit.context import Context
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
-from retinue.kit.schemas import given
+from retinue.kit.schema.base import sent_fields
 
 routes = Routes("/api/v1/agents/{agent_id}", tag="agents")
 
 
 @routes.get("/status", requires="agents:read")
 async def get_agent_status(ctx: Context, agent: AgentById) -> StatusOut:
+    """Return whether the agent can answer, how many conversations are active, and how its training stands."""
     return await statistics.status(ctx, agent)
 
 
 @routes.get("/stats", requires="agents:read")
-async def get_agent_stats(ctx: Context, agent: AgentById, query: StatsQuery) -> AgentStats:
+async def get_agent_stats(ctx: Context, agent: AgentById, query: AgentStatsQuery) -> AgentStats:
+    """Return usage figures for a period.
+
+    They include turns whose log entries have been deleted; those are counted by whole days.
+    """
     return await statistics.collect(ctx, agent, query.period)
 
 
 @routes.get("/logs", requires="conversations:read")
 async def list_chat_logs(ctx: Context, agent: AgentById, query: LogList) -> Page[LogOut]:
-    """Everyone's turns for those who may change agents, else one's own."""
-    return (await LOGS.page(ctx.db, query, agent_id=agent.id, **own_only(ctx))).shown(LogOut.shown)
+    """List the agent's turns, newest first by default: one entry for each question and its reply.
+
+    Callers with `agents:write` see all turns, all others only their own.
+    """
+    return (await page_of_logs(ctx, agent.id, query)).shown(LogOut.shown)
 
 
 @routes.get("/log-settings", requires="agents:read")
 async def get_log_settings(ctx: Context, agent: AgentById) -> LogSettingsOut:  # noqa: ARG001  every handler takes it
+    """Return what the agent's chat log keeps, and for how long."""
     return LogSettingsOut.of(agent.log_settings)
 
 
 @routes.put("/log-settings", requires="agents:write")
 async def update_log_settings(ctx: Context, agent: AgentById, body: LogSettingsUpdate) -> LogSettingsOut:
-    changed = await change(ctx, agent, log_settings=replace(agent.log_settings, **given(body)))
+    """Change what the agent's chat log keeps; omitted fields stay. Saved as a new version of the agent.
+
+    Entries already written keep their content until `retention_days` have passed.
+    """
+    changed = await change(ctx, agent, log_settings=replace(agent.log_settings, **sent_fields(body)))
     return LogSettingsOut.of(changed.log_settings)
 
 
 @routes.post("/messages/{message_id}/feedback", requires="conversations:write", errors=(MessageNotFound,))
 async def rate_message(ctx: Context, agent: AgentById, message_id: str, body: Feedback) -> FeedbackGiven:
+    """Rate a reply of the agent; a new rating replaces the previous one.
+
+    Callers without `agents:write` rate only replies in their own conversations.
+    """
     message = await conversations.rate(ctx, agent.id, message_id, body)
     return FeedbackGiven(message_id=message.id, rating=body.rating, comment=message.comment)

@@ -1,1 +1,1 @@
-"""A tenant as one file: `retinue export` writes it, `retinue apply` makes the tenant what it says."""
+"""A tenant as one file: `retinue export` writes it, `retinue apply` changes the tenant to match it."""

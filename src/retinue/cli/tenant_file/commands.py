@@ -5,39 +5,41 @@ from pathlib import Path
 
 import typer
 
-from retinue.access.catalogue import KEYS
+from retinue.access.catalogue import PERMISSION_KEYS
 from retinue.cli.maintenance import with_instance
 from retinue.cli.tenant_file import document as documents
-from retinue.cli.tenant_file.applying import apply
-from retinue.cli.tenant_file.exporting import export
-from retinue.cli.tenant_file.planning import Step, plan
-from retinue.cli.tenant_file.references import Names
+from retinue.cli.tenant_file.applier import apply
+from retinue.cli.tenant_file.exporter import export
+from retinue.cli.tenant_file.planner import PlannedChange, plan_changes
+from retinue.cli.tenant_file.references import ReferenceIndex
 from retinue.kit.context import Caller, Context
+from retinue.kit.context.instance import Instance
 from retinue.kit.errors import Invalid
-from retinue.kit.instance import Instance
 from retinue.kit.principal import SYSTEM, Principal
 from retinue.kit.settings import Settings
 from retinue.tenants.models import Tenant
 
-# A file may come from anywhere, so it moves no secret to another address: that needs who may read secrets.
-_PERMISSIONS = frozenset(KEYS) - {"credentials:reveal", "notification_channels:reveal"}
+# A file may come from anywhere, so applying one cannot move a secret to another address.
+_PERMISSIONS = frozenset(PERMISSION_KEYS) - {"credentials:reveal", "notification_channels:reveal"}
 
 
 def run_export(settings: Settings, tenant: str, output: Path | None, format: str) -> None:
     if format not in {"yaml", "json"}:
-        raise typer.BadParameter("--format is yaml or json")
-    made: list[str] = []
+        raise typer.BadParameter("--format must be yaml or json")
+    rendered: list[str] = []
 
     async def action(instance: Instance) -> bool:
-        async with await _context(instance, tenant, reads_freely=True) as ctx:
-            made.append(documents.written(await export(ctx, await Names.read(ctx)), format))
+        async with await _context(instance, tenant, reads_outside_transaction=True) as ctx:
+            rendered.append(
+                documents.render_document(await export(ctx, await ReferenceIndex.read(ctx)), format)
+            )
         return True
 
     with_instance(settings, action)
     if output is None:
-        sys.stdout.write("".join(made))
+        sys.stdout.write("".join(rendered))
     else:
-        output.write_text("".join(made))
+        output.write_text("".join(rendered))
 
 
 def run_apply(settings: Settings, tenant: str, file: Path, *, is_agreed: bool) -> None:
@@ -46,12 +48,12 @@ def run_apply(settings: Settings, tenant: str, file: Path, *, is_agreed: bool) -
     async def action(instance: Instance) -> bool:
         try:
             wanted = documents.read(text)
-            async with await _context(instance, tenant, reads_freely=not is_agreed) as ctx:
+            async with await _context(instance, tenant, reads_outside_transaction=not is_agreed) as ctx:
                 if is_agreed:
                     await ctx.unit_of_work.begin()
-                names = await Names.read(ctx)
-                steps = plan(await export(ctx, names), wanted)
-                _show(steps)
+                names = await ReferenceIndex.read(ctx)
+                steps = plan_changes(await export(ctx, names), wanted)
+                _print_changes(steps)
                 if is_agreed:
                     await apply(ctx, names, steps)
         except Invalid as error:
@@ -60,14 +62,14 @@ def run_apply(settings: Settings, tenant: str, file: Path, *, is_agreed: bool) -
             typer.echo("retinue: nothing was changed", err=True)
             return False
         if steps:
-            typer.echo("Done." if is_agreed else "Nothing was changed yet; do it with --yes.")
-        _remind(steps)
+            typer.echo("Done." if is_agreed else "Nothing was changed yet. Apply it with --yes.")
+        _print_secret_reminders(steps)
         return True
 
     with_instance(settings, action)
 
 
-def _show(steps: list[Step]) -> None:
+def _print_changes(steps: list[PlannedChange]) -> None:
     for step in steps:
         for line in step.lines():
             typer.echo(line)
@@ -77,21 +79,21 @@ def _show(steps: list[Step]) -> None:
     typer.echo(", ".join(f"{number} to {action}" for action, number in count.items()))
 
 
-def _remind(steps: list[Step]) -> None:
-    """Secrets are not in a file, so a tool that is new here has none."""
+def _print_secret_reminders(steps: list[PlannedChange]) -> None:
+    """Remind of secrets to enter: a file contains none, so a new tool has none."""
     for step in steps:
         if step.action == "create" and step.section == "tools" and step.part.own_secrets:
-            typer.echo(f"The tool {step.name} has secrets of its own, which are to be entered here.")
+            typer.echo(f"The tool {step.name} has its own secrets. Enter them in this tenant.")
 
 
-async def _context(instance: Instance, wanted: str, *, reads_freely: bool) -> Context:
-    """Whoever runs the command acts as the instance in one tenant."""
+async def _context(instance: Instance, wanted: str, *, reads_outside_transaction: bool) -> Context:
+    """Return a context that acts as the instance in one tenant."""
     caller = Caller(correlation_id="cor_command_line")
-    async with Context(instance, SYSTEM, caller, reads_freely=True) as looking:
-        tenants = await looking.system("a tenant is named on the command line").all(Tenant)
-    found = [one for one in tenants if not wanted or wanted in {one.id, one.name}]
-    if len(found) != 1:
-        known = ", ".join(f"{one.id} ({one.name})" for one in tenants)
-        raise typer.BadParameter(f"say with --tenant which one is meant: {known}")
-    principal = Principal(kind="system", role="system", tenant_id=found[0].id, permissions=_PERMISSIONS)
-    return Context(instance, principal, caller, reads_freely=reads_freely)
+    async with Context(instance, SYSTEM, caller, reads_outside_transaction=True) as lookup:
+        tenants = await lookup.system("a tenant is named on the command line").all(Tenant)
+    matching = [tenant for tenant in tenants if not wanted or wanted in {tenant.id, tenant.name}]
+    if len(matching) != 1:
+        choices = ", ".join(f"{tenant.id} ({tenant.name})" for tenant in tenants)
+        raise typer.BadParameter(f"choose one with --tenant: {choices}")
+    principal = Principal(kind="system", role="system", tenant_id=matching[0].id, permissions=_PERMISSIONS)
+    return Context(instance, principal, caller, reads_outside_transaction=reads_outside_transaction)

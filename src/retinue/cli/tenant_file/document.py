@@ -1,19 +1,18 @@
-"""What stands in the file. What is left out has its default; a section that is left out is not touched."""
+"""The structure of the file. Missing fields have their defaults; missing sections are left unchanged."""
 
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from retinue.adapters.openapi.yaml_text import read_yaml
+from retinue.adapters.openapi.yaml_text import parse_yaml
 from retinue.kit.errors import Invalid
-from retinue.kit.validation import field_errors
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.validation import field_errors
 
-VERSION = 1
+FORMAT_VERSION = 1
 SECTIONS = ("data_tables", "tools", "agents", "workflows", "forms")
-"""In the order in which they need each other."""
-
-Json = dict[str, Any]
+"""In dependency order."""
 
 
 class _Part(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,44 +37,46 @@ class TablePart(_Part, kw_only=True):
 
 
 class ToolPart(_Part, kw_only=True):
-    """`own_secrets` says that there are some, which stay in the vault: nothing here changes them."""
+    """`own_secrets` means that the tool has secrets; they stay in the vault, unchanged by the file."""
 
     name: str
     description: str = ""
     category: str
     tool_type: str
-    config: Json = {}
+    config: JsonObject = {}
     auth_type: str = "none"
     credential: str | None = None
     own_secrets: bool = False
-    input_schema: Json | None = None
-    output_schema: Json | None = None
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
     is_enabled: bool = True
     requires_approval: bool = False
-    approval: Json | None = None
+    approval: JsonObject | None = None
 
 
 class AttachedPart(_Part, kw_only=True):
     tool: str
     is_enabled: bool = True
     display_order: int = 0
-    config_override: Json | None = None
+    config_override: JsonObject | None = None
     requires_approval: bool = False
 
 
 class ModelPart(_Part, kw_only=True):
-    """What makes an agent, whether it stands alone or lives with a parent."""
+    """The definition of an agent, whether on its own or inside a parent."""
 
     description: str = ""
     primary_model: str
     fallback_models: list[str] = []
     system_prompt: str
-    temperature: float = 0.7
-    max_tokens: int = 2048
+    temperature: float | None = 0.7
+    max_tokens: int | None = 2048
+    cache_ttl: str = "5m"
+    timeouts: JsonObject = {}
 
 
 class SubAgentPart(_Part, kw_only=True):
-    """`agent` names another agent of the file; `direct` is one that lives with its parent, under `name`."""
+    """`agent` names another agent of the file; `direct` defines one inside its parent, called `name`."""
 
     agent: str | None = None
     name: str | None = None
@@ -113,11 +114,11 @@ class AgentPart(ModelPart, kw_only=True):
 class WorkflowPart(_Part, kw_only=True):
     description: str = ""
     status: str = "draft"
-    trigger: Json = msgspec.field(default_factory=lambda: {"type": "manual", "config": {}})
-    nodes: list[Json] = []
-    edges: list[Json] = []
-    input_schema: Json | None = None
-    settings: Json = {}
+    trigger: JsonObject = msgspec.field(default_factory=lambda: {"type": "manual", "config": {}})
+    nodes: list[JsonObject] = []
+    edges: list[JsonObject] = []
+    input_schema: JsonObject | None = None
+    settings: JsonObject = {}
 
 
 class FormTablePart(_Part, kw_only=True):
@@ -127,18 +128,18 @@ class FormTablePart(_Part, kw_only=True):
 
 
 class FormPart(_Part, kw_only=True):
-    """Its address is made anew in every tenant: no two forms of an instance have the same."""
+    """A form without its public address, which is generated anew in every tenant."""
 
     description: str = ""
     status: str = "draft"
-    fields: list[Json] = []
-    settings: Json = {}
-    branding: Json = {}
+    fields: list[JsonObject] = []
+    settings: JsonObject = {}
+    branding: JsonObject = {}
     workflow: str | None = None
     data_table: FormTablePart | None = None
 
 
-class Document(_Part, kw_only=True):
+class TenantDocument(_Part, kw_only=True):
     retinue: int
     data_tables: dict[str, TablePart] | UnsetType = UNSET
     tools: dict[str, ToolPart] | UnsetType = UNSET
@@ -146,36 +147,44 @@ class Document(_Part, kw_only=True):
     workflows: dict[str, WorkflowPart] | UnsetType = UNSET
     forms: dict[str, FormPart] | UnsetType = UNSET
 
-    def section(self, name: str) -> dict[str, Any] | None:
-        """The parts of a section by their names; None where the file says nothing of it."""
-        found = getattr(self, name)
-        return None if found is UNSET else found
+    def section(self, name: str) -> JsonObject | None:
+        """Return a section's parts by name, or None if the file does not contain it."""
+        parts = getattr(self, name)
+        return None if parts is UNSET else parts
 
 
-def read(text: str) -> Document:
-    raw = read_yaml(text)
+def convert_values(shape: type[Any], values: object, field: str = "") -> Any:
+    """Convert values to `shape`; raise Invalid with the errors by field.
+
+    `field` names the value if it is a single one.
+    """
     try:
-        document = msgspec.convert(raw, Document)
+        return msgspec.convert(values, shape)
     except msgspec.ValidationError as error:
-        raise Invalid(field_errors(error, raw, Document)) from None
-    if document.retinue != VERSION:
-        raise Invalid({"retinue": f"must be {VERSION}"})
+        errors = field_errors(error, values, shape)
+        raise Invalid({field: errors["body"]} if field else errors) from None
+
+
+def read(text: str) -> TenantDocument:
+    document: TenantDocument = convert_values(TenantDocument, parse_yaml(text))
+    if document.retinue != FORMAT_VERSION:
+        raise Invalid({"retinue": f"must be {FORMAT_VERSION}"})
     return document
 
 
-def written(document: Document, format: str) -> str:
+def render_document(document: TenantDocument, format: str) -> str:
     plain = msgspec.to_builtins(document)
     if format == "json":
         return msgspec.json.format(msgspec.json.encode(plain)).decode() + "\n"
     import yaml
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc]
-        """Writes texts of several lines as such."""
+        """Writes multi-line texts in block style."""
 
     def text(dumper: Any, value: str) -> Any:
         style = "|" if "\n" in value else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)
-    made: str = yaml.dump(plain, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
-    return made
+    rendered: str = yaml.dump(plain, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return rendered

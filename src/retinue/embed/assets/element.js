@@ -2,6 +2,8 @@ const WORDS = {
   title: "Chat",
   greeting: "Hello! How can I help?",
   placeholder: "Write a message",
+  waiting: "This needs someone’s approval. The answer appears here as soon as it is decided.",
+  sources: "Sources",
 };
 
 /** A button that opens a panel to talk to an agent; with the attribute `inline` the panel alone. */
@@ -28,10 +30,27 @@ class RetinueChat extends HTMLElement {
     root.append(this.panel);
     this.panel.hidden = !this.isInline;
     this.addMessage("agent", this.word("greeting"));
+    this.showEarlier();
   }
 
   disconnectedCallback() {
     this.sending?.abort();
+    this.awaiting?.abort();
+  }
+
+  /** What was said before the page was loaded again; a chat that cannot be read back begins empty. */
+  async showEarlier() {
+    if (!this.conversation.hasBegunBefore) return;
+    const sessionId = this.conversation.sessionId;
+    const messages = await this.conversation.messages().catch(() => []);
+    const isOvertaken = this.sending || sessionId !== this.conversation.sessionId || this.log.children.length > 1;
+    if (isOvertaken) return;
+    for (const message of messages) {
+      const bubble = this.addMessage(message.role === "user" ? "visitor" : "agent", message.content);
+      if (message.role === "user") continue;
+      this.addSources(bubble, message.sources);
+      if (message.is_waiting) this.awaitDecision(bubble, message.id);
+    }
   }
 
   word(name) {
@@ -93,6 +112,7 @@ class RetinueChat extends HTMLElement {
 
   startAnew() {
     this.stop();
+    this.awaiting?.abort();
     this.conversation.startAnew();
     this.log.replaceChildren();
     this.addMessage("agent", this.word("greeting"));
@@ -140,6 +160,44 @@ class RetinueChat extends HTMLElement {
     return bubble;
   }
 
+  /** Each source can be opened: the passage that was read, and the page it is from. */
+  addSources(bubble, sources) {
+    if (!sources?.length) return;
+    const items = sources.map((source) => {
+      const place = source.page ? `${source.document_name}, page ${source.page}` : source.document_name;
+      const item = make("details", { class: "source" }, make("summary", {}, `[${source.index}] ${place}`),
+        make("blockquote", {}, source.chunk_preview));
+      const isWebPage = /^https?:\/\//.test(source.url ?? "");
+      if (isWebPage) {
+        item.append(make("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, source.url));
+      }
+      return item;
+    });
+    bubble.append(make("div", { class: "sources", role: "group", "aria-label": this.word("sources") }, ...items));
+    this.scrollDown();
+  }
+
+  /** Say that the reply waits for somebody, and show it when it comes. */
+  async awaitDecision(bubble, messageId) {
+    const controller = new AbortController();
+    this.awaiting?.abort();
+    this.awaiting = controller;
+    const notice = make("p", { class: "waiting", role: "status" }, this.word("waiting"));
+    bubble.append(notice);
+    this.scrollDown();
+    try {
+      const reply = await this.conversation.decided(messageId, controller.signal);
+      this.fill(bubble, "agent", reply.content);
+      this.addSources(bubble, reply.sources);
+      this.scrollDown();
+    } catch (error) {
+      notice.remove();
+      if (error.name !== "AbortError") bubble.append(make("p", { class: "failure" }, error.message));
+    } finally {
+      if (this.awaiting === controller) this.awaiting = null;
+    }
+  }
+
   fill(bubble, from, text) {
     const speaker = make("span", { class: "speaker" }, from === "visitor" ? "You: " : `${this.word("title")}: `);
     const content = from === "agent" ? elementsOf(blockNodes(text), document) : [make("p", {}, text)];
@@ -163,6 +221,7 @@ class RetinueChat extends HTMLElement {
     const bubble = this.addMessage("agent", "…");
     let text = "";
     let isDrawn = true;
+    let ended = null;
     const draw = () => {
       isDrawn = true;
       this.fill(bubble, "agent", text);
@@ -170,18 +229,22 @@ class RetinueChat extends HTMLElement {
     };
     this.setBusy(controller);
     try {
-      await this.conversation.say(message, (piece) => {
+      ended = await this.conversation.say(message, (piece) => {
         text += piece;
-        if (isDrawn) requestAnimationFrame(draw);
+        // What stands below the text at its end must not be drawn over.
+        if (isDrawn) requestAnimationFrame(() => ended || draw());
         isDrawn = false;
       }, controller.signal);
     } catch (error) {
       if (!text) bubble.remove();
       if (error.name !== "AbortError") this.addFailure(message, error);
     } finally {
-      if (text) draw();
+      if (text || ended) draw();
       if (this.sending === controller) this.setBusy(null);
     }
+    if (!ended) return;
+    this.addSources(bubble, ended.sources);
+    if (ended.finish_reason === "awaiting_approval") this.awaitDecision(bubble, ended.message_id);
   }
 
   addFailure(message, error) {

@@ -9,11 +9,13 @@ class ChatError extends Error {
 /** One visitor's conversation with one agent, over the public chat endpoint. */
 class Conversation {
   constructor({ baseUrl, agentId, apiKey, user }) {
-    this.url = `${baseUrl}/api/v1/public/agents/${encodeURIComponent(agentId)}/chat`;
+    this.url = `${baseUrl}/api/v1/public/agents/${encodeURIComponent(agentId)}`;
     this.apiKey = apiKey;
     this.user = user;
     this.storageName = `retinue-chat:${agentId}:${user?.id ?? ""}`;
-    this.sessionId = readStored(this.storageName) ?? this.startAnew();
+    const stored = readStored(this.storageName);
+    this.hasBegunBefore = Boolean(stored);
+    this.sessionId = stored ?? this.startAnew();
   }
 
   startAnew() {
@@ -22,9 +24,9 @@ class Conversation {
     return this.sessionId;
   }
 
-  /** Say something; `hear` is called with each piece of the reply. */
+  /** Say something; `hear` is called with each piece of the reply. Returns how the reply ended. */
   async say(message, hear, signal) {
-    const response = await this.send(message, signal);
+    const response = await this.send("chat", { message, stream: true }, signal);
     if (!response.ok) throw await refusal(response);
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
@@ -37,7 +39,7 @@ class Conversation {
           const data = JSON.parse(event.data);
           if (event.name === "content_delta") hear(data.delta);
           if (event.name === "error") throw new ChatError(data.message);
-          if (event.name === "message_stop") return;
+          if (event.name === "message_stop") return data;
         }
       }
     } finally {
@@ -45,14 +47,34 @@ class Conversation {
     }
   }
 
-  async send(message, signal) {
-    const body = { session_id: this.sessionId, message, stream: true };
+  /** What was said in this session so far, oldest first. */
+  async messages(signal) {
+    const response = await this.send("transcript", {}, signal);
+    if (!response.ok) throw await refusal(response);
+    return (await response.json()).messages;
+  }
+
+  /** The reply once an approval has been decided; asks less and less often, and until `signal` says stop. */
+  async decided(messageId, signal) {
+    for (let pauseMs = 2000; ; pauseMs = Math.min(pauseMs * 1.5, 30000)) {
+      await pause(pauseMs, signal);
+      const messages = await this.messages(signal).catch((error) => {
+        if (error.name === "AbortError" || error.mayRetry === false) throw error;
+        return [];
+      });
+      const reply = messages.find((one) => one.id === messageId);
+      if (reply && !reply.is_waiting) return reply;
+    }
+  }
+
+  async send(operation, more, signal) {
+    const body = { session_id: this.sessionId, ...more };
     if (this.user) body.user = this.user;
     try {
-      return await fetch(this.url, {
+      return await fetch(`${this.url}/${operation}`, {
         method: "POST",
         headers: {
-          Accept: "text/event-stream",
+          Accept: more.stream ? "text/event-stream" : "application/json",
           Authorization: `Bearer ${this.apiKey}`,
           "Content-Type": "application/json",
         },
@@ -66,6 +88,16 @@ class Conversation {
       throw new ChatError("The chat cannot be reached from here.");
     }
   }
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("stopped", "AbortError"));
+    }, { once: true });
+  });
 }
 
 async function refusal(response) {

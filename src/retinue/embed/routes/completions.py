@@ -1,6 +1,6 @@
 from retinue.agents.errors import AgentNotFound
 from retinue.embed import agents_as_models, completions
-from retinue.embed.failures import FAILURES
+from retinue.embed.failures import TURN_ERRORS
 from retinue.embed.openai_schemas import Completion, CompletionAsk, Models
 from retinue.kit.context import Context
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
@@ -17,13 +17,17 @@ routes = Routes("/v1", tag="openai")
     or_embed_key=True,
     cost="chat",
     calls_out=True,
-    errors=(AgentNotFound, *FAILURES, NotRepeatable),
+    errors=(AgentNotFound, *TURN_ERRORS, NotRepeatable),
 )
 async def create_chat_completion(
     ctx: Context, body: CompletionAsk, request: Request
 ) -> Completion | EventStream:
-    """OpenAI's chat completions with an agent as the model; with `stream`, chunks and then `[DONE]`."""
-    agent = await agents_as_models.fetch(ctx, body.model)
+    """Answer like OpenAI's chat completions, with an agent as the model. Tools run on the server.
+
+    With `stream`, the reply comes as chunks followed by `[DONE]`. Takes an access token or an embed key.
+    Every request is stored as a conversation of its own.
+    """
+    agent = await agents_as_models.require_agent(ctx, body.model)
     if body.stream:
         refuse_for_stream(request)
         return await completions.stream(ctx, agent, body)
@@ -32,4 +36,8 @@ async def create_chat_completion(
 
 @routes.get("/models", requires="agents:read", or_embed_key=True)
 async def list_agents_as_models(ctx: Context) -> Models:
-    return await agents_as_models.models(ctx)
+    """List the agents that can be used as a model, in OpenAI's format. Archived agents are left out.
+
+    An embed key sees only its own agent.
+    """
+    return await agents_as_models.list_models(ctx)

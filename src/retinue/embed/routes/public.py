@@ -1,7 +1,7 @@
-from retinue.embed import public_chat
-from retinue.embed.failures import FAILURES
+from retinue.embed import public_chat, transcripts
+from retinue.embed.failures import TURN_ERRORS
 from retinue.embed.loaders import PublicAgent
-from retinue.embed.schemas import PublicAsk, PublicReply, Snippet
+from retinue.embed.schemas import PublicAsk, PublicReply, Snippet, Transcript, TranscriptRead
 from retinue.embed.snippets import snippet
 from retinue.kit.context import Context
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
@@ -14,15 +14,30 @@ routes = Routes("/api/v1/public/agents/{agent_id}", tag="public chat")
 
 @routes.get("/embed", requires="agents:read", or_embed_key=True)
 async def get_embed_snippet(ctx: Context, agent: PublicAgent) -> Snippet:
+    """Return the HTML that adds the chat widget to a page. Takes an access token or an embed key."""
     return snippet(ctx, agent)
 
 
-@routes.post("/chat", requires=EMBED_KEY, cost="chat", calls_out=True, errors=(*FAILURES, NotRepeatable))
+@routes.post("/chat", requires=EMBED_KEY, cost="chat", calls_out=True, errors=(*TURN_ERRORS, NotRepeatable))
 async def chat_in_public(
     ctx: Context, agent: PublicAgent, body: PublicAsk, request: Request
 ) -> PublicReply | EventStream:
-    """With `stream`, or with `Accept: text/event-stream`, the events of a chat stream without its tools."""
+    """Chat with the agent of the embed key. The same `session_id` continues the same conversation.
+
+    With `stream`, the reply comes as the events of a chat stream, without tool calls and document ids.
+    """
+    is_browser = b"origin" in request.headers
     if body.stream or "text/event-stream" in request.header(b"accept"):
         refuse_for_stream(request)
-        return await public_chat.stream(ctx, agent, body)
-    return await public_chat.reply(ctx, agent, body)
+        return await public_chat.stream(ctx, agent, body, is_browser=is_browser)
+    return await public_chat.reply(ctx, agent, body, is_browser=is_browser)
+
+
+@routes.post("/transcript", requires=EMBED_KEY, cost="read", idempotent=False)
+async def read_transcript(ctx: Context, agent: PublicAgent, body: TranscriptRead) -> Transcript:
+    """Return the last messages of a session, for example after a page was reloaded.
+
+    Knowing the session id is enough to read an anonymous session; one of an identified visitor also needs
+    the `user` with its `hash`.
+    """
+    return await transcripts.read(ctx, agent, body)

@@ -1,13 +1,13 @@
 from retinue.agents.models import Agent
 from retinue.embed import widget
-from retinue.embed.principals import find_key
+from retinue.embed.principals import find_active_key
 from retinue.kit.context import Context
 from retinue.kit.errors import NotFound
-from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http.page_scripts import ScriptQuery, serve_script
+from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import PUBLIC, Routes
-from retinue.kit.http.scripts import ScriptQuery, serve_script
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 
 routes = Routes("/embed", tag="public chat")
 
@@ -21,20 +21,24 @@ async def get_widget_script(
     ctx: Context,  # noqa: ARG001  every handler takes it
     query: ScriptQuery,
     request: Request,
-) -> Reply[Document | None]:
+) -> Reply[WebDocument | None]:
+    """Return the script of the chat widget; pages of any origin may load it."""
     return serve_script(widget.script(), query, request)
 
 
 @routes.get("/{agent_id}", requires=PUBLIC, errors=(NotFound,))
-async def get_widget_page(ctx: Context, agent_id: str, query: FrameQuery) -> Reply[Document]:
-    """The widget as a page of its own, for the frame of `iframe_code`."""
-    key = await find_key(ctx.instance, query.api_key or "")
+async def get_widget_page(ctx: Context, agent_id: str, query: FrameQuery) -> Reply[WebDocument]:
+    """Return the chat widget as a page, for the frame of `iframe_code`.
+
+    Only pages that the key's `allowed_domains` permit can frame it.
+    """
+    key = await find_active_key(ctx.instance, query.api_key or "")
     if key is None or key.agent_id != agent_id:
         raise NotFound
-    ctx.act_in(key.tenant_id)
+    ctx.bind_tenant(key.tenant_id)
     agent = await ctx.db.get(Agent, agent_id)
     if agent is None:
         raise NotFound
     policy = widget.page_policy(key.allowed_domains)
     content = widget.page(agent, query.api_key or "")
-    return Reply(Document(content, policy=policy), headers=(("Cache-Control", "no-store"),))
+    return Reply(WebDocument(content, policy=policy), headers=(("Cache-Control", "no-store"),))

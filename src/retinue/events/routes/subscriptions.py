@@ -6,7 +6,7 @@ from retinue.events.queries import page_of_subscriptions
 from retinue.events.schemas import (
     SigningSecretOut,
     SigningSecretRotate,
-    SigningSecretRotated,
+    SigningSecretRotation,
     SubscriptionCreate,
     SubscriptionList,
     SubscriptionOut,
@@ -24,22 +24,31 @@ of_workflows = Routes("/api/v1/workflows/{workflow_id}/subscriptions", tag="even
 
 @routes.get("", requires="events:read")
 async def list_subscriptions(ctx: Context, query: SubscriptionList) -> FlatPage[SubscriptionOut]:
-    return (await page_of_subscriptions(ctx, query)).shown_flat(SubscriptionOut.of)
+    """Returns the subscriptions of the tenant, by default newest first. Values of headers are masked."""
+    return (await page_of_subscriptions(ctx, query)).to_flat_page(SubscriptionOut.of)
 
 
 @routes.post("", requires="events:write", status=201, errors=(TooManySubscriptions, VaultSealed))
 async def create_subscription(ctx: Context, body: SubscriptionCreate) -> SubscriptionOut:
+    """Creates a subscription that carries out an action for every matching event. A tenant can have 1,000."""
     return SubscriptionOut.of(await subscriptions.create(ctx, body))
 
 
 @routes.get("/signing-secret", requires="events:write", errors=(VaultSealed,))
 async def get_signing_secret(ctx: Context) -> SigningSecretOut:
-    """What messages to a subscription's `url` and to a `callback_url` are signed with."""
+    """Returns the secret that signs messages to the `url` of a subscription and to a `callback_url`.
+
+    It is created on first use; every read is audited.
+    """
     return await signing.reveal(ctx)
 
 
 @routes.post("/signing-secret/rotate", requires="events:write", idempotent=False, errors=(VaultSealed,))
-async def rotate_signing_secret(ctx: Context, body: SigningSecretRotate) -> SigningSecretRotated:
+async def rotate_signing_secret(ctx: Context, body: SigningSecretRotate) -> SigningSecretRotation:
+    """Replaces the tenant's signing secret and returns the new one.
+
+    During the grace period messages carry signatures of both secrets.
+    """
     return await signing.rotate(ctx, body.grace_seconds)
 
 
@@ -48,6 +57,7 @@ async def get_subscription(
     ctx: Context,  # noqa: ARG001  every handler takes it
     subscription: SubscriptionById,
 ) -> SubscriptionOut:
+    """Returns a subscription with its counters and its latest error. Values of headers are masked."""
     return SubscriptionOut.of(subscription)
 
 
@@ -55,21 +65,32 @@ async def get_subscription(
 async def update_subscription(
     ctx: Context, subscription: SubscriptionById, body: SubscriptionUpdate
 ) -> SubscriptionOut:
+    """Changes the fields that are sent.
+
+    `action_config` is replaced as a whole; masked headers keep their stored values.
+    """
     return SubscriptionOut.of(await subscriptions.update(ctx, subscription, body))
 
 
 @routes.delete("/{subscription_id}", requires="events:write", status=204)
 async def delete_subscription(ctx: Context, subscription: SubscriptionById) -> None:
+    """Deletes the subscription. Actions that are queued for it are dropped."""
     await subscriptions.delete(ctx, subscription)
 
 
 @of_workflows.post("/activate", requires="events:write")
 async def activate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
-    """All subscriptions that start the workflow."""
-    return await subscriptions.switch(ctx, workflow_id, active=True)
+    """Activates all subscriptions whose `action_config` names the workflow.
+
+    An unknown workflow answers 200 with `updated: 0`.
+    """
+    return await subscriptions.set_active_for_workflow(ctx, workflow_id, active=True)
 
 
 @of_workflows.post("/deactivate", requires="events:write")
 async def deactivate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
-    """All subscriptions that start the workflow."""
-    return await subscriptions.switch(ctx, workflow_id, active=False)
+    """Deactivates all subscriptions whose `action_config` names the workflow.
+
+    An unknown workflow answers 200 with `updated: 0`.
+    """
+    return await subscriptions.set_active_for_workflow(ctx, workflow_id, active=False)

@@ -1,9 +1,9 @@
-"""Days and moments as people write them; what could be two days is none."""
+"""Dates and times in natural notation. Ambiguous dates are rejected."""
 
 import re
 from datetime import date, datetime, timedelta
 
-from retinue.forms.conversation.words import DAYS, MONTHS
+from retinue.forms.conversation.vocabulary import MONTH_NAMES, RELATIVE_DAYS
 
 _ISO = re.compile(r"\b(\d{4})-(\d\d?)-(\d\d?)\b", re.ASCII)
 _DOTS = re.compile(r"\b(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b", re.ASCII)
@@ -16,44 +16,46 @@ _HOUR = re.compile(r"\b(\d{1,2})\s*(am|pm|uhr|h)\b", re.ASCII | re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def find_day(text: str, today: date) -> str | None:
-    """The one day that is named, as it is kept."""
+def find_date(text: str, today: date) -> str | None:
+    """Return the only date in the text in ISO format, or None."""
     days = {day.isoformat() for day in _days_in(text, today)}
     return days.pop() if len(days) == 1 else None
 
 
-def find_moment(text: str, today: date) -> str | None:
-    """A day and a time of it; in UTC where nobody says otherwise."""
-    day, time = find_day(text, today), _time_in(text)
+def find_datetime(text: str, today: date) -> str | None:
+    """Return a date and time without offset, which is read as UTC, or None."""
+    day, time = find_date(text, today), _time_in(text)
     return f"{day}T{time}" if day is not None and time is not None else None
 
 
 def _days_in(text: str, today: date) -> list[date]:
-    found = [_day(*match) for match in (*_ISO.findall(text), *_YEAR_FIRST.findall(text))]
-    found += [_day(year, month, day) for day, month, year in _DOTS.findall(text)]
-    found += [_slashed(*match) for match in _SLASHES.findall(text)]
+    days = [_date_or_none(*match) for match in (*_ISO.findall(text), *_YEAR_FIRST.findall(text))]
+    days += [_date_or_none(year, month, day) for day, month, year in _DOTS.findall(text)]
+    days += [_slashed_date(*match) for match in _SLASHES.findall(text)]
     folded = text.casefold()
-    found += [_named(year, month, day) for day, month, year in _DAY_MONTH.findall(folded)]
-    found += [_named(year, month, day) for month, day, year in _MONTH_DAY.findall(folded)]
-    found += [today + timedelta(days=DAYS[word]) for word in _WORD.findall(folded) if word in DAYS]
-    return [day for day in found if day is not None]
+    days += [_named_date(year, month, day) for day, month, year in _DAY_MONTH.findall(folded)]
+    days += [_named_date(year, month, day) for month, day, year in _MONTH_DAY.findall(folded)]
+    days += [
+        today + timedelta(days=RELATIVE_DAYS[word]) for word in _WORD.findall(folded) if word in RELATIVE_DAYS
+    ]
+    return [day for day in days if day is not None]
 
 
-def _day(year: str, month: str, day: str) -> date | None:
+def _date_or_none(year: str, month: str, day: str) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:
         return None
 
 
-def _named(year: str, month: str, day: str) -> date | None:
-    number = MONTHS.get(month)
-    return _day(year, str(number), day) if number is not None else None
+def _named_date(year: str, month: str, day: str) -> date | None:
+    number = MONTH_NAMES.get(month)
+    return _date_or_none(year, str(number), day) if number is not None else None
 
 
-def _slashed(first: str, second: str, year: str) -> date | None:
-    """`03/04/2026` is two days, by where one comes from; `25/04/2026` is one."""
-    possible = {_day(year, second, first), _day(year, first, second)} - {None}
+def _slashed_date(first: str, second: str, year: str) -> date | None:
+    """Return the date if day and month are unambiguous: `25/04/2026` is, `03/04/2026` is not."""
+    possible = {_date_or_none(year, second, first), _date_or_none(year, first, second)} - {None}
     return possible.pop() if len(possible) == 1 else None
 
 

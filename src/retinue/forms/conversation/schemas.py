@@ -3,18 +3,24 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.forms.models import FormConversation, FormConversationStatus, FormMessage
-from retinue.forms.schemas import JsonObject, Option
+from retinue.forms.schemas import Option
 from retinue.kit.clock import Instant
-from retinue.kit.fields.values import LONGEST_SIGNATURE, MOST_FILES
-from retinue.kit.schemas import Schema
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.base import Schema
+from retinue.kit.schema.fields.values import MAX_FILES, MAX_SIGNATURE_BYTES
+from retinue.kit.schema.messages import PatternMessage
 
 FileId = Annotated[str, Meta(min_length=1, max_length=64)]
 FieldId = Annotated[str, Meta(min_length=1, max_length=64)]
-Language = Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z0-9-]*$")]
+Language = Annotated[
+    str,
+    Meta(max_length=35, pattern=r"^[A-Za-z0-9-]*$"),
+    PatternMessage("must be a language tag such as en or pt-BR"),
+]
 
 
 class ConversationStart(Schema, kw_only=True):
-    """`prefill` is by field id; what is wrong in it is left out and said in `errors`."""
+    """`prefill` is by field id; invalid values are left out and reported in `errors`."""
 
     prefill: JsonObject = {}
     metadata: Any = None
@@ -24,10 +30,10 @@ class ConversationStart(Schema, kw_only=True):
 
 
 class ConversationSay(Schema, kw_only=True):
-    """`field_id` says which field the answer is for; without it, that is found out."""
+    """`field_id` is the field the message answers; without it, the field is inferred."""
 
-    content: Annotated[str, Meta(max_length=LONGEST_SIGNATURE)] = ""
-    file_ids: Annotated[list[FileId], Meta(max_length=MOST_FILES)] = []
+    content: Annotated[str, Meta(max_length=MAX_SIGNATURE_BYTES)] = ""
+    file_ids: Annotated[list[FileId], Meta(max_length=MAX_FILES)] = []
     field_id: FieldId | None = None
 
 
@@ -44,7 +50,7 @@ class FormMessageOut(Schema, kw_only=True):
 
 
 class InputOut(Schema, kw_only=True):
-    """What is asked, for whoever draws buttons; `confirm` asks whether everything is right."""
+    """The current question, for clients that render buttons; `confirm` asks for the final confirmation."""
 
     field_id: str | None
     type: str

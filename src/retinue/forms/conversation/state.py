@@ -1,23 +1,20 @@
-"""How far a conversation is: what was answered, what was skipped, and what comes next."""
-
-from typing import Any
+"""The state of a conversation: answered and skipped fields, and the next question."""
 
 import msgspec
 
 from retinue.forms.models import FormConversation
-from retinue.kit.fields import STATIC, Fields, FieldType
-from retinue.kit.fields.checking import Field
-
-Json = dict[str, Any]
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.fields import STATIC, Fields, FieldType
+from retinue.kit.schema.fields.validator import FormField
 
 
 class Proposals(msgspec.Struct, kw_only=True):
-    """What a message seems to say, by whoever read it; nothing of it holds before the validator has seen it.
+    """The interpretation of a message, before validation.
 
-    `is_certain`: nobody need think about it any further. `reply` is what a model would say to it.
+    `is_certain`: no model is needed. `reply` is a model's suggested reply.
     """
 
-    answers: Json = {}
+    answers: JsonObject = {}
     skips: list[str] = []
     reopened: str | None = None
     goes_back: bool = False
@@ -25,21 +22,21 @@ class Proposals(msgspec.Struct, kw_only=True):
     is_certain: bool = False
     reply: str = ""
     problems: dict[str, str] = {}
-    """Why something that was meant for a field is none for it, whatever it says."""
+    """Input that cannot be a value of its field, by field id."""
 
 
-class State:
-    """Changed in place while one message is taken, then stored."""
+class ConversationState:
+    """Changed in place while one message is handled, then stored."""
 
     def __init__(
         self,
         fields: Fields,
         *,
-        answers: Json,
+        answers: JsonObject,
         skipped: list[str] | None = None,
         asked: str | None = None,
         is_confirming: bool = False,
-        prefilled: Json | None = None,
+        prefilled: JsonObject | None = None,
     ) -> None:
         self.fields = fields
         self.answers = dict(answers)
@@ -48,10 +45,10 @@ class State:
         self.asked = asked
         self.is_confirming = is_confirming
         self.labels: dict[str, dict[str, str]] = {}
-        self.settle()
+        self.revalidate()
 
     @classmethod
-    def of(cls, fields: Fields, conversation: FormConversation) -> "State":
+    def of(cls, fields: Fields, conversation: FormConversation) -> "ConversationState":
         return cls(
             fields,
             answers=conversation.answers,
@@ -61,10 +58,10 @@ class State:
             prefilled=conversation.prefilled,
         )
 
-    def settle(self) -> None:
-        """Let go of what is hidden by now, and of what a changed form no longer takes."""
-        self._check()
-        self._take_prefilled()
+    def revalidate(self) -> None:
+        """Drop answers to hidden fields, and answers that a changed form no longer accepts."""
+        self._drop_invalid()
+        self._apply_prefilled()
         inputs = {field.id: field for field in self.inputs}
         self.skipped = [
             id
@@ -74,20 +71,20 @@ class State:
         if self.asked is not None and self.asked not in inputs:
             self.asked = None
 
-    def _check(self) -> None:
+    def _drop_invalid(self) -> None:
         checked = self.fields.check(self.answers)
-        wrong = {error.field for error in checked.errors}
-        self.answers = {id: value for id, value in checked.values.items() if id not in wrong}
+        invalid = {error.field for error in checked.errors}
+        self.answers = {id: value for id, value in checked.values.items() if id not in invalid}
 
-    def _take_prefilled(self) -> None:
-        """What was known from the start is taken as soon as its field is shown.
+    def _apply_prefilled(self) -> None:
+        """Apply prefilled values as soon as their fields are visible.
 
-        Once, because whoever takes it back is asked for it; but a hidden field has no other value.
+        Each is applied once, so that a visitor who withdraws it is asked; hidden fields keep theirs.
         """
         tried: set[str] = set()
         while True:
-            shown = self.fields.visible(self.answers)
-            ready = self.prefilled.keys() & shown - self.answers.keys() - {*self.skipped} - tried
+            visible = self.fields.visible(self.answers)
+            ready = self.prefilled.keys() & visible - self.answers.keys() - {*self.skipped} - tried
             if not ready:
                 return
             tried |= ready
@@ -95,49 +92,49 @@ class State:
                 self.answers[id] = self.prefilled[id]
                 if self.fields.by_id[id].type is not FieldType.hidden:
                     del self.prefilled[id]
-            self._check()
+            self._drop_invalid()
 
     @property
-    def inputs(self) -> list[Field]:
-        """What a visitor is asked for, with the answers so far; hidden fields never are."""
+    def inputs(self) -> list[FormField]:
+        """The visible fields a visitor is asked for, given the answers so far; hidden fields are excluded."""
         shown = self.fields.visible(self.answers)
         return [
             field for field in self.fields.asked if field.id in shown and field.type is not FieldType.hidden
         ]
 
     @property
-    def nameable(self) -> list[Field]:
-        """What a visitor may talk about: also what another answer in the same message would show."""
+    def nameable(self) -> list[FormField]:
+        """The fields a visitor may mention, including those that another answer would reveal."""
         shown = self.inputs
         rest = [field for field in self.fields.asked if field.type is not FieldType.hidden]
         return [*shown, *(field for field in rest if field not in shown)]
 
     @property
-    def asked_field(self) -> Field | None:
+    def asked_field(self) -> FormField | None:
         return self.fields.by_id[self.asked] if self.asked is not None else None
 
-    def find_input(self, id: str) -> Field | None:
+    def find_input(self, id: str) -> FormField | None:
         return next((field for field in self.inputs if field.id == id), None)
 
-    def is_done_with(self, field: Field) -> bool:
+    def is_settled(self, field: FormField) -> bool:
         return field.id in self.answers or field.id in self.skipped
 
-    def next_field(self) -> Field | None:
-        return next((field for field in self.inputs if not self.is_done_with(field)), None)
+    def next_field(self) -> FormField | None:
+        return next((field for field in self.inputs if not self.is_settled(field)), None)
 
-    def previous_field(self) -> Field | None:
-        """The last one before what is asked that was answered or skipped."""
-        before: Field | None = None
+    def previous_field(self) -> FormField | None:
+        """Return the last answered or skipped field before the current one."""
+        before: FormField | None = None
         for field in self.inputs:
             if field.id == self.asked:
                 break
-            if self.is_done_with(field):
+            if self.is_settled(field):
                 before = field
         return before
 
     def reopen(self, id: str) -> None:
         self.answers.pop(id, None)
-        self.skipped = [one for one in self.skipped if one != id]
+        self.skipped = [other for other in self.skipped if other != id]
         self.asked, self.is_confirming = id, False
 
     @property
@@ -146,17 +143,17 @@ class State:
 
     @property
     def completed(self) -> int:
-        return sum(self.is_done_with(field) for field in self.inputs)
+        return sum(self.is_settled(field) for field in self.inputs)
 
-    def statics_before(self, field: Field) -> list[Field]:
-        """The sections and paragraphs that stand right above a field."""
-        shown = self.fields.visible(self.answers)
-        above: list[Field] = []
-        for one in self.fields.all:
-            if one.id == field.id:
+    def statics_before(self, field: FormField) -> list[FormField]:
+        """Return the sections and paragraphs directly above a field."""
+        visible = self.fields.visible(self.answers)
+        above: list[FormField] = []
+        for other in self.fields.all:
+            if other.id == field.id:
                 break
-            if one.type in STATIC:
-                above.append(one)
+            if other.type in STATIC:
+                above.append(other)
             else:
                 above = []
-        return [one for one in above if one.id in shown]
+        return [other for other in above if other.id in visible]

@@ -1,71 +1,75 @@
-"""The same turn as server-sent events: a task of its own that a connection only listens to (ADR 11)."""
+"""A turn as server-sent events: a separate task that the connection only follows (ADR 11)."""
 
 import re
 from collections.abc import Iterator
 
 import msgspec
 
-from retinue.chat.live import TEXT, LiveTurn, LiveTurns
-from retinue.forms.conversation import talking, thinking, turns
+from retinue.chat.replies.live import TEXT_ONLY, LiveTurn, LiveTurns
+from retinue.forms.conversation import extraction, service, turns
 from retinue.forms.conversation.schemas import ConversationAnswer, ConversationSay
-from retinue.forms.opening import OpenForm
+from retinue.forms.open_form import OpenForm
 from retinue.kit.context import Context
 from retinue.kit.http.replies import EventStream
 from retinue.kit.http.request import Request
 
 _WORDS = re.compile(r"\S+\s*")
-_AT_ONCE = 8
+_WORDS_PER_EVENT = 8
 
 
 async def stream(
     ctx: Context, slug: str, conversation_id: str, body: ConversationSay, request: Request
 ) -> EventStream:
-    """Store the message and answer it event by event; refusals come before the stream does."""
-    form, said = await talking.hear(ctx, slug, body, request)
-    thinker = await talking.find_thinker(ctx, form, conversation_id, said)
+    """Store the message and stream the reply; errors are raised before the stream starts."""
+    form, visitor_message = await service.admit_message(ctx, slug, body, request)
+    extractor = await service.find_extractor_for(ctx, form, conversation_id, visitor_message)
     async with ctx.unit() as unit:
-        held = await turns.hold(unit, form, conversation_id)
-        begun = await turns.begin(unit, held, said, is_slow=True)
-    live = LiveTurn(begun.reply_id)
-    apart = ctx.apart()
+        locked = await turns.lock_for_message(unit, form, conversation_id)
+        pending = await turns.begin(unit, locked, visitor_message, is_slow=True)
+    live = LiveTurn(pending.reply_id)
+    detached = ctx.detached()
 
     async def run(live: LiveTurn) -> None:
-        await _run(apart, live, form, begun, thinker)
+        await _run(detached, live, form, pending, extractor)
 
-    ctx.adapter(LiveTurns).start(live, run)
-    return EventStream(lambda: live.follow(0, TEXT))
+    ctx.state(LiveTurns).start(live, run)
+    return EventStream(lambda: live.follow(0, TEXT_ONLY))
 
 
 async def _run(
-    ctx: Context, live: LiveTurn, form: OpenForm, begun: turns.Begun, thinker: thinking.Thinker | None
+    ctx: Context,
+    live: LiveTurn,
+    form: OpenForm,
+    pending: turns.PendingFormTurn,
+    extractor: extraction.AnswerExtractor | None,
 ) -> None:
     live.publish(
         "message_start",
         {
-            "conversation_id": begun.conversation_id,
-            "message_id": begun.reply_id,
-            "user_message_id": begun.user_message.id,
+            "conversation_id": pending.conversation_id,
+            "message_id": pending.reply_id,
+            "user_message_id": pending.user_message.id,
         },
-        TEXT,
+        TEXT_ONLY,
     )
-    answer = await talking.conclude_apart(ctx, form, begun, thinker)
+    answer = await service.finish_turn_detached(ctx, form, pending, extractor)
     for name, data in _events(answer):
-        live.publish(name, data, TEXT)
+        live.publish(name, data, TEXT_ONLY)
 
 
 def _events(answer: ConversationAnswer) -> Iterator[tuple[str, dict[str, object]]]:
-    for taken in answer.captured:
-        yield "field_captured", {"field_id": taken.field_id, "value": taken.value}
-    for wrong in answer.errors:
-        yield "field_rejected", {"field_id": wrong.field_id, "message": wrong.message}
-    for piece in pieces(answer.assistant_message.content):
+    for captured in answer.captured:
+        yield "field_captured", {"field_id": captured.field_id, "value": captured.value}
+    for rejected in answer.errors:
+        yield "field_rejected", {"field_id": rejected.field_id, "message": rejected.message}
+    for piece in split_words(answer.assistant_message.content):
         yield "content_delta", {"delta": piece}
     end = msgspec.to_builtins(answer)
     yield "message_stop", {name: end[name] for name in end if name not in {"captured", "errors"}}
 
 
-def pieces(text: str) -> Iterator[str]:
-    """Some words at a time, so that a page can let them come."""
+def split_words(text: str) -> Iterator[str]:
+    """Yield the text a few words at a time."""
     words = _WORDS.findall(text)
-    for start in range(0, len(words), _AT_ONCE):
-        yield "".join(words[start : start + _AT_ONCE])
+    for start in range(0, len(words), _WORDS_PER_EVENT):
+        yield "".join(words[start : start + _WORDS_PER_EVENT])

@@ -1,26 +1,24 @@
-"""A message and its reply as records.
+"""Messages and replies as records.
 
-A message that no model need think about is stored with its reply, in one transaction; parallel ones wait for
-the conversation's row. Otherwise the message is stored first and its turn is held for as long as a model may
-take, so that no transaction is open meanwhile and nothing is taken twice.
+A message that needs no model is stored with its reply in one transaction; concurrent ones wait for the
+conversation's row. Otherwise the message is stored first and the turn is reserved for as long as a model may
+take, so that no transaction stays open and no message is handled twice.
 """
-
-from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
-from retinue.forms.conversation.desk import Desk
-from retinue.forms.conversation.replying import Response, respond
+from retinue.forms.conversation.answers import ProposalsResult, apply_proposals
+from retinue.forms.conversation.lookups import FormLookups
+from retinue.forms.conversation.parser import MessageParser, VisitorMessage
+from retinue.forms.conversation.replies import ConversationReply, compose_reply
 from retinue.forms.conversation.schemas import (
     CapturedOut,
     ConversationAnswer,
     FormMessageOut,
     RejectedOut,
 )
-from retinue.forms.conversation.state import Proposals, State
-from retinue.forms.conversation.taking import Taken, take
-from retinue.forms.conversation.understanding import Listener, Said
+from retinue.forms.conversation.state import ConversationState, Proposals
 from retinue.forms.errors import (
     ConversationBusy,
     ConversationClosed,
@@ -28,38 +26,41 @@ from retinue.forms.errors import (
     FormConversationNotFound,
 )
 from retinue.forms.models import FormConversation, FormConversationStatus, FormMessage
-from retinue.forms.opening import OpenForm
+from retinue.forms.open_form import OpenForm
 from retinue.kit.context import Context
 from retinue.kit.failpoints import failpoint
 from retinue.kit.ids import new_id
+from retinue.kit.json_types import JsonObject
 
-IDLE_S = 24 * 3600
-KEPT_S = 24 * 3600
-TURN_S = 40
-MOST_MESSAGES = 1000
-MOST_CHARACTERS = 2 * 1024 * 1024
+ABANDONED_AFTER_SECONDS = 24 * 3600
+RETENTION_SECONDS = 24 * 3600
+TURN_LOCK_SECONDS = 40
+MAX_MESSAGES = 1000
+MAX_TOTAL_CHARACTERS = 2 * 1024 * 1024
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """A message that is stored and whose reply is still to come."""
+class PendingFormTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored message without its reply."""
 
     conversation_id: str
     user_message: FormMessageOut
     reply_id: str
-    said: Said
+    visitor_message: VisitorMessage
 
 
 async def fetch(ctx: Context, form: OpenForm, conversation_id: str) -> FormConversation:
-    """Of this form; one that has been over for a day is gone, whether it was swept already or not."""
-    found = await ctx.db.find(FormConversation, id=conversation_id, form_id=form.id)
-    if found is None or (found.closed_at is not None and found.closed_at < ctx.clock.ahead(-KEPT_S)):
+    """Return a conversation of this form; one that ended a day ago is gone, even if not swept yet."""
+    conversation = await ctx.db.find(FormConversation, id=conversation_id, form_id=form.id)
+    if conversation is None or (
+        conversation.closed_at is not None and conversation.closed_at < ctx.clock.ahead(-RETENTION_SECONDS)
+    ):
         raise FormConversationNotFound
-    return found
+    return conversation
 
 
 def status_of(ctx: Context, conversation: FormConversation) -> FormConversationStatus:
     is_active = conversation.status is FormConversationStatus.active
-    if is_active and conversation.updated_at < ctx.clock.ahead(-IDLE_S):
+    if is_active and conversation.updated_at < ctx.clock.ahead(-ABANDONED_AFTER_SECONDS):
         return FormConversationStatus.abandoned
     return conversation.status
 
@@ -70,122 +71,128 @@ def require_active(ctx: Context, conversation: FormConversation) -> None:
         raise ConversationClosed(details={"status": status.value})
 
 
-async def hold(ctx: Context, form: OpenForm, conversation_id: str) -> FormConversation:
-    """The conversation, held until the transaction ends, if it can take a message."""
+async def lock_for_message(ctx: Context, form: OpenForm, conversation_id: str) -> FormConversation:
+    """Return the locked conversation if it accepts messages."""
     await fetch(ctx, form, conversation_id)
-    held = await ctx.db.lock(FormConversation, conversation_id)
-    if held is None:
+    locked = await ctx.db.lock(FormConversation, conversation_id)
+    if locked is None:
         raise FormConversationNotFound
-    require_active(ctx, held)
-    if held.message_count >= MOST_MESSAGES or held.said_characters >= MOST_CHARACTERS:
+    require_active(ctx, locked)
+    if locked.message_count >= MAX_MESSAGES or locked.said_characters >= MAX_TOTAL_CHARACTERS:
         raise ConversationTooLong
-    return held
+    return locked
 
 
-async def begin(ctx: Context, held: FormConversation, said: Said, *, is_slow: bool) -> Begun:
-    """Store the message; a slow turn is held against others until it ends or its time is up."""
-    if held.busy_until is not None and held.busy_until > ctx.now:
+async def begin(
+    ctx: Context, locked: FormConversation, visitor_message: VisitorMessage, *, is_slow: bool
+) -> PendingFormTurn:
+    """Store the message; a slow turn blocks others until it ends or times out."""
+    if locked.busy_until is not None and locked.busy_until > ctx.now:
         raise ConversationBusy(headers={"Retry-After": "2"})
-    message = await _add(ctx, held, "user", said.content, None)
-    begun = Begun(
-        conversation_id=held.id,
+    message = await _add_message(ctx, locked, "user", visitor_message.content, None)
+    pending = PendingFormTurn(
+        conversation_id=locked.id,
         user_message=FormMessageOut.shown(message),
         reply_id=new_id(FormMessage.__prefix__),
-        said=said,
+        visitor_message=visitor_message,
     )
-    held.said_characters += len(said.content)
+    locked.said_characters += len(visitor_message.content)
     if is_slow:
         await ctx.db.update(
-            held,
-            message_count=held.message_count,
-            said_characters=held.said_characters,
-            turn_id=begun.reply_id,
-            busy_until=ctx.clock.ahead(TURN_S),
+            locked,
+            message_count=locked.message_count,
+            said_characters=locked.said_characters,
+            turn_id=pending.reply_id,
+            busy_until=ctx.clock.ahead(TURN_LOCK_SECONDS),
         )
     failpoint("form_message_stored")
-    return begun
+    return pending
 
 
-async def resume(ctx: Context, form: OpenForm, begun: Begun) -> FormConversation:
-    """The conversation again, for the end of a slow turn."""
-    held = await hold(ctx, form, begun.conversation_id)
-    if held.turn_id != begun.reply_id:
-        raise ConversationBusy("Another message was faster than the answer to this one.")
-    return held
+async def resume(ctx: Context, form: OpenForm, pending: PendingFormTurn) -> FormConversation:
+    """Return the locked conversation for the end of a slow turn."""
+    locked = await lock_for_message(ctx, form, pending.conversation_id)
+    if locked.turn_id != pending.reply_id:
+        raise ConversationBusy("Another message was answered before this one. Send it again.")
+    return locked
 
 
-async def release(ctx: Context, begun: Begun) -> None:
-    """After a turn that came to nothing: the next message need not wait until its time is up."""
-    held = await ctx.db.lock(FormConversation, begun.conversation_id)
-    if held is not None and held.turn_id == begun.reply_id:
-        await ctx.db.update(held, turn_id=None, busy_until=None)
+async def release(ctx: Context, pending: PendingFormTurn) -> None:
+    """Release the turn after a failure, so that the next message need not wait for its timeout."""
+    locked = await ctx.db.lock(FormConversation, pending.conversation_id)
+    if locked is not None and locked.turn_id == pending.reply_id:
+        await ctx.db.update(locked, turn_id=None, busy_until=None)
 
 
-async def understand(desk: Desk, state: State, said: Said) -> Proposals:
-    return await Listener(state, desk.choices, desk.today).understand(said)
+async def parse_message(
+    lookups: FormLookups, state: ConversationState, visitor_message: VisitorMessage
+) -> Proposals:
+    return await MessageParser(state, lookups.choices, lookups.today).parse_message(visitor_message)
 
 
 async def finish(
-    desk: Desk, held: FormConversation, begun: Begun, proposals: Proposals
+    lookups: FormLookups, locked: FormConversation, pending: PendingFormTurn, proposals: Proposals
 ) -> ConversationAnswer:
-    """Take what holds of the proposals, and store the reply; with the submission, if this was the last."""
-    ctx = desk.ctx
-    state = State.of(desk.form.fields, held)
-    taken = await take(state, proposals, desk.verify)
-    response = await respond(desk, held, state, taken, proposals.reply)
-    reply = await _add(ctx, held, "assistant", response.content, state.asked, id=begun.reply_id)
-    await ctx.db.update(held, **_changes(ctx, held, state, response))
+    """Apply the proposals and store the reply, together with the submission if the form is complete."""
+    ctx = lookups.ctx
+    state = ConversationState.of(lookups.form.fields, locked)
+    result = await apply_proposals(state, proposals, lookups.verify)
+    response = await compose_reply(lookups, locked, state, result, proposals.reply)
+    reply = await _add_message(ctx, locked, "assistant", response.content, state.asked, id=pending.reply_id)
+    await ctx.db.update(locked, **_changes(ctx, locked, state, response))
     is_completed = response.status is FormConversationStatus.completed
     is_active = response.status is FormConversationStatus.active
     return ConversationAnswer(
-        user_message=begun.user_message,
+        user_message=pending.user_message,
         assistant_message=FormMessageOut.shown(reply),
         status=response.status,
         fields_completed=state.completed,
         fields_total=state.total,
         form_completed=is_completed,
-        captured=[CapturedOut(field_id=one.field_id, value=one.value) for one in taken.captured],
-        errors=_errors(taken, response),
-        input=await desk.input_of(state) if is_active else None,
+        captured=[CapturedOut(field_id=answer.field_id, value=answer.value) for answer in result.captured],
+        errors=_errors(result, response),
+        input=await lookups.current_input(state) if is_active else None,
         submission_id=response.submission_id or UNSET,
-        redirect_url=(is_completed and desk.form.rules.redirect_url) or UNSET,
+        redirect_url=(is_completed and lookups.form.rules.redirect_url) or UNSET,
     )
 
 
-def _changes(ctx: Context, held: FormConversation, state: State, response: Response) -> dict[str, Any]:
-    is_over = response.status is not FormConversationStatus.active
+def _changes(
+    ctx: Context, locked: FormConversation, state: ConversationState, response: ConversationReply
+) -> JsonObject:
+    is_closed = response.status is not FormConversationStatus.active
     return {
         "answers": state.answers,
         "prefilled": state.prefilled,
         "skipped": state.skipped,
         "asked": state.asked,
         "is_confirming": state.is_confirming,
-        "message_count": held.message_count,
-        "said_characters": held.said_characters,
+        "message_count": locked.message_count,
+        "said_characters": locked.said_characters,
         "turn_id": None,
         "busy_until": None,
         "status": response.status,
         "submission_id": response.submission_id,
-        "closed_at": ctx.now if is_over else None,
+        "closed_at": ctx.now if is_closed else None,
     }
 
 
-def _errors(taken: Taken, response: Response) -> list[RejectedOut]:
-    errors = [RejectedOut(field_id=one.field_id, message=one.message) for one in taken.rejected]
+def _errors(result: ProposalsResult, response: ConversationReply) -> list[RejectedOut]:
+    errors = [RejectedOut(field_id=answer.field_id, message=answer.message) for answer in result.rejected]
     if response.refusal is not None:
         errors.append(RejectedOut(field_id=None, message=response.refusal))
     return errors
 
 
-async def _add(
-    ctx: Context, held: FormConversation, role: str, content: str, field_id: str | None, *, id: str = ""
+async def _add_message(
+    ctx: Context, locked: FormConversation, role: str, content: str, field_id: str | None, *, id: str = ""
 ) -> FormMessage:
-    held.message_count += 1
+    locked.message_count += 1
     return await ctx.db.insert(
         FormMessage(
             id=id,
-            conversation_id=held.id,
-            position=held.message_count,
+            conversation_id=locked.id,
+            position=locked.message_count,
             role=role,
             content=content,
             field_id=field_id,
@@ -193,8 +200,8 @@ async def _add(
     )
 
 
-async def open_with(ctx: Context, conversation: FormConversation, content: str) -> FormMessage:
-    """A conversation and what it begins with."""
+async def create_conversation(ctx: Context, conversation: FormConversation, content: str) -> FormMessage:
+    """Store a conversation and its first message."""
     conversation.message_count = 1
     await ctx.db.insert(conversation)
     return await ctx.db.insert(

@@ -1,38 +1,38 @@
-"""A form's own page: a frame around the script that draws it, alone or inside someone else's page."""
+"""The page of a form, standalone or framed by another site; the script renders the form in it."""
 
 from functools import cache
 from html import escape
 from importlib import resources
-from urllib.parse import urlsplit
 
 from retinue.forms.models import Form
-from retinue.forms.pages.script import script
-from retinue.kit.http.replies import Document, Reply
+from retinue.forms.pages.script import form_script
+from retinue.kit.http.replies import Reply, WebDocument
+from retinue.kit.network_addresses import split_url
 
 _NEVER_FRAMED, _FRAMED = "'none'", "*"
 _HEADERS = (("Cache-Control", "no-cache"),)
 
 
-def page(form: Form, *, is_framed: bool) -> Reply[Document]:
-    """What is drawn comes from the public form; here is what a browser shows without any script."""
+def render_page(form: Form, *, is_framed: bool) -> Reply[WebDocument]:
+    """Return the page. The script renders the form; the markup is what browsers without scripts show."""
     content = _template("form.html").format(
         name=escape(form.name),
         description=escape(form.description),
         slug=escape(form.slug),
-        version=script().version,
+        version=form_script().version,
         kind="frame" if is_framed else "page",
     )
     policy = _policy(form.branding, _FRAMED if is_framed else _NEVER_FRAMED)
-    return Reply(Document(content.encode(), policy=policy), headers=_HEADERS)
+    return Reply(WebDocument(content.encode(), policy=policy), headers=_HEADERS)
 
 
-def missing() -> Reply[Document]:
+def render_not_found() -> Reply[WebDocument]:
     policy = f"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors {_FRAMED}"
-    return Reply(Document(_template("missing.html").encode(), policy=policy), status=404, headers=_HEADERS)
+    return Reply(WebDocument(_template("missing.html").encode(), policy=policy), status=404, headers=_HEADERS)
 
 
 def _policy(branding: dict[str, object], ancestors: str) -> str:
-    """Nothing but the script, its calls, and the logo."""
+    """Allow only the script, its requests and the logo."""
     images = ["'self'", "data:", *_origin_of(branding.get("logo_url"))]
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -41,12 +41,15 @@ def _policy(branding: dict[str, object], ancestors: str) -> str:
 
 
 def _origin_of(url: object) -> list[str]:
-    """The place of a logo as a policy can say it; a path is of this server."""
+    """Return the origin of a logo for the policy; paths are on this server and need none."""
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         return []
-    parts = urlsplit(url)
-    # A policy has no words for an IPv6 address, and its own punctuation in a host would end the rule.
-    if not all(one.isalnum() or one in ".-:_" for one in parts.netloc):
+    try:
+        parts = split_url(url)
+    except ValueError:
+        return []
+    # A policy cannot express IPv6 addresses, and its own punctuation in a host would end the directive.
+    if not all(char.isalnum() or char in ".-:_" for char in parts.netloc):
         return []
     try:
         return [f"{parts.scheme}://{parts.netloc.encode('idna').decode()}"]

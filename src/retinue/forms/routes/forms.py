@@ -1,10 +1,12 @@
 from retinue.adapters.llm import ModelError, ModelTimeout
-from retinue.forms import analytics, options, prompting
+from retinue.forms import generation
 from retinue.forms import service as forms
-from retinue.forms.errors import FieldNotFound, FormVersionNotFound, NoFormWritten
+from retinue.forms.after import analytics
+from retinue.forms.errors import FieldNotFound, FormGenerationFailed, FormVersionNotFound
+from retinue.forms.intake import options
 from retinue.forms.loaders import FormById, FormBySlug
-from retinue.forms.models import FormStatus
-from retinue.forms.opening import opened
+from retinue.forms.models import Form, FormStatus
+from retinue.forms.open_form import to_open_form
 from retinue.forms.schemas import (
     Analytics,
     AnalyticsQuery,
@@ -31,11 +33,16 @@ routes = Routes("/api/v1/forms", tag="forms", wrap=True)
 
 @routes.get("", requires="forms:read", wrap=False)
 async def list_forms(ctx: Context, query: FormList) -> Page[FormSummary]:
+    """List the tenant's forms, newest first unless `sort` says otherwise.
+
+    Field definitions and settings are left out.
+    """
     return await forms.page(ctx, query)
 
 
-@routes.post("", requires="forms:write", status=201)
+@routes.post("", requires="forms:write", status=201, versioned=Form)
 async def create_form(ctx: Context, body: FormCreate) -> FormOut:
+    """Create a form as a draft. Publish it to make it public and accept submissions."""
     return await forms.shown(ctx, await forms.create(ctx, body))
 
 
@@ -45,74 +52,106 @@ async def create_form(ctx: Context, body: FormCreate) -> FormOut:
     cost="chat",
     status=201,
     calls_out=True,
-    errors=(ModelNotConfigured, ModelError, ModelTimeout, NoFormWritten, VaultSealed),
+    errors=(ModelNotConfigured, ModelError, ModelTimeout, FormGenerationFailed, VaultSealed),
 )
 async def generate_form(ctx: Context, body: FormPrompt) -> FormOut:
-    """A draft that a model wrote from words; it is checked like any other."""
-    written = await prompting.write(ctx, body)
-    return await forms.shown(ctx, await forms.create(ctx, written))
+    """Let a model write a form from a description, and store it as a draft.
+
+    The result is validated like any other form. If the model returns nothing usable: 502 `model_error`.
+    """
+    proposed = await generation.generate_form(ctx, body)
+    return await forms.shown(ctx, await forms.create(ctx, proposed))
 
 
-@routes.get("/slug/{form_slug}", requires="forms:read")
+@routes.get("/slug/{form_slug}", requires="forms:read", versioned=Form)
 async def get_form_by_slug(ctx: Context, this: FormBySlug) -> FormOut:
+    """Return a form of the tenant by its slug, in any state."""
     return await forms.shown(ctx, this)
 
 
-@routes.get("/{form_id}", requires="forms:read")
+@routes.get("/{form_id}", requires="forms:read", versioned=Form)
 async def get_form(ctx: Context, this: FormById) -> FormOut:
+    """Return a form with its fields, settings and totals."""
     return await forms.shown(ctx, this)
 
 
-@routes.put("/{form_id}", requires="forms:write")
+@routes.put("/{form_id}", requires="forms:write", versioned=Form)
 async def update_form(ctx: Context, this: FormById, body: FormUpdate) -> FormOut:
-    """Other fields of a form that was ever published are another version of it."""
+    """Change the given properties of a form; the others stay unchanged.
+
+    New fields take effect at once. If the form was ever published, they create a new version, and earlier
+    submissions keep the fields they were made with.
+    """
     return await forms.shown(ctx, await forms.update(ctx, this, body))
 
 
-@routes.delete("/{form_id}", requires="forms:write", status=204)
+@routes.delete("/{form_id}", requires="forms:write", status=204, versioned=Form)
 async def delete_form(ctx: Context, this: FormById) -> None:
-    """With its submissions and their files."""
+    """Delete a form with its submissions, their files and its conversations.
+
+    The form disappears at once; the rest is erased in the background.
+    """
     await forms.delete(ctx, this)
 
 
-@routes.post("/{form_id}/publish", requires="forms:write", errors=(InvalidTransition,))
+@routes.post("/{form_id}/publish", requires="forms:write", errors=(InvalidTransition,), versioned=Form)
 async def publish_form(ctx: Context, this: FormById) -> FormState:
-    return await forms.move(ctx, this, FormStatus.published)
+    """Make a draft public and accept submissions.
+
+    A published form stays as it is; an archived one answers 409 and must be unpublished first.
+    """
+    return await forms.change_status(ctx, this, FormStatus.published)
 
 
-@routes.post("/{form_id}/unpublish", requires="forms:write", errors=(InvalidTransition,))
+@routes.post("/{form_id}/unpublish", requires="forms:write", errors=(InvalidTransition,), versioned=Form)
 async def unpublish_form(ctx: Context, this: FormById) -> FormState:
-    """Back to a draft, also from the archive."""
-    return await forms.move(ctx, this, FormStatus.draft)
+    """Turn a published or archived form back into a draft.
+
+    It stops accepting submissions; existing ones are kept.
+    """
+    return await forms.change_status(ctx, this, FormStatus.draft)
 
 
-@routes.post("/{form_id}/archive", requires="forms:write", errors=(InvalidTransition,))
+@routes.post("/{form_id}/archive", requires="forms:write", errors=(InvalidTransition,), versioned=Form)
 async def archive_form(ctx: Context, this: FormById) -> FormState:
-    return await forms.move(ctx, this, FormStatus.archived)
+    """Archive a draft or published form. It stops accepting submissions; existing ones are kept."""
+    return await forms.change_status(ctx, this, FormStatus.archived)
 
 
-@routes.post("/{form_id}/duplicate", requires="forms:write", status=201)
+@routes.post("/{form_id}/duplicate", requires="forms:write", status=201, versioned=Form)
 async def duplicate_form(ctx: Context, this: FormById) -> FormCopy:
+    """Copy a form as a draft with a new id and slug.
+
+    Fields, settings, branding, workflow and data table are copied; submissions are not.
+    """
     return FormCopy.shown(await forms.duplicate(ctx, this))
 
 
 @routes.get("/{form_id}/versions", requires="forms:read")
 async def list_form_versions(ctx: Context, this: FormById) -> list[FormVersionOut]:
+    """Return all versions of a form's fields, newest first."""
     return [FormVersionOut.shown(version) for version in await forms.versions(ctx, this)]
 
 
 @routes.get("/{form_id}/versions/{version}", requires="forms:read", errors=(FormVersionNotFound,))
 async def get_form_version(ctx: Context, this: FormById, version: str) -> FormVersionOut:
+    """Return the fields of one version of a form, for example that of an old submission."""
     return FormVersionOut.shown(await forms.fetch_version(ctx, this, version))
 
 
 @routes.get("/{form_id}/analytics", requires="forms:read")
 async def get_form_analytics(ctx: Context, this: FormById, query: AnalyticsQuery) -> Analytics:
-    return await analytics.collect(ctx, this, query)
+    """Return views, starts, submissions and drop-off of a form for a period. All rates are percentages."""
+    return await analytics.load_analytics(ctx, this, query)
 
 
 @routes.get("/{form_id}/fields/{field_id}/options", requires="forms:read", errors=(FieldNotFound,))
 async def list_field_options(
     ctx: Context, this: FormById, field_id: str, query: OptionsQuery
 ) -> list[Option]:
-    return await options.options(ctx, opened(this), field_id, query)
+    """Return the options of a field of the form, in any state.
+
+    They come from the field's data table, or from its own `options` if it has no data source. If the table or
+    column no longer exists, the list is empty.
+    """
+    return await options.list_options(ctx, to_open_form(this), field_id, query)

@@ -1,19 +1,19 @@
 from retinue.forms.errors import FormNotFound
+from retinue.forms.intake.public import fetch_published
 from retinue.forms.pages import page
-from retinue.forms.pages.script import script
-from retinue.forms.public import fetch_published
+from retinue.forms.pages.script import form_script
 from retinue.kit.context import Context
-from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http.page_scripts import ScriptQuery, serve_script
+from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import PUBLIC, Routes
-from retinue.kit.http.scripts import ScriptQuery, serve_script
-from retinue.kit.schemas import Schema
+from retinue.kit.schema.base import Schema
 
 routes = Routes("", tag="public forms")
 
 
-class PageQuery(Schema, kw_only=True):
-    """With `embed` another site may show the page in a frame."""
+class FormPageQuery(Schema, kw_only=True):
+    """With `embed`, other sites may show the page in a frame."""
 
     embed: str | None = None
 
@@ -23,17 +23,27 @@ async def get_form_script(
     ctx: Context,  # noqa: ARG001  every handler takes it
     query: ScriptQuery,
     request: Request,
-) -> Reply[Document | None]:
-    return serve_script(script(), query, request)
+) -> Reply[WebDocument | None]:
+    """Return the script that draws a form on another site.
+
+    Any origin may load it. With the current version as `v` it may be cached for a year, otherwise for an
+    hour.
+    """
+    return serve_script(form_script(), query, request)
 
 
 @routes.get("/f/{form_slug}", requires=PUBLIC, errors=(FormNotFound,))
-async def get_form_page(ctx: Context, form_slug: str, query: PageQuery, request: Request) -> Reply[Document]:
-    """The form as a page. Its script asks for the public form, and that is what counts as a view."""
+async def get_form_page(
+    ctx: Context, form_slug: str, query: FormPageQuery, request: Request
+) -> Reply[WebDocument]:
+    """Return the page of a published form.
+
+    Loading the page counts no view; its script then requests the public form, which does.
+    """
     try:
         form = await fetch_published(ctx, form_slug, request)
     except FormNotFound:
         if "text/html" in request.header(b"accept"):
-            return page.missing()
+            return page.render_not_found()
         raise
-    return page.page(form, is_framed=query.embed is not None)
+    return page.render_page(form, is_framed=query.embed is not None)

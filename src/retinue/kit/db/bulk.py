@@ -1,4 +1,4 @@
-"""Many rows at once: `COPY` on PostgreSQL, one prepared insert on SQLite, in the transaction that is open."""
+"""Bulk inserts in the open transaction: `COPY` on PostgreSQL, one prepared insert on SQLite."""
 
 import functools
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from retinue.kit.db.session import Db
 async def insert_rows(
     db: Db, table: sa.Table, columns: tuple[str, ...], rows: Sequence[Sequence[Any]]
 ) -> None:
-    """Add rows of plain values in the order of `columns`; each is stamped with the tenant of `db`.
+    """Insert rows of plain values in the order of `columns`, stamped with the tenant of `db`.
 
-    JSON is given as its text. Nothing is said of a conflict but that there is one: it ends the transaction.
+    JSON is passed as text. A conflict ends the transaction, without naming the row.
     """
     if table.metadata is not metadata or "tenant_id" not in table.c or "tenant_id" in columns:
         raise FenceRefused(f"rows of {table.name} cannot be stamped with the tenant")
     if not rows:
         return
-    connection = await db._unit.begin()  # noqa: SLF001  a door of its own into the same unit
+    connection = await db._unit.begin()  # noqa: SLF001  bypasses the statements of the same unit
     stamped = [(db.tenant_id, *row) for row in rows]
     names = ("tenant_id", *columns)
     copy = getattr(connection, "copy", None)
@@ -34,5 +34,5 @@ async def insert_rows(
 
 @functools.cache
 def _insert(table: str, names: tuple[str, ...]) -> str:
-    places = ", ".join("?" * len(names))
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})"  # noqa: S608  names of our own tables
+    parameters = ", ".join("?" * len(names))
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({parameters})"  # noqa: S608  our own tables

@@ -1,34 +1,34 @@
-"""What a database may answer instead of rows, in one vocabulary for both."""
+"""Database errors, the same for both databases."""
 
 from retinue.kit.errors import Conflict, Invalid, RetinueError
 
 
 class UniqueViolation(Conflict):
-    """Something with these values exists already."""
+    """An object with these values already exists. Use other values."""
 
     def __init__(self, constraint: str) -> None:
-        """`constraint` is named the same on both databases, for whoever can say it better than this."""
+        """Take the constraint's name, the same on both databases, for callers with a better message."""
         super().__init__()
         self.constraint = constraint
 
 
 class ReferenceViolation(Conflict):
-    """What is referred to does not exist, or is still referred to."""
+    """A referenced object does not exist, or the object is still referenced by others."""
 
 
 class RecordGone(Conflict):
-    """It was removed in the meantime."""
+    """The object was deleted in the meantime."""
 
 
 class ValueRejected(Invalid):
-    """The database cannot store a value of the request."""
+    """A value of the request cannot be stored. Check for numbers out of range and invalid characters."""
 
     def __init__(self) -> None:
-        super().__init__({"body": "a value is out of range or cannot be stored"})
+        super().__init__({"body": "contains a value that is out of range or cannot be stored"})
 
 
 class DatabaseUnavailable(RetinueError):
-    """The database does not answer; try again in a moment."""
+    """The database is temporarily unavailable. Try again in a moment."""
 
     status, code = 503, "database_unavailable"
 
@@ -36,7 +36,11 @@ class DatabaseUnavailable(RetinueError):
         super().__init__(headers={"Retry-After": "1"})
 
 
+class RolledBack(DatabaseUnavailable):
+    """The request conflicted with a concurrent one and changed nothing. Try again in a moment."""
+
+
 class StorageFull(RetinueError):
-    """There is no space left to store anything."""
+    """The server has no storage space left. Free some space or contact the operator."""
 
     status, code = 507, "storage_full"

@@ -1,8 +1,8 @@
-"""The fence between tenants: it narrows every statement, and refuses what it cannot narrow.
+"""The tenancy fence: narrows every statement to one tenant and refuses those it cannot narrow (ADR 4).
 
-It works on the statement's tree, once, when the statement is compiled. Every SELECT, UPDATE and DELETE at
-any depth gets `tenant_id = :fence_tenant` for each tenant-owned table it reads or writes. Raw text, unknown
-tables and inserts that would not stamp the tenant are refused.
+It rewrites the statement's tree once, at compilation. Every SELECT, UPDATE and DELETE at any depth gets
+`tenant_id = :fence_tenant` for each tenant-owned table it reads or writes. Raw text, unknown tables and
+inserts that cannot be stamped with the tenant are refused.
 """
 
 from typing import Any
@@ -12,18 +12,18 @@ from sqlalchemy.sql import visitors
 
 from retinue.kit.db.models import metadata
 
-TENANT = "fence_tenant"
+TENANT_PARAMETER = "fence_tenant"
 
 
 class FenceRefused(RuntimeError):
-    """A statement that cannot be kept inside one tenant: a mistake in the program, never of the caller."""
+    """A statement cannot be confined to one tenant; always a programming error, never the caller's."""
 
 
-def fenced(statement: Any) -> Any:
-    """The same statement, narrowed to the tenant bound as `fence_tenant`."""
+def narrow_to_tenant(statement: Any) -> Any:
+    """Return the statement narrowed to the tenant bound as `fence_tenant`."""
     _refuse_unknown(statement)
     if isinstance(statement, sa.Insert):
-        return _stamped(statement)
+        return _stamp_tenant(statement)
     narrowed = visitors.replacement_traverse(statement, {"stop_on": []}, _narrow_inner(statement))
     return _narrow(narrowed)
 
@@ -40,8 +40,8 @@ def _refuse_unknown(statement: Any) -> None:
             raise FenceRefused("an insert inside another statement cannot be stamped with the tenant")
 
 
-def _is_raw(element: Any) -> bool:
-    """Text of any kind: alone, as a column, or before and behind a statement."""
+def _is_raw(element: object) -> bool:
+    """Return whether the element is raw text: alone, as a column, or as a prefix or suffix."""
     if isinstance(element, sa.TextClause | sa.TextualSelect):
         return True
     if isinstance(element, sa.sql.elements.ColumnClause) and element.is_literal:
@@ -49,16 +49,16 @@ def _is_raw(element: Any) -> bool:
     return bool(getattr(element, "_prefixes", ()) or getattr(element, "_suffixes", ()))
 
 
-def _narrow_inner(outermost: Any) -> Any:
-    def replace(element: Any, **_: Any) -> Any:
+def _narrow_inner(outermost: object) -> Any:
+    def replace(element: object, **_: Any) -> Any:
         if element is outermost or not isinstance(element, sa.Select | sa.Update | sa.Delete):
             return None
-        return fenced(element)
+        return narrow_to_tenant(element)
 
     return replace
 
 
-def _narrow(statement: Any) -> Any:
+def _narrow(statement: object) -> Any:
     if isinstance(statement, sa.Select):
         return _narrow_select(statement)
     if isinstance(statement, sa.Update | sa.Delete):
@@ -77,17 +77,17 @@ def _narrow_select(statement: sa.Select[Any]) -> sa.Select[Any]:
 def _narrow_change(statement: Any) -> Any:
     values = dict(getattr(statement, "_ordered_values", None) or getattr(statement, "_values", None) or {})
     if isinstance(statement, sa.Update) and not values:
-        raise FenceRefused("an update must name what it sets")
+        raise FenceRefused("an update must name the columns it sets")
     if any(getattr(column, "key", column) == "tenant_id" for column in values):
         raise FenceRefused("a row cannot change its tenant")
-    parts = (*statement._where_criteria, *values.values())  # noqa: SLF001  SQLAlchemy shows them nowhere else
+    parts = (*statement._where_criteria, *values.values())  # noqa: SLF001  no public accessor
     sources = {source for part in parts for source in getattr(part, "_from_objects", ())}
     if sources - {statement.table}:
         raise FenceRefused("another table must be read in a subquery, which can be narrowed")
     return statement.where(*_conditions(statement.table))
 
 
-def _stamped(statement: sa.Insert) -> sa.Insert:
+def _stamp_tenant(statement: sa.Insert) -> sa.Insert:
     nested = sa.sql.selectable.SelectBase | sa.sql.dml.UpdateBase
     for element in visitors.iterate(statement):
         if element is not statement and isinstance(element, nested):
@@ -96,12 +96,12 @@ def _stamped(statement: sa.Insert) -> sa.Insert:
     if "tenant_id" not in table.c:
         return statement
     _refuse_foreign_conflict(statement)
-    return statement.values(tenant_id=sa.bindparam(TENANT, type_=table.c.tenant_id.type))
+    return statement.values(tenant_id=sa.bindparam(TENANT_PARAMETER, type_=table.c.tenant_id.type))
 
 
 def _refuse_foreign_conflict(statement: sa.Insert) -> None:
-    """`ON CONFLICT DO UPDATE` changes the row it meets, which must be one of the same tenant."""
-    clause: Any = statement._post_values_clause  # noqa: SLF001  SQLAlchemy shows it nowhere else
+    """Refuse an `ON CONFLICT DO UPDATE` that could change another tenant's row."""
+    clause: Any = statement._post_values_clause  # noqa: SLF001  no public accessor
     if not hasattr(clause, "update_values_to_set"):
         return
     target = {getattr(column, "key", column) for column in clause.inferred_target_elements or ()}
@@ -119,5 +119,5 @@ def _conditions(source: Any) -> list[Any]:
     while isinstance(target, sa.sql.selectable.AliasedReturnsRows):
         target = target.element
     if isinstance(target, sa.Table) and "tenant_id" in target.c:
-        return [source.c.tenant_id == sa.bindparam(TENANT, type_=target.c.tenant_id.type)]
+        return [source.c.tenant_id == sa.bindparam(TENANT_PARAMETER, type_=target.c.tenant_id.type)]
     return []

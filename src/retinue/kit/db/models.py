@@ -1,4 +1,4 @@
-"""One declaration per record: the typed record, its table and its id prefix."""
+"""Declarations of records: the typed record, its table and its id prefix."""
 
 import enum
 import typing
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.types import Json, column_type, strip_annotated, strip_optional
-from retinue.kit.ids import lead_by_time
+from retinue.kit.ids import use_time_ordered_ids
 
 metadata = sa.MetaData(
     naming_convention={
@@ -24,11 +24,13 @@ metadata = sa.MetaData(
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """A row of a table that belongs to the instance, not to one tenant."""
+    """A row that belongs to the instance, not to a tenant."""
 
     __table__: ClassVar[sa.Table]
     __prefix__: ClassVar[str]
-    __shape__: ClassVar["Shape"]
+    __shape__: ClassVar["RecordShape"]
+    __untagged__: ClassVar[frozenset[str]] = frozenset()
+    """Fields that the product itself updates; see `kit.db.entity_tags`."""
 
     id: str = ""
     created_at: Instant = ""
@@ -36,28 +38,27 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 class TenantRecord(Record, kw_only=True):
-    """A row that belongs to a tenant; the fence narrows, stamps and refuses by `tenant_id`."""
+    """A row that belongs to a tenant; the fence acts on `tenant_id`."""
 
     tenant_id: str = ""
 
 
 class Ref:
-    """A field that holds the id of another record; both rows then belong to the same tenant."""
+    """Marks a field with the id of another record, which must belong to the same tenant."""
 
     def __init__(self, to: type[Record], *, cascade: bool = False) -> None:
         self.to = to
         self.cascade = cascade
 
 
-class Added:
-    """A field that came to a table which was there before: what older programs store without knowing it."""
+class ServerDefault:
+    """The SQL default of a field added to an existing table, for rows written by older releases."""
 
     def __init__(self, default: str) -> None:
-        """In SQL."""
         self.default = default
 
 
-class Field(msgspec.Struct, frozen=True):
+class RecordField(msgspec.Struct, frozen=True):
     name: str
     optional: bool
     is_bool: bool
@@ -67,10 +68,10 @@ class Field(msgspec.Struct, frozen=True):
     json_decoder: Any
 
 
-class Shape(msgspec.Struct, frozen=True):
-    """What the data layer needs to know of a record, worked out once."""
+class RecordShape(msgspec.Struct, frozen=True):
+    """Derived facts about a record, computed once for the data layer."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[RecordField, ...]
     names: tuple[str, ...]
     sealed: tuple[str, ...]
     json_positions: tuple[int, ...]
@@ -80,8 +81,8 @@ class Shape(msgspec.Struct, frozen=True):
 R = TypeVar("R", bound=Record)
 
 RECORDS: dict[str, type[Record]] = {}
-CONFIGURING: set[str] = set()
-"""The tables that hold what a tenant has set up."""
+CONFIGURATION_TABLES: set[str] = set()
+"""The tables that hold tenant configuration."""
 
 
 def table(
@@ -91,18 +92,18 @@ def table(
     unique: Iterable[tuple[str, ...]] = (),
     indexes: Iterable[tuple[str, ...]] = (),
     extra: Callable[[sa.Table], object] | None = None,
-    led_by_time: bool = False,
-    configures: bool = False,
+    time_ordered_ids: bool = False,
+    is_configuration: bool = False,
 ) -> Callable[[type[R]], type[R]]:
     """Declare a record's table; `unique` and `indexes` list columns, `extra` adds unusual indexes.
 
-    `led_by_time` is for rows that come in great numbers; see `kit.ids.lead_by_time`. `configures` is for
-    what a tenant sets up and requests remember; see `kit.remembering`.
+    Use `time_ordered_ids` for tables with many inserts (`kit.ids.use_time_ordered_ids`), and
+    `is_configuration` for tenant configuration that requests cache (`kit.config_cache`).
     """
-    if led_by_time:
-        lead_by_time(prefix)
-    if configures:
-        CONFIGURING.add(name)
+    if time_ordered_ids:
+        use_time_ordered_ids(prefix)
+    if is_configuration:
+        CONFIGURATION_TABLES.add(name)
 
     def declare(record: type[R]) -> type[R]:
         annotations = typing.get_type_hints(record, include_extras=True)
@@ -118,10 +119,10 @@ def table(
                 constraints.append(_foreign_key(field_name, reference, tenant_owned=tenant_owned))
         constraints += [sa.UniqueConstraint(*columns_of) for columns_of in unique]
         constraints += [sa.Index(None, *columns_of) for columns_of in indexes]
-        made = sa.Table(name, metadata, *columns, *constraints)
+        record_table = sa.Table(name, metadata, *columns, *constraints)
         if extra:
-            extra(made)
-        record.__table__ = made
+            extra(record_table)
+        record.__table__ = record_table
         record.__prefix__ = prefix
         record.__shape__ = _shape(record, annotations)
         RECORDS[name] = record
@@ -131,22 +132,22 @@ def table(
 
 
 def unique_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
-    """For `extra`: at most one row with these values has its flag set."""
+    """For `extra`: allow at most one row with these values and the flag set."""
     return _index_where(flag, columns, unique=True)
 
 
 def index_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
-    """For `extra`: an index over the few rows that have their flag set."""
+    """For `extra`: index only the rows with the flag set."""
     return _index_where(flag, columns, unique=False)
 
 
 def _index_where(flag: str, columns: tuple[str, ...], *, unique: bool) -> Callable[[sa.Table], object]:
-    def declare(made: sa.Table) -> object:
+    def declare(target: sa.Table) -> object:
         return sa.Index(
-            f"{'uq' if unique else 'ix'}_{made.name}_{flag}",
-            *(made.c[column] for column in columns),
+            f"{'uq' if unique else 'ix'}_{target.name}_{flag}",
+            *(target.c[column] for column in columns),
             unique=unique,
-            # Text, because a migration drafted on one database must say it in the words of both.
+            # As text, because a migration drafted on one database must contain the SQL of both.
             sqlite_where=sa.text(f"{flag} = 1"),
             postgresql_where=sa.text(flag),
         )
@@ -154,24 +155,24 @@ def _index_where(flag: str, columns: tuple[str, ...], *, unique: bool) -> Callab
     return declare
 
 
-def _column(name: str, annotation: Any, *, key: tuple[str, ...]) -> tuple[sa.Column[Any], Ref | None]:
+def _column(name: str, annotation: object, *, key: tuple[str, ...]) -> tuple[sa.Column[Any], Ref | None]:
     plain, extras = strip_annotated(annotation)
     bare, optional = strip_optional(plain)
     inner, inner_extras = strip_annotated(bare)
     reference = next((extra for extra in (*extras, *inner_extras) if isinstance(extra, Ref)), None)
-    added = next((extra for extra in extras if isinstance(extra, Added)), None)
+    default = next((extra for extra in extras if isinstance(extra, ServerDefault)), None)
     column = sa.Column(
         name,
         column_type(inner),
         nullable=optional,
         primary_key=name in key,
-        server_default=None if added is None else sa.text(added.default),
+        server_default=None if default is None else sa.text(default.default),
     )
     return column, reference
 
 
 def _foreign_key(name: str, reference: Ref, *, tenant_owned: bool) -> sa.ForeignKeyConstraint:
-    """Composite with the tenant, so that a reference into another tenant cannot even be stored."""
+    """Include the tenant in the key, so that a reference to another tenant cannot be stored."""
     target = reference.to.__table__
     on_delete = "CASCADE" if reference.cascade else None
     if tenant_owned and "tenant_id" in target.c:
@@ -181,7 +182,7 @@ def _foreign_key(name: str, reference: Ref, *, tenant_owned: bool) -> sa.Foreign
     return sa.ForeignKeyConstraint((name,), (target.c.id,), ondelete=on_delete)
 
 
-def _shape(record: type[Record], annotations: dict[str, Any]) -> Shape:
+def _shape(record: type[Record], annotations: dict[str, Any]) -> RecordShape:
     fields = []
     for name in record.__struct_fields__:
         bare, optional = strip_optional(strip_annotated(annotations[name])[0])
@@ -189,7 +190,7 @@ def _shape(record: type[Record], annotations: dict[str, Any]) -> Shape:
         is_json = isinstance(record.__table__.c[name].type, Json)
         is_enum = isinstance(inner, type) and issubclass(inner, enum.Enum)
         fields.append(
-            Field(
+            RecordField(
                 name=name,
                 optional=optional,
                 is_bool=inner is bool,
@@ -199,7 +200,7 @@ def _shape(record: type[Record], annotations: dict[str, Any]) -> Shape:
                 json_decoder=msgspec.json.Decoder(inner).decode if is_json else None,
             )
         )
-    return Shape(
+    return RecordShape(
         fields=tuple(fields),
         names=tuple(record.__struct_fields__),
         sealed=tuple(field.name for field in fields if field.is_sealed),

@@ -1,7 +1,7 @@
-"""PostgreSQL through asyncpg, with a pool of our own that runs nothing between two uses of a connection.
+"""PostgreSQL through asyncpg, with our own pool that runs no reset query between uses of a connection.
 
-No statement of ours leaves session state behind (no SET, no advisory session lock, no temporary table), so
-there is nothing to reset; a connection that comes back inside a transaction is thrown away.
+Our statements leave no session state behind (no SET, no advisory session lock, no temporary table), so there
+is nothing to reset; a connection released inside a transaction is discarded.
 """
 
 import asyncio
@@ -11,10 +11,11 @@ from typing import Any
 
 import asyncpg
 
-from retinue.kit.db.engine import Batch, Connection, Rows, run_all
+from retinue.kit.db.engine import DatabaseConnection, Rows, StatementBatch, run_all
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
+    RolledBack,
     StorageFull,
     UniqueViolation,
     ValueRejected,
@@ -22,9 +23,9 @@ from retinue.kit.db.errors import (
 from retinue.kit.errors import CannotStart
 
 _CHANNEL = "retinue_jobs"
-_PING_S = 2
-_LONG_IDLE_S = 10
-_GONE = (
+_PING_TIMEOUT_SECONDS = 2
+_LONG_IDLE_SECONDS = 10
+_CONNECTION_LOST_ERRORS = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.CannotConnectNowError,
@@ -41,18 +42,21 @@ _GONE = (
 )
 
 
-def _translated(error: BaseException) -> BaseException:
+# The server rolled back the whole transaction, so it can safely be retried (ADR 22).
+_ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_ERROR_TRANSLATIONS: tuple[tuple[Any, type[Exception]], ...] = (
+    (_ROLLED_BACK, RolledBack),
+    (asyncpg.ForeignKeyViolationError, ReferenceViolation),
+    (asyncpg.DiskFullError, StorageFull),
+    ((asyncpg.DataError, asyncpg.CharacterNotInRepertoireError, UnicodeEncodeError), ValueRejected),
+    ((*_CONNECTION_LOST_ERRORS, TimeoutError), DatabaseUnavailable),
+)
+
+
+def _translate(error: BaseException) -> BaseException:
     if isinstance(error, asyncpg.UniqueViolationError):
         return UniqueViolation(error.constraint_name or "")
-    if isinstance(error, asyncpg.ForeignKeyViolationError):
-        return ReferenceViolation()
-    if isinstance(error, asyncpg.DiskFullError):
-        return StorageFull()
-    if isinstance(error, asyncpg.DataError | asyncpg.CharacterNotInRepertoireError | UnicodeEncodeError):
-        return ValueRejected()
-    if isinstance(error, (*_GONE, TimeoutError)):
-        return DatabaseUnavailable()
-    return error
+    return next((target() for source, target in _ERROR_TRANSLATIONS if isinstance(error, source)), error)
 
 
 class PostgresConnection:
@@ -62,14 +66,14 @@ class PostgresConnection:
         self.used_at = 0.0
 
     def has_been_idle(self) -> bool:
-        """Whether it lay unused for so long that something in between may have forgotten it."""
-        return asyncio.get_running_loop().time() - self.used_at > _LONG_IDLE_S
+        """Return whether it was idle so long that a proxy or firewall may have dropped it."""
+        return asyncio.get_running_loop().time() - self.used_at > _LONG_IDLE_SECONDS
 
     async def fetch(self, sql: str, arguments: list[Any]) -> Rows:
         try:
             return await self.raw.fetch(sql, *arguments)  # type: ignore[no-any-return]
         except Exception as error:
-            raise self._noted(error) from error
+            raise self._translate_and_mark(error) from error
 
     async def execute(self, sql: str, arguments: list[Any]) -> int:
         status = await self.run(sql, *arguments)
@@ -77,27 +81,28 @@ class PostgresConnection:
         return int(count) if count.isdigit() else 0
 
     async def run(self, sql: str, *arguments: Any) -> str:
-        """What PostgreSQL answers to a command."""
+        """Run a command and return PostgreSQL's status text."""
         try:
             return await self.raw.execute(sql, *arguments)  # type: ignore[no-any-return]
         except Exception as error:
-            raise self._noted(error) from error
+            raise self._translate_and_mark(error) from error
 
     async def execute_many(self, sql: str, many: list[list[Any]]) -> None:
         try:
             await self.raw.executemany(sql, many)
         except Exception as error:
-            raise self._noted(error) from error
+            raise self._translate_and_mark(error) from error
 
     async def copy(self, table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         try:
             await self.raw.copy_records_to_table(table, records=rows, columns=columns)
         except Exception as error:
-            raise self._noted(error) from error
+            raise self._translate_and_mark(error) from error
 
-    def _noted(self, error: Exception) -> BaseException:
-        translated = _translated(error)
-        self.is_broken = self.is_broken or isinstance(translated, DatabaseUnavailable)
+    def _translate_and_mark(self, error: Exception) -> BaseException:
+        translated = _translate(error)
+        is_lost = isinstance(translated, DatabaseUnavailable) and not isinstance(translated, RolledBack)
+        self.is_broken = self.is_broken or is_lost
         return translated
 
 
@@ -120,7 +125,7 @@ class PostgresDatabase:
         try:
             connection = await self._acquire()
         except asyncpg.PostgresError as error:
-            raise CannotStart(f"PostgreSQL refuses the connection: {error}") from error
+            raise CannotStart(f"PostgreSQL refused the connection: {error}") from error
         try:
             await self._assert_durable(connection)
         finally:
@@ -128,7 +133,7 @@ class PostgresDatabase:
 
     @staticmethod
     async def _assert_durable(connection: PostgresConnection) -> None:
-        """What is acknowledged must be on disk, so a server that does not sync is refused."""
+        """Refuse a server that does not sync to disk: acknowledged work must be durable."""
         rows = await connection.fetch(
             "SELECT name, setting FROM pg_settings"
             " WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'",
@@ -136,7 +141,7 @@ class PostgresDatabase:
         )
         if rows:
             names = ", ".join(row[0] for row in rows)
-            raise CannotStart(f"PostgreSQL would lose acknowledged work: {names} is off")
+            raise CannotStart(f"PostgreSQL could lose acknowledged work: {names} is off. Turn it on.")
 
     async def close(self) -> None:
         self._closed = True
@@ -157,7 +162,7 @@ class PostgresDatabase:
                 max_cached_statement_lifetime=0,
                 server_settings={"application_name": "retinue"},
             )
-        except (*_GONE, TimeoutError) as error:
+        except (*_CONNECTION_LOST_ERRORS, TimeoutError) as error:
             raise DatabaseUnavailable from error
 
     async def _acquire(self) -> PostgresConnection:
@@ -176,7 +181,7 @@ class PostgresDatabase:
                 raise
         waiter: asyncio.Future[PostgresConnection] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
-        # Not `wait_for`: before Python 3.12 it takes no notice of a cancellation that comes with the result.
+        # Not `wait_for`: before Python 3.12 it ignores a cancellation that arrives with the result.
         try:
             async with asyncio.timeout(30):
                 return await waiter
@@ -189,7 +194,7 @@ class PostgresDatabase:
 
     def _release(self, connection: PostgresConnection) -> None:
         if connection.is_broken:
-            self._forget_idle()
+            self._drop_idle()
         if (
             connection.is_broken
             or connection.raw.is_closed()
@@ -206,8 +211,8 @@ class PostgresDatabase:
         connection.used_at = asyncio.get_running_loop().time()
         self._idle.append(connection)
 
-    def _forget_idle(self) -> None:
-        """One connection was lost, so those that lay idle are probably lost as well."""
+    def _drop_idle(self) -> None:
+        """Drop all idle connections after one was lost: the others are probably lost too."""
         while self._idle:
             self._opened -= 1
             self._idle.pop().raw.terminate()
@@ -219,7 +224,7 @@ class PostgresDatabase:
         self._wake_one()
 
     def _wake_one(self) -> None:
-        """A place became free: whoever waits longest tries to connect again."""
+        """Let the longest waiting caller open a connection in the freed slot."""
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -229,7 +234,7 @@ class PostgresDatabase:
     async def _connect_for(self, waiter: asyncio.Future[PostgresConnection]) -> None:
         try:
             connection = await self._acquire()
-        except Exception as error:  # noqa: BLE001  handed to the waiter
+        except Exception as error:  # noqa: BLE001  passed to the waiter
             if not waiter.done():
                 waiter.set_exception(error)
             return
@@ -239,9 +244,9 @@ class PostgresDatabase:
             waiter.set_result(connection)
 
     async def ping(self) -> None:
-        """A pool that is busy for longer than a probe waits is as good as no database."""
+        """Check the database; a pool without a free connection within the timeout counts as unavailable."""
         try:
-            async with asyncio.timeout(_PING_S):
+            async with asyncio.timeout(_PING_TIMEOUT_SECONDS):
                 await self.fetch("SELECT 1", [])
         except TimeoutError as error:
             raise DatabaseUnavailable from error
@@ -250,7 +255,7 @@ class PostgresDatabase:
         try:
             return await self._fetch(sql, arguments)
         except DatabaseUnavailable:
-            # The connection may have died while it lay idle; a read can be asked again.
+            # The connection may have died while idle; a read can be retried.
             return await self._fetch(sql, arguments)
 
     async def _fetch(self, sql: str, arguments: list[Any]) -> Rows:
@@ -260,7 +265,7 @@ class PostgresDatabase:
         finally:
             self._release(connection)
 
-    async def apply(self, batch: Batch) -> None:
+    async def apply(self, batch: StatementBatch) -> None:
         if len(batch) == 1 and len(batch[0][1]) == 1:
             sql, (arguments,) = batch[0]
             await self._execute_alone(sql, arguments)
@@ -274,19 +279,19 @@ class PostgresDatabase:
         await self.commit(connection)
 
     async def _execute_alone(self, sql: str, arguments: list[Any]) -> None:
-        """A statement outside a transaction is one by itself, so BEGIN and COMMIT are saved.
+        """Run a single statement as its own transaction, which saves BEGIN and COMMIT.
 
-        It is sent once only: when a connection is lost over it, nobody knows whether it was done.
+        It is never retried: if the connection is lost, it is unknown whether the statement took effect.
         """
         if self._idle and self._idle[-1].has_been_idle():
-            await self.fetch("SELECT 1", [])  # asked twice if need be, and leaves a connection that lives
+            await self.fetch("SELECT 1", [])  # retried if necessary; leaves a live connection
         connection = await self._acquire()
         try:
             await connection.execute(sql, arguments)
         finally:
             self._release(connection)
 
-    async def begin(self) -> Connection:
+    async def begin(self) -> DatabaseConnection:
         try:
             return await self._begin()
         except DatabaseUnavailable:
@@ -301,17 +306,17 @@ class PostgresDatabase:
             raise
         return connection
 
-    async def commit(self, connection: Connection) -> None:
+    async def commit(self, connection: DatabaseConnection) -> None:
         assert isinstance(connection, PostgresConnection)
         try:
             status = await connection.run("COMMIT")
         finally:
             self._release(connection)
         if status != "COMMIT":
-            # After a failed statement PostgreSQL answers COMMIT with a rollback, and calls that no error.
-            raise RuntimeError("a statement of this transaction had failed, so nothing was committed")
+            # After a failed statement PostgreSQL answers COMMIT with a rollback, without an error.
+            raise RuntimeError("a statement of this transaction failed, so nothing was committed")
 
-    async def rollback(self, connection: Connection) -> None:
+    async def rollback(self, connection: DatabaseConnection) -> None:
         assert isinstance(connection, PostgresConnection)
         try:
             if not connection.raw.is_closed():
@@ -337,13 +342,15 @@ class PostgresDatabase:
         listener = await self._connect()
         try:
             await listener.add_listener(_CHANNEL, lambda *_: self._changed.set())
-        except _GONE as error:
+        except BaseException as error:  # also a cancellation: a runner may stop while it starts to listen
             listener.terminate()
-            raise DatabaseUnavailable from error
+            if isinstance(error, _CONNECTION_LOST_ERRORS):
+                raise DatabaseUnavailable from error
+            raise
         return listener
 
     async def announce(self) -> None:
-        """One notification for all commits of a few milliseconds; a lost one costs a poll, not a job."""
+        """Send one notification for all commits within a few milliseconds; a lost one only delays a job."""
         if self._announcing:
             return
         self._announcing = True

@@ -1,4 +1,4 @@
-"""The doors into a unit of work: `Db` sees one tenant, `SystemDb` sees the instance."""
+"""Access to a unit of work: `Db` sees one tenant, `SystemDb` the whole instance."""
 
 import functools
 from collections.abc import Iterable
@@ -9,13 +9,15 @@ from msgspec.structs import astuple
 from sqlalchemy.dialects import postgresql
 
 from retinue.kit.clock import Clock
-from retinue.kit.crypto import KeyRing, Place, Sealed
+from retinue.kit.crypto import KeyRing, Sealed, SealLocation
+from retinue.kit.db.entity_tags import entity_tag
 from retinue.kit.db.errors import RecordGone
-from retinue.kit.db.fence import TENANT, FenceRefused
+from retinue.kit.db.fence import TENANT_PARAMETER, FenceRefused
 from retinue.kit.db.models import Record
-from retinue.kit.db.statements import Compiled, Statement, row_reader
+from retinue.kit.db.statements import CompiledStatement, Statement, row_reader
 from retinue.kit.db.types import json_text
-from retinue.kit.db.unit import Unit
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.errors import VersionConflict
 from retinue.kit.ids import new_id
 
 R = TypeVar("R", bound=Record)
@@ -23,11 +25,11 @@ T = TypeVar("T")
 
 
 class SystemDb:
-    """The whole instance, unfenced: for sign-in, start-up and the super administrator, with a reason."""
+    """Unfenced access to the whole instance, for sign-in, startup and the super administrator."""
 
     narrow = False
 
-    def __init__(self, unit: Unit, clock: Clock, ring: KeyRing, tenant_id: str | None = None) -> None:
+    def __init__(self, unit: UnitOfWork, clock: Clock, ring: KeyRing, tenant_id: str | None = None) -> None:
         self._unit = unit
         self._clock = clock
         self._ring = ring
@@ -38,80 +40,94 @@ class SystemDb:
     def dialect(self) -> str:
         return self._dialect
 
-    def _given(self, compiled: Compiled, parameters: dict[str, Any]) -> list[Any]:
+    def _arguments(self, compiled: CompiledStatement, parameters: dict[str, Any]) -> list[Any]:
         if compiled.tenant_bound:
             if self._tenant_id is None:
                 raise FenceRefused("no tenant to narrow to")
-            parameters[TENANT] = self._tenant_id
+            parameters[TENANT_PARAMETER] = self._tenant_id
         return compiled.arguments(parameters)
 
     async def rows(self, statement: Statement[T], **parameters: Any) -> list[T]:
-        """Every row, as what the statement says its rows become."""
+        """Return every row, converted by the statement."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        found = await self._unit.fetch(compiled, self._given(compiled, parameters), heavy=statement.heavy)
+        rows = await self._unit.fetch(compiled, self._arguments(compiled, parameters), heavy=statement.heavy)
         to_value = statement.to_value
         if to_value is None:
-            return found
-        return [to_value(row) for row in found]
+            return rows
+        return [to_value(row) for row in rows]
 
     async def first(self, statement: Statement[T], **parameters: Any) -> T | None:
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        found = await self._unit.fetch(compiled, self._given(compiled, parameters), heavy=statement.heavy)
-        if not found:
+        rows = await self._unit.fetch(compiled, self._arguments(compiled, parameters), heavy=statement.heavy)
+        if not rows:
             return None
-        first: T = found[0] if statement.to_value is None else statement.to_value(found[0])
+        first: T = rows[0] if statement.to_value is None else statement.to_value(rows[0])
         return first
 
-    async def scalar(self, statement: Statement[Any], **parameters: Any) -> Any:
+    async def scalar(self, statement: Statement[object], **parameters: Any) -> Any:
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        found = await self._unit.fetch(compiled, self._given(compiled, parameters), heavy=statement.heavy)
-        return found[0][0] if found else None
+        rows = await self._unit.fetch(compiled, self._arguments(compiled, parameters), heavy=statement.heavy)
+        return rows[0][0] if rows else None
 
-    async def execute(self, statement: Statement[Any], **parameters: Any) -> Any:
-        """Change rows: their number, or the rows themselves where the statement returns some."""
+    async def execute(self, statement: Statement[object], **parameters: Any) -> Any:
+        """Change rows; return their number, or the rows if the statement returns them."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        result = await self._unit.change(compiled, self._given(compiled, parameters), self._tenant_id)
+        result = await self._unit.change(compiled, self._arguments(compiled, parameters), self._tenant_id)
         if compiled.returns_rows and statement.to_value is not None:
             return [statement.to_value(row) for row in result]
         return result
 
-    async def execute_many(self, statement: Statement[Any], many: Iterable[dict[str, Any]]) -> None:
-        """The same change for each of these parameters."""
+    async def execute_many(self, statement: Statement[object], many: Iterable[dict[str, Any]]) -> None:
+        """Run the statement once for each set of parameters."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        given = [self._given(compiled, dict(one)) for one in many]
-        await self._unit.change_many(compiled, given, self._tenant_id)
+        arguments = [self._arguments(compiled, dict(parameters)) for parameters in many]
+        await self._unit.change_many(compiled, arguments, self._tenant_id)
 
     async def get(self, record: type[R], id: str) -> R | None:
         return await self.first(_find(record, ("id",), ()), id=id)
 
     async def find(self, record: type[R], **equal: Any) -> R | None:
-        """The first record whose fields equal these."""
+        """Return the first record whose fields equal these; None if there is none."""
         return await self.first(_find(record, tuple(equal), ()), **equal)
 
     async def all(self, record: type[R], *, order_by: tuple[str, ...] = ("id",), **equal: Any) -> list[R]:
-        """Every record whose fields equal these; `-name` sorts descending."""
+        """Return every record whose fields equal these; `-name` sorts descending."""
         return await self.rows(_find(record, tuple(equal), order_by), **equal)
 
     async def count(self, record: type[Record], **equal: Any) -> int:
         return int(await self.scalar(_count(record, tuple(equal)), **equal))
 
     async def lock(self, record: type[R], id: str) -> R | None:
-        """The record, held against other writers until this unit ends."""
-        await self._unit.begin()  # SQLite's lock is the transaction itself.
-        return await self.first(_lock(record), id=id)
+        """Return the record, locked against other writers until the unit of work ends."""
+        await self._unit.begin()  # on SQLite the transaction itself is the lock
+        found = await self.first(_lock(record), id=id)
+        if self._unit.expected:
+            self._compare_version(record, id, found)
+        return found
+
+    def _compare_version(self, record: type[R], id: str, found: R | None) -> None:
+        """Check the expected version once; later changes by this unit of work are not conflicts."""
+        expected = self._unit.expected.pop((record, id), None)
+        if expected is not None and found is not None and entity_tag(found) not in expected.tags:
+            raise VersionConflict(entity_tag(found))
+
+    async def check_expected_versions(self) -> None:
+        """Check the expected versions of records that were not locked so far."""
+        for record, id in tuple(self._unit.expected):
+            await self.lock(record, id)
 
     async def insert(self, record: R) -> R:
-        """Stamp the record with id, tenant and times, and store it."""
+        """Set the record's id, tenant and times, and store it."""
         await self._prepare(record)
         compiled = _compiled_insert(type(record), self._dialect)
         await self._unit.change(compiled, self._values(record), self._tenant_id)
         return record
 
     async def insert_at_commit(self, record: R) -> R:
-        """Stamp the record now and store it last of all: nothing here sees it before.
+        """Stamp the record now and store it at the commit, or before a statement that depends on it (ADR 10).
 
-        A unit that does nothing else is cheap: PostgreSQL gets it in one exchange if its parts have no table
-        in common, and on SQLite units that wait at the same time share one sync to disk.
+        A unit with only such writes is cheap: PostgreSQL needs one round trip if no two writes share a
+        table, and on SQLite concurrent units share one sync to disk.
         """
         self._stamp(record)
         if record.__shape__.sealed:
@@ -120,14 +136,14 @@ class SystemDb:
         self._unit.change_at_commit(compiled, self._values(record), self._tenant_id)
         return record
 
-    def execute_at_commit(self, statement: Statement[Any], *, shared: str = "", **parameters: Any) -> None:
-        """Change rows last of all, where it does not matter how many there are."""
+    def execute_at_commit(self, statement: Statement[object], *, shared: str = "", **parameters: Any) -> None:
+        """Change rows at the commit, or before a statement that depends on them; their number is unknown."""
         compiled = statement.compiled(self._dialect, narrow=self.narrow)
-        given = self._given(compiled, parameters)
-        self._unit.change_at_commit(compiled, given, self._tenant_id, shared=shared)
+        arguments = self._arguments(compiled, parameters)
+        self._unit.change_at_commit(compiled, arguments, self._tenant_id, shared=shared)
 
     async def insert_missing(self, record: Record) -> bool:
-        """Store the record unless one with the same key or unique value exists; whether it was stored."""
+        """Store the record unless its key or a unique value exists; return whether it was stored."""
         await self._prepare(record)
         compiled = _insert_missing(type(record)).compiled(self._dialect, narrow=False)
         stored = await self._unit.change(compiled, self._values(record), self._tenant_id)
@@ -147,9 +163,11 @@ class SystemDb:
         await self._unit.change_many(compiled, many, self._tenant_id)
 
     async def update(self, record: R, **changes: Any) -> R:
-        """Change these fields of the record, here and in the database."""
+        """Change these fields of the record, in memory and in the database."""
         if not changes:
             return record
+        if (type(record), record.id) in self._unit.expected:
+            await self.lock(type(record), record.id)
         names = (*changes, "updated_at")
         if record.__shape__.sealed:
             await self._ring.prepare()
@@ -157,16 +175,18 @@ class SystemDb:
             setattr(record, name, value)
         record.updated_at = self._clock.now()
         compiled = _update(type(record), names).compiled(self._dialect, narrow=self.narrow)
-        given = dict(zip((f"new_{name}" for name in names), self._encoded(record, names), strict=True))
-        parameters = self._given(compiled, {**given, "record_id": record.id})
-        if not await self._unit.change(compiled, parameters, self._tenant_id):
+        values = dict(zip((f"new_{name}" for name in names), self._encoded(record, names), strict=True))
+        arguments = self._arguments(compiled, {**values, "record_id": record.id})
+        if not await self._unit.change(compiled, arguments, self._tenant_id):
             raise RecordGone
         return record
 
     async def delete(self, record: Record) -> None:
+        if (type(record), record.id) in self._unit.expected:
+            await self.lock(type(record), record.id)
         compiled = _delete(type(record)).compiled(self._dialect, narrow=self.narrow)
-        given = self._given(compiled, {"record_id": record.id})
-        await self._unit.change(compiled, given, self._tenant_id)
+        arguments = self._arguments(compiled, {"record_id": record.id})
+        await self._unit.change(compiled, arguments, self._tenant_id)
 
     async def _prepare(self, record: Record) -> None:
         self._stamp(record)
@@ -186,25 +206,25 @@ class SystemDb:
             record.tenant_id = self._tenant_id  # type: ignore[attr-defined]
 
     def _encoded(self, record: Record, names: tuple[str, ...]) -> list[Any]:
-        """Plain values, sealing what must be sealed for exactly this place."""
+        """Return plain values; secrets are sealed for exactly this location."""
         values = []
         for name in names:
             value = getattr(record, name)
             if isinstance(value, Sealed):
-                place = Place(
+                location = SealLocation(
                     tenant_id=getattr(record, "tenant_id", ""),
                     table=record.__table__.name,
                     record_id=record.id,
                     field=name,
                 )
-                value = value.ciphertext(self._ring, place)
+                value = value.ciphertext(self._ring, location)
             elif value is not None and name in record.__shape__.sealed:
                 raise TypeError(f"{record.__table__.name}.{name} takes a Sealed value only")
             values.append(value)
         return values
 
     def _values(self, record: Record) -> list[Any]:
-        """Every field as it is stored."""
+        """Return the stored form of every field."""
         shape = record.__shape__
         values = self._encoded(record, shape.names) if shape.sealed else list(astuple(record))
         for position in shape.json_positions:
@@ -214,11 +234,11 @@ class SystemDb:
 
 
 class Db(SystemDb):
-    """One tenant's data: every statement is narrowed to it, every new row is stamped with it."""
+    """Access to one tenant: every statement is narrowed to it and every new row is stamped with it."""
 
     narrow = True
 
-    def __init__(self, unit: Unit, clock: Clock, ring: KeyRing, tenant_id: str) -> None:
+    def __init__(self, unit: UnitOfWork, clock: Clock, ring: KeyRing, tenant_id: str) -> None:
         super().__init__(unit, clock, ring, tenant_id)
 
     @property
@@ -245,7 +265,7 @@ def _lock(record: type[R]) -> Statement[R]:
 
 
 @functools.cache
-def _count(record: type[Record], equal: tuple[str, ...]) -> Statement[Any]:
+def _count(record: type[Record], equal: tuple[str, ...]) -> Statement[object]:
     table = record.__table__
     return Statement(sa.select(sa.func.count()).select_from(table).where(*_equalities(table, equal)))
 
@@ -255,29 +275,29 @@ def _equalities(table: sa.Table, names: tuple[str, ...]) -> list[Any]:
 
 
 @functools.cache
-def _insert(record: type[Record]) -> Statement[Any]:
+def _insert(record: type[Record]) -> Statement[object]:
     return Statement(sa.insert(record.__table__))
 
 
 @functools.cache
-def _compiled_insert(record: type[Record], dialect: str) -> Compiled:
+def _compiled_insert(record: type[Record], dialect: str) -> CompiledStatement:
     return _insert(record).compiled(dialect, narrow=False)
 
 
 @functools.cache
-def _insert_missing(record: type[Record]) -> Statement[Any]:
-    # Both dialects write the clause alike, so PostgreSQL's construct serves SQLite too.
+def _insert_missing(record: type[Record]) -> Statement[object]:
+    # The clause is the same in both dialects, so PostgreSQL's construct works for SQLite too.
     return Statement(postgresql.insert(record.__table__).on_conflict_do_nothing())
 
 
 @functools.cache
-def _update(record: type[Record], names: tuple[str, ...]) -> Statement[Any]:
+def _update(record: type[Record], names: tuple[str, ...]) -> Statement[object]:
     table = record.__table__
     values = {name: sa.bindparam(f"new_{name}", type_=table.c[name].type) for name in names}
     return Statement(sa.update(table).where(table.c.id == sa.bindparam("record_id")).values(values))
 
 
 @functools.cache
-def _delete(record: type[Record]) -> Statement[Any]:
+def _delete(record: type[Record]) -> Statement[object]:
     table = record.__table__
     return Statement(sa.delete(table).where(table.c.id == sa.bindparam("record_id")))

@@ -1,4 +1,4 @@
-"""SQLite: readers run on the event loop, one writer at a time, commits are synced in a thread."""
+"""SQLite: reads run on the event loop, writers take turns, commits are synced to disk in a thread."""
 
 import asyncio
 import re
@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from retinue.kit.db.committing import Committer
-from retinue.kit.db.engine import Batch, Connection, Rows
+from retinue.kit.db.commit_thread import CommitThread
+from retinue.kit.db.engine import DatabaseConnection, Rows, StatementBatch
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
@@ -16,40 +16,50 @@ from retinue.kit.db.errors import (
     UniqueViolation,
     ValueRejected,
 )
+from retinue.kit.durable_files import make_private_file, make_private_folder, revoke_public_access
+from retinue.kit.text.search import sqlite_regexp
 
 _UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
-_BUSY_PATIENCE_S = 10.0
-_POLL_S = 0.05
-# Python keeps 128 and the product has hundreds; to prepare one anew costs five times as much as to run it.
-_PREPARED = 1024
-# So that a crowd of writers does not keep the event loop from everyone else.
-_MOST_AT_ONCE = 50
-# How long a transaction waits for company if the last one had some: docs/adr/0018-writers-wait-for-company.md
-_GATHERING_S = 0.003
+_BUSY_TIMEOUT_SECONDS = 10.0
+_POLL_SECONDS = 0.05
+# Python's default is 128, the product has hundreds; preparing a statement costs five times its execution.
+_MAX_PREPARED_STATEMENTS = 1024
+# Bounds how long a group of writers blocks the event loop.
+_MAX_GROUP_SIZE = 50
+# ADR 18: how long a transaction waits for others to join if the last one was shared.
+_GROUP_COMMIT_WINDOW_SECONDS = 0.003
 
 
 def connect(path: Path, *, busy_ms: int = 0) -> sqlite3.Connection:
-    # Patient at first: switching to WAL waits for a process that is just making the database.
+    # A long timeout at first: switching to WAL waits for a process that is creating the database.
     connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, timeout=60, cached_statements=_PREPARED
+        path,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=60,
+        cached_statements=_MAX_PREPARED_STATEMENTS,
     )
+    connection.create_function("regexp", 2, sqlite_regexp, deterministic=True)
     connection.execute("PRAGMA journal_mode=WAL")
-    # FULL: NORMAL acknowledges before any fsync, and what was acknowledged must survive.
+    # FULL, because NORMAL acknowledges a commit before fsync, and acknowledged work must survive.
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
-    # In kB: the pages that change lie together (docs/adr/0017-ids-led-by-time.md), the system has the rest.
+    # Overwritten data, such as a secret before it was sealed, must not remain in the file.
+    if connection.execute("PRAGMA secure_delete").fetchone() == (0,):
+        connection.execute("PRAGMA secure_delete=FAST")
+    # In KiB. ADR 17: changing pages are adjacent; the operating system caches the rest.
     connection.execute("PRAGMA cache_size=-4000")
-    # Most pages change again soon: the more rarely they are copied home, the less is copied.
+    # Most pages change again soon, so rarer checkpoints copy less in total.
     connection.execute("PRAGMA wal_autocheckpoint=4000")
     connection.execute("PRAGMA journal_size_limit=67108864")
     connection.execute(f"PRAGMA busy_timeout={busy_ms}")
     return connection
 
 
-_REFUSALS = (OverflowError, UnicodeEncodeError, sqlite3.Error)
+_DRIVER_ERRORS = (OverflowError, UnicodeEncodeError, sqlite3.Error)
 
 
-def _translated(error: Exception) -> Exception:
+def _translate(error: Exception) -> Exception:
     has_a_bad_type = isinstance(error, sqlite3.ProgrammingError) and "type" in str(error)
     if has_a_bad_type or not isinstance(error, sqlite3.Error):
         return ValueRejected()
@@ -66,11 +76,11 @@ def _translated(error: Exception) -> Exception:
 
 
 def _constraint_name(message: str) -> str:
-    """The name PostgreSQL would report, from `UNIQUE constraint failed: users.email`."""
-    found = _UNIQUE.search(message)
-    if not found:
+    """Return the name PostgreSQL would report, from `UNIQUE constraint failed: users.email`."""
+    match = _UNIQUE.search(message)
+    if not match:
         return message
-    columns = [part.strip().partition(".") for part in found[1].split(",")]
+    columns = [part.strip().partition(".") for part in match[1].split(",")]
     table = columns[0][0]
     return f"uq_{table}_{'_'.join(column for _, _, column in columns)}"
 
@@ -80,8 +90,8 @@ def _run(
 ) -> sqlite3.Cursor:
     try:
         return connection.executemany(sql, arguments) if many else connection.execute(sql, arguments)
-    except _REFUSALS as error:
-        raise _translated(error) from error
+    except _DRIVER_ERRORS as error:
+        raise _translate(error) from error
 
 
 def _commit(writer: sqlite3.Connection) -> None:
@@ -90,7 +100,7 @@ def _commit(writer: sqlite3.Connection) -> None:
     except sqlite3.Error as error:
         if writer.in_transaction:
             writer.execute("ROLLBACK")
-        raise _translated(error) from error
+        raise _translate(error) from error
 
 
 class SqliteConnection:
@@ -107,10 +117,10 @@ class SqliteConnection:
         _run(self._connection, sql, many, many=True)
 
 
-class _Waiting(NamedTuple):
-    """A batch that is to be stored, and who waits for it."""
+class _PendingBatch(NamedTuple):
+    """A batch to store, and the future of its caller."""
 
-    batch: Batch
+    batch: StatementBatch
     stored: asyncio.Future[None]
 
     def succeeded(self) -> None:
@@ -128,21 +138,25 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = asyncio.Lock()
-        self._committer = Committer()
-        self._heavy = ThreadPoolExecutor(2, thread_name_prefix="sqlite-read")
-        self._apart: list[sqlite3.Connection] = []
+        self._commit_thread = CommitThread()
+        self._read_threads = ThreadPoolExecutor(2, thread_name_prefix="sqlite-read")
+        self._idle_readers: list[sqlite3.Connection] = []
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
         self._seen_version = -1
-        self._waiting: list[_Waiting] = []
+        self._pending: list[_PendingBatch] = []
         self._applying: asyncio.Task[None] | None = None
-        self._has_company = False
+        self._has_concurrent_writers = False
         self._free_since = 0.0
 
     async def open(self) -> None:
         if sqlite3.sqlite_version_info < (3, 40):
-            raise RuntimeError(f"SQLite 3.40 or newer is needed, found {sqlite3.sqlite_version}")
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+            raise RuntimeError(f"SQLite 3.40 or newer is required, found {sqlite3.sqlite_version}")
+        make_private_folder(self._path.parent)
+        # SQLite gives its companion files the mode of the database; fix those of an older release.
+        make_private_file(self._path)
+        for suffix in ("-wal", "-shm"):
+            revoke_public_access(self._path.with_name(self._path.name + suffix))
         self._writer = connect(self._path)
         self._reader = connect(self._path, busy_ms=5000)
 
@@ -152,10 +166,10 @@ class SqliteDatabase:
                 if connection is not None:
                     connection.close()
             self._reader = self._writer = None
-        self._committer.close()
-        self._heavy.shutdown(wait=True)
-        while self._apart:
-            self._apart.pop().close()
+        self._commit_thread.close()
+        self._read_threads.shutdown(wait=True)
+        while self._idle_readers:
+            self._idle_readers.pop().close()
 
     async def ping(self) -> None:
         await self.fetch("SELECT 1", [])
@@ -165,81 +179,81 @@ class SqliteDatabase:
             raise DatabaseUnavailable
         if heavy:
             return await asyncio.get_running_loop().run_in_executor(
-                self._heavy, self._fetch_apart, sql, arguments
+                self._read_threads, self._fetch_in_thread, sql, arguments
             )
         return _run(self._reader, sql, arguments).fetchall()
 
-    def _fetch_apart(self, sql: str, arguments: list[Any]) -> Rows:
-        # Kept: opening one takes as long as a search of a million rows.
+    def _fetch_in_thread(self, sql: str, arguments: list[Any]) -> Rows:
+        # Connections are kept: opening one takes as long as a search of a million rows.
         try:
-            connection = self._apart.pop()
+            connection = self._idle_readers.pop()
         except IndexError:
             connection = connect(self._path, busy_ms=5000)
         try:
             return _run(connection, sql, arguments).fetchall()
         finally:
-            self._apart.append(connection)
+            self._idle_readers.append(connection)
 
-    async def apply(self, batch: Batch) -> None:
-        """Whatever waits for the writer at the same time is one transaction, with one sync to disk."""
-        waiting = _Waiting(batch, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
+    async def apply(self, batch: StatementBatch) -> None:
+        """Store a batch; concurrent batches share one transaction and one sync to disk (ADR 18)."""
+        pending = _PendingBatch(batch, asyncio.get_running_loop().create_future())
+        self._pending.append(pending)
         if self._applying is None:
-            self._applying = asyncio.create_task(self._apply_waiting())
+            self._applying = asyncio.create_task(self._apply_pending())
         try:
-            await waiting.stored
+            await pending.stored
         except asyncio.CancelledError:
-            if waiting in self._waiting:
-                self._waiting.remove(waiting)
+            if pending in self._pending:
+                self._pending.remove(pending)
             raise
 
-    async def _apply_waiting(self) -> None:
+    async def _apply_pending(self) -> None:
         try:
-            while self._waiting:
-                await self._gather()
-                await self._apply_some()
+            while self._pending:
+                await self._wait_for_group()
+                await self._apply_group()
         finally:
             self._applying = None
 
-    async def _gather(self) -> None:
-        """Where several write at the same time, one transaction for many of them costs far less than many."""
-        left = self._free_since + _GATHERING_S - asyncio.get_running_loop().time()
-        if self._has_company and left > 0:
+    async def _wait_for_group(self) -> None:
+        """Wait briefly under concurrent writes: one shared transaction costs far less than many."""
+        left = self._free_since + _GROUP_COMMIT_WINDOW_SECONDS - asyncio.get_running_loop().time()
+        if self._has_concurrent_writers and left > 0:
             await asyncio.sleep(left)
 
-    async def _apply_some(self) -> None:
-        some = self._waiting
+    async def _apply_group(self) -> None:
+        group = self._pending
         try:
             connection = await self.begin()
-            some, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
-            await self._apply_each(connection, some)
+            group, self._pending = self._pending[:_MAX_GROUP_SIZE], self._pending[_MAX_GROUP_SIZE:]
+            await self._apply_all(connection, group)
             await self.commit(connection)
-        except Exception as error:  # noqa: BLE001  handed to those who wait
-            for waiting in some:
-                waiting.failed(error)
-            self._waiting = [waiting for waiting in self._waiting if not waiting.stored.done()]
-        self._has_company = len(some) > 1
+        except Exception as error:  # noqa: BLE001  passed to the callers
+            for pending in group:
+                pending.failed(error)
+            self._pending = [pending for pending in self._pending if not pending.stored.done()]
+        self._has_concurrent_writers = len(group) > 1
         self._free_since = asyncio.get_running_loop().time()
-        for waiting in some:
-            waiting.succeeded()
+        for pending in group:
+            pending.succeeded()
 
-    async def _apply_each(self, connection: Connection, some: list[_Waiting]) -> None:
-        """All of them; where one fails, again with care, so that it leaves nothing and the others alone."""
+    async def _apply_all(self, connection: DatabaseConnection, group: list[_PendingBatch]) -> None:
+        """Run all batches; if one fails, repeat them with savepoints, so that the others succeed."""
         try:
             try:
-                for waiting in some:
-                    self._run_all(waiting.batch)
-            except Exception:  # noqa: BLE001  whatever it was, it comes again, and to the one whose it is
-                # A full disk, for example, has ended the whole transaction already.
+                for pending in group:
+                    self._run_all(pending.batch)
+            except Exception:  # noqa: BLE001  recurs in the second run and is passed to its caller
+                # Some errors, such as a full disk, have already ended the transaction.
                 if self._writer is not None and self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 await self._begin_immediate()
-                await self._apply_with_care(connection, some)
+                await self._apply_with_savepoints(connection, group)
         except BaseException:
             await self.rollback(connection)
             raise
 
-    def _run_all(self, batch: Batch) -> None:
+    def _run_all(self, batch: StatementBatch) -> None:
         assert self._writer is not None
         cursor = self._writer.cursor()
         try:
@@ -248,23 +262,25 @@ class SqliteDatabase:
                     cursor.execute(sql, many[0])
                 else:
                     cursor.executemany(sql, many)
-        except _REFUSALS as error:
-            raise _translated(error) from error
+        except _DRIVER_ERRORS as error:
+            raise _translate(error) from error
 
-    async def _apply_with_care(self, connection: Connection, some: list[_Waiting]) -> None:
-        """A savepoint costs as much as the writing itself: SQLite notes down every page before it changes."""
-        for waiting in some:
+    async def _apply_with_savepoints(
+        self, connection: DatabaseConnection, group: list[_PendingBatch]
+    ) -> None:
+        """Isolate each batch; not the default, because a savepoint costs as much as the write itself."""
+        for pending in group:
             await connection.execute("SAVEPOINT one", [])
             try:
-                self._run_all(waiting.batch)
+                self._run_all(pending.batch)
             except Exception as error:
                 if self._writer is None or not self._writer.in_transaction:
                     raise
                 await connection.execute("ROLLBACK TO one", [])
-                waiting.failed(error)
+                pending.failed(error)
             await connection.execute("RELEASE one", [])
 
-    async def begin(self) -> Connection:
+    async def begin(self) -> DatabaseConnection:
         await self._lock.acquire()
         try:
             await self._begin_immediate()
@@ -275,9 +291,9 @@ class SqliteDatabase:
         return SqliteConnection(self._writer)
 
     async def _begin_immediate(self) -> None:
-        """Another process may hold the file: wait for it without holding up the event loop."""
+        """Begin a transaction; wait for other processes without blocking the event loop."""
         loop = asyncio.get_running_loop()
-        patience = loop.time() + _BUSY_PATIENCE_S
+        give_up_at = loop.time() + _BUSY_TIMEOUT_SECONDS
         pause = 0.001
         while True:
             if self._writer is None:
@@ -286,21 +302,21 @@ class SqliteDatabase:
                 self._writer.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 busy = (error.sqlite_errorcode or 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-                if not busy or loop.time() > patience:
-                    raise _translated(error) from error
+                if not busy or loop.time() > give_up_at:
+                    raise _translate(error) from error
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 0.05)
             else:
                 return
 
-    async def commit(self, connection: Connection) -> None:
-        """The sync to disk happens in a thread; the next writer waits for it, readers do not."""
+    async def commit(self, connection: DatabaseConnection) -> None:
+        """Commit and sync in a thread; the next writer waits for it, readers do not."""
         assert isinstance(connection, SqliteConnection)
         assert self._writer is not None
         writer, committed = self._writer, asyncio.get_running_loop().create_future()
 
         def settle(error: Exception | None) -> None:
-            # Here, because whoever waits for it may be gone before it is done.
+            # Released here, because the waiting task may be cancelled before the commit is done.
             self._lock.release()
             if committed.done():
                 return
@@ -309,10 +325,10 @@ class SqliteDatabase:
             else:
                 committed.set_exception(error)
 
-        self._committer.run(lambda: _commit(writer), settle)
+        self._commit_thread.run(lambda: _commit(writer), settle)
         await committed
 
-    async def rollback(self, connection: Connection) -> None:
+    async def rollback(self, connection: DatabaseConnection) -> None:
         assert isinstance(connection, SqliteConnection)
         try:
             if self._writer is not None and self._writer.in_transaction:
@@ -321,7 +337,7 @@ class SqliteDatabase:
             self._lock.release()
 
     async def wait_for_change(self, seconds: float) -> None:
-        """`PRAGMA data_version` moves when any other connection commits, ours included."""
+        """Poll `PRAGMA data_version`, which changes when any other connection commits, even our writer."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while True:
@@ -334,7 +350,7 @@ class SqliteDatabase:
             left = until - loop.time()
             if left <= 0:
                 return
-            await asyncio.sleep(min(_POLL_S, left))
+            await asyncio.sleep(min(_POLL_SECONDS, left))
 
     async def announce(self) -> None:
-        """Nothing to do: a commit is its own announcement."""
+        """Do nothing: a commit is noticed by polling."""

@@ -1,8 +1,8 @@
-"""Statements: built with SQLAlchemy, compiled once for each database, executed by the drivers themselves."""
+"""Statements, built with SQLAlchemy, compiled once per database and executed by the driver (ADR 2)."""
 
 from collections.abc import Callable, Iterable
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 import sqlalchemy as sa
@@ -10,8 +10,10 @@ from sqlalchemy.dialects import sqlite as sqlite_dialect
 from sqlalchemy.dialects.postgresql import asyncpg as asyncpg_dialect
 from sqlalchemy.sql import visitors
 
-from retinue.kit.db.fence import TENANT, fenced
-from retinue.kit.db.models import CONFIGURING, Record
+from retinue.kit.crypto import Sealed, SealLocation
+from retinue.kit.db.engine import Arguments, Row
+from retinue.kit.db.fence import TENANT_PARAMETER, narrow_to_tenant
+from retinue.kit.db.models import CONFIGURATION_TABLES, Record
 from retinue.kit.db.types import Json, json_text
 
 DIALECTS: dict[str, sa.Dialect] = {
@@ -19,82 +21,92 @@ DIALECTS: dict[str, sa.Dialect] = {
     "postgresql": asyncpg_dialect.dialect(),  # type: ignore[no-untyped-call]
 }
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Compiled(msgspec.Struct, frozen=True):
-    """SQL of one dialect, with its parameters in their order."""
+class CompiledStatement(msgspec.Struct, frozen=True):
+    """The SQL of a statement in one dialect, with its positional parameters."""
 
     sql: str
     pick: Callable[[dict[str, Any]], Iterable[Any]]
-    """The values of its parameters, in their order."""
+    """Returns the values of the parameters by position."""
     defaults: dict[str, Any]
     encoders: tuple[tuple[int, Callable[[Any], Any]], ...]
-    """What is done to the values at some positions."""
+    """Conversions of values, by position."""
     returns_rows: bool
     tenant_bound: bool
     tables: frozenset[str] = frozenset()
-    """Every table it reads or writes; none where that is not known."""
-    only_adds: bool = False
-    """Whether it does nothing but add a row, whatever else is there."""
-    configures: bool = False
-    """Whether it changes what a tenant has set up."""
+    """Every table it reads or writes; empty if unknown."""
+    depends_on: frozenset[str] = frozenset()
+    """Those tables and, for a change, the ones that its rows refer to; empty if unknown."""
+    is_plain_insert: bool = False
+    """True if it only inserts rows and depends on no existing ones."""
+    is_configuration: bool = False
+    """True if it changes a tenant's configuration."""
 
-    def arguments(self, given: dict[str, Any]) -> list[Any]:
-        known = {**self.defaults, **given} if self.defaults else given
+    def arguments(self, given: dict[str, Any]) -> Arguments:
+        parameters = {**self.defaults, **given} if self.defaults else given
         try:
-            values = list(self.pick(known))
+            values = list(self.pick(parameters))
         except KeyError as error:
-            raise TypeError(f"parameter {error.args[0]} is not given") from None
+            raise TypeError(f"parameter {error.args[0]} is missing") from None
         for position, encode in self.encoders:
             if values[position] is not None:
                 values[position] = encode(values[position])
         return values
 
 
-class Statement(Generic[T]):
-    """A statement and what its rows become; keep one at module level where it runs often.
+class Statement(Generic[T_co]):
+    """A statement and the conversion of its rows; keep one that runs often at module level.
 
-    `heavy` marks reads that may take long: on SQLite they run in a thread instead of on the event loop.
+    `heavy` marks reads that may take long; on SQLite they run in a thread instead of on the event loop.
     """
 
     __slots__ = ("_compiled", "heavy", "source", "to_value")
 
+    @overload
+    def __init__(self: "Statement[Row]", source: object, *, heavy: bool = False) -> None: ...
+
+    @overload
+    def __init__(self, source: object, to_value: Callable[[Row], T_co], *, heavy: bool = False) -> None: ...
+
     def __init__(
-        self, source: Any, to_value: Callable[[Any], T] | None = None, *, heavy: bool = False
+        self, source: object, to_value: Callable[[Row], T_co] | None = None, *, heavy: bool = False
     ) -> None:
         self.source = source
         self.to_value = to_value
         self.heavy = heavy
-        self._compiled: dict[tuple[str, bool], Compiled] = {}
+        self._compiled: dict[tuple[str, bool], CompiledStatement] = {}
 
-    def compiled(self, dialect: str, *, narrow: bool) -> Compiled:
-        found = self._compiled.get((dialect, narrow))
-        if found is None:
-            found = _compile(fenced(self.source) if narrow else self.source, DIALECTS[dialect])
-            self._compiled[dialect, narrow] = found
-        return found
+    def compiled(self, dialect: str, *, narrow: bool) -> CompiledStatement:
+        compiled = self._compiled.get((dialect, narrow))
+        if compiled is None:
+            compiled = _compile(narrow_to_tenant(self.source) if narrow else self.source, DIALECTS[dialect])
+            self._compiled[dialect, narrow] = compiled
+        return compiled
 
 
-def _compile(statement: Any, dialect: sa.Dialect) -> Compiled:
-    made = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
-    order = tuple(made.positiontup or ())
-    binds = [made.binds[name] for name in order]
+def _compile(statement: Any, dialect: sa.Dialect) -> CompiledStatement:
+    compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+    order = tuple(compiled.positiontup or ())
+    tables = _tables(statement)
+    binds = [compiled.binds[name] for name in order]
     returns_rows = isinstance(statement, sa.sql.selectable.SelectBase) or bool(
         getattr(statement, "_returning", ())
     )
-    return Compiled(
-        sql=str(made),
+    return CompiledStatement(
+        sql=str(compiled),
         pick=_picker(order),
         defaults={
             name: bind.effective_value for name, bind in zip(order, binds, strict=True) if not bind.required
         },
         encoders=tuple((at, json_text) for at, bind in enumerate(binds) if isinstance(bind.type, Json)),
         returns_rows=returns_rows,
-        tenant_bound=TENANT in order,
-        tables=_tables(statement),
-        only_adds=_only_adds(statement),
-        configures=_configures(statement),
+        tenant_bound=TENANT_PARAMETER in order,
+        tables=frozenset(table.name for table in tables),
+        depends_on=frozenset(table.name for table in tables | _referenced(statement, tables)),
+        is_plain_insert=_is_plain_insert(statement),
+        is_configuration=_is_configuration(statement),
     )
 
 
@@ -104,19 +116,27 @@ def _picker(names: tuple[str, ...]) -> Callable[[dict[str, Any]], Iterable[Any]]
     return lambda given: [given[name] for name in names]
 
 
-def _tables(statement: Any) -> frozenset[str]:
+def _tables(statement: Any) -> set[sa.Table]:
     elements = list(visitors.iterate(statement))
     if any(isinstance(element, sa.TextClause) for element in elements):
-        return frozenset()
-    return frozenset(element.name for element in elements if isinstance(element, sa.Table))
+        return set()
+    return {element for element in elements if isinstance(element, sa.Table)}
 
 
-def _configures(statement: Any) -> bool:
-    return isinstance(statement, sa.UpdateBase) and getattr(statement.table, "name", "") in CONFIGURING
+def _referenced(statement: Any, tables: Iterable[sa.Table]) -> set[sa.Table]:
+    if not isinstance(statement, sa.UpdateBase):
+        return set()
+    return {reference.column.table for table in tables for reference in table.foreign_keys}
 
 
-def _only_adds(statement: Any) -> bool:
-    if not isinstance(statement, sa.Insert) or statement._post_values_clause is not None:  # noqa: SLF001  SQLAlchemy shows it nowhere else
+def _is_configuration(statement: object) -> bool:
+    return (
+        isinstance(statement, sa.UpdateBase) and getattr(statement.table, "name", "") in CONFIGURATION_TABLES
+    )
+
+
+def _is_plain_insert(statement: object) -> bool:
+    if not isinstance(statement, sa.Insert) or statement._post_values_clause is not None:  # noqa: SLF001  no public accessor
         return False
     return not any(isinstance(part, sa.sql.selectable.SelectBase) for part in visitors.iterate(statement))
 
@@ -124,25 +144,23 @@ def _only_adds(statement: Any) -> bool:
 R = TypeVar("R", bound=Record)
 
 
-def reading(record: type[R], source: Any, *, heavy: bool = False) -> "Statement[R]":
-    """A statement whose rows are whole records: `source` selects exactly the record's columns."""
+def record_statement(record: type[R], source: object, *, heavy: bool = False) -> "Statement[R]":
+    """Return a statement whose rows become records; `source` must select exactly the record's columns."""
     return Statement(source, row_reader(record), heavy=heavy)
 
 
 _readers: dict[type[Record], Callable[[Any], Any]] = {}
 
 
-def row_reader(record: type[R]) -> Callable[[Any], R]:
-    found = _readers.get(record)
-    if found is None:
-        found = _readers[record] = _make_reader(record)
-    return found
+def row_reader(record: type[R]) -> Callable[[Row], R]:
+    reader = _readers.get(record)
+    if reader is None:
+        reader = _readers[record] = _make_reader(record)
+    return reader
 
 
-def _make_reader(record: type[R]) -> Callable[[Any], R]:
-    """Turns a row, in the order of the record's fields, into the record."""
-    from retinue.kit.crypto import Place, Sealed
-
+def _make_reader(record: type[R]) -> Callable[[Row], R]:
+    """Return a function that converts a row, in the order of the record's fields, to the record."""
     shape = record.__shape__
     names = shape.names
     table_name = record.__table__.name
@@ -151,7 +169,7 @@ def _make_reader(record: type[R]) -> Callable[[Any], R]:
     decoders = tuple((f.name, f.json_decoder) for f in shape.fields if f.json_decoder is not None)
     sealed = shape.sealed
 
-    def read(row: Any) -> R:
+    def read(row: Row) -> R:
         values = dict(zip(names, row, strict=True))
         for name in bools:
             if values[name] is not None:
@@ -164,13 +182,13 @@ def _make_reader(record: type[R]) -> Callable[[Any], R]:
                 values[name] = decode(values[name])
         for name in sealed:
             if values[name] is not None:
-                place = Place(
+                location = SealLocation(
                     tenant_id=values.get("tenant_id", ""),
                     table=table_name,
                     record_id=values["id"],
                     field=name,
                 )
-                values[name] = Sealed.stored(values[name], place)
+                values[name] = Sealed.stored(values[name], location)
         return record(**values)
 
     return read

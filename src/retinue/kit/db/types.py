@@ -1,4 +1,4 @@
-"""How a record's field becomes a column: one mapping for both databases."""
+"""The mapping of record fields to columns, for both databases."""
 
 import enum
 import types
@@ -13,12 +13,12 @@ from retinue.kit.crypto import Sealed
 
 
 class Json(sa.types.TypeDecorator[Any]):
-    """A JSON value, decoded into the field's own type."""
+    """A JSON value, decoded to the field's type."""
 
     impl = sa.Text
     cache_ok = True
 
-    def __init__(self, field_type: Any = Any) -> None:
+    def __init__(self, field_type: object = Any) -> None:
         super().__init__()
         self.field_type = field_type
 
@@ -27,10 +27,10 @@ class Json(sa.types.TypeDecorator[Any]):
 
 
 class SealedColumn(sa.LargeBinary):
-    """Ciphertext of a `Sealed` field."""
+    """The ciphertext of a `Sealed` field."""
 
 
-# Text sorts by bytes on both databases: instants and ids need no language.
+# Text sorts by bytes on both databases: instants and ids need no locale.
 Text = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 _PLAIN: dict[Any, Any] = {
@@ -43,14 +43,14 @@ _PLAIN: dict[Any, Any] = {
 }
 
 
-def strip_annotated(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+def strip_annotated(annotation: object) -> tuple[Any, tuple[Any, ...]]:
     if get_origin(annotation) is typing.Annotated:
         inner, *extras = get_args(annotation)
         return inner, tuple(extras)
     return annotation, ()
 
 
-def strip_optional(annotation: Any) -> tuple[Any, bool]:
+def strip_optional(annotation: object) -> tuple[Any, bool]:
     if get_origin(annotation) in {Union, types.UnionType}:
         rest = [arm for arm in get_args(annotation) if arm is not type(None)]
         if len(rest) < len(get_args(annotation)):
@@ -58,7 +58,7 @@ def strip_optional(annotation: Any) -> tuple[Any, bool]:
     return annotation, False
 
 
-def column_type(annotation: Any) -> Any:
+def column_type(annotation: object) -> Any:
     bare, _ = strip_annotated(annotation)
     if bare in _PLAIN:
         return _PLAIN[bare]
@@ -70,5 +70,5 @@ def column_type(annotation: Any) -> Any:
 _encode = msgspec.json.Encoder().encode
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     return _encode(value).decode()

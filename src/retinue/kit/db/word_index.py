@@ -1,9 +1,9 @@
-"""A full-text index as a table that the fence knows: FTS5 on SQLite, `tsvector` with GIN on PostgreSQL.
+"""A full-text index as a fenced table: FTS5 on SQLite, `tsvector` with GIN on PostgreSQL.
 
-A row is a number, its tenant and its words. The caller has made the words of ASCII letters and put blanks
-between them, so neither database has anything left to take apart or to read as a command. Who asks for a
-word gets the numbers of the rows that have it. Ranking is the caller's, because both databases would count
-the rows of all tenants for it, and take longer the more the others have.
+A row has a number, a tenant and words. The caller supplies words of ASCII letters separated by blanks, so
+neither database tokenizes them or interprets them as query syntax. A search returns the numbers of matching
+rows. The caller ranks them, because the databases' own ranking would include the rows of all tenants and
+slow down with their number (docs/adr/0012-passages-are-ranked-in-the-process.md).
 """
 
 from collections.abc import Iterable
@@ -26,34 +26,34 @@ _FTS5 = (
 
 
 def word_index(name: str) -> sa.Table:
-    """Declare an index: `rowid` is what SQLite calls a row's number, so it is called that everywhere."""
+    """Declare an index; the row's number is named `rowid`, as SQLite requires."""
     words = sa.Column("words", sa.Text().with_variant(postgresql.TSVECTOR(), "postgresql"), nullable=False)
-    made = sa.Table(
+    index = sa.Table(
         name,
         metadata,
         sa.Column("rowid", sa.BigInteger(), primary_key=True, autoincrement=False),
         sa.Column("tenant_id", Text, nullable=False),
         words,
-        # No list of pending entries: every search would go through what others have just added.
+        # No pending list: every search would have to scan it.
         sa.Index(
             f"ix_{name}_words", words, postgresql_using="gin", postgresql_with={"fastupdate": "off"}
         ).ddl_if(dialect="postgresql"),
     )
-    WORD_INDEXES[name] = made
-    return made
+    WORD_INDEXES[name] = index
+    return index
 
 
-def sqlite_form(name: str) -> str:
-    """The index as SQLite is told of it."""
+def fts5_ddl(name: str) -> str:
+    """Return the DDL of the index for SQLite."""
     return _FTS5.format(name=name)
 
 
-def has_word(index: sa.Table, word: Any) -> sa.ColumnElement[bool]:
-    """A condition on rows of the index; `word` is a parameter, and its value ASCII letters."""
+def has_word(index: sa.Table, word: object) -> sa.ColumnElement[bool]:
+    """Return the condition that a row has a word; `word` is a parameter whose value is ASCII letters."""
     return index.c.words.match(word, postgresql_regconfig="simple")
 
 
-class _Beginnings(sa.ColumnElement[bool]):
+class _Prefixes(sa.ColumnElement[bool]):
     inherit_cache = False
     type = sa.Boolean()
 
@@ -61,35 +61,35 @@ class _Beginnings(sa.ColumnElement[bool]):
         self.words = words
         self.given = sa.bindparam(name, type_=sa.Text())
 
-    def self_group(self, against: Any = None) -> Any:  # noqa: ARG002
-        """Without this, SQLAlchemy compares the condition with 1 on SQLite, and no index is used for it."""
+    def self_group(self, against: object = None) -> Any:  # noqa: ARG002
+        """Keep SQLAlchemy from comparing the condition with 1 on SQLite, which would prevent index use."""
         return self
 
     def get_children(self, **_: Any) -> Any:
         return (self.words, self.given)
 
 
-def has_beginnings(index: sa.Table, name: str) -> sa.ColumnElement[bool]:
-    """Whether a row has a word with each of some beginnings: `name` is a parameter, of `beginnings(…)`."""
-    return _Beginnings(index.c.words, name)
+def has_prefixes(index: sa.Table, name: str) -> sa.ColumnElement[bool]:
+    """Return the condition that a row has words with all prefixes in the parameter (`prefix_query`)."""
+    return _Prefixes(index.c.words, name)
 
 
-def beginnings(dialect: str, words: Iterable[str]) -> str:
-    """The value of a parameter of `has_beginnings`; words are letters and digits, of any script."""
+def prefix_query(dialect: str, words: Iterable[str]) -> str:
+    """Return the value of a parameter of `has_prefixes`; words are letters and digits of any script."""
     if dialect == "postgresql":
         return " & ".join(f"'{word}':*" for word in words)
     return " AND ".join(f"{word}*" for word in words)
 
 
-# The fence looks at a statement before it knows the database.
-@compiles(_Beginnings)
-def _for_sqlite(element: _Beginnings, compiler: SQLCompiler, **how: Any) -> str:
-    words, given = compiler.process(element.words, **how), compiler.process(element.given, **how)
+# Also the default: the fence inspects a statement before its dialect is known.
+@compiles(_Prefixes)
+def _for_sqlite(element: _Prefixes, compiler: SQLCompiler, **options: Any) -> str:
+    words, given = compiler.process(element.words, **options), compiler.process(element.given, **options)
     return f"{words} MATCH {given}"
 
 
-@compiles(_Beginnings, "postgresql")
-def _for_postgresql(element: _Beginnings, compiler: SQLCompiler, **how: Any) -> str:
-    """As it is written: PostgreSQL's parser would take words apart that are whole here."""
-    words, given = compiler.process(element.words, **how), compiler.process(element.given, **how)
+@compiles(_Prefixes, "postgresql")
+def _for_postgresql(element: _Prefixes, compiler: SQLCompiler, **options: Any) -> str:
+    """Cast instead of calling `to_tsquery`, whose parser would split words."""
+    words, given = compiler.process(element.words, **options), compiler.process(element.given, **options)
     return f"{words} @@ CAST(CAST({given} AS text) AS tsquery)"

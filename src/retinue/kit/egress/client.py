@@ -1,43 +1,60 @@
-"""The one way out of the server for HTTP, and the one source of addresses for other protocols."""
+"""The client for all outgoing HTTP calls, and the only source of addresses for other protocols."""
 
 import functools
-import ssl
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Self
 
+from retinue.kit.egress.connector import EgressConnector
 from retinue.kit.egress.destination import Destination, parse_destination
 from retinue.kit.egress.errors import EgressRefused
-from retinue.kit.egress.exchange import METHODS, Bounds, Call, Exchange
+from retinue.kit.egress.exchange import METHODS, CallLimits, EgressCall, EgressExchange
 from retinue.kit.egress.headers import check_headers
-from retinue.kit.egress.hosts import Host, parse_host
+from retinue.kit.egress.hosts import parse_host
 from retinue.kit.egress.policy import AllowList
-from retinue.kit.egress.pool import Pool
-from retinue.kit.egress.resolver import PinnedAddress, Resolver, SystemResolver, pin_host
+from retinue.kit.egress.pool import EgressPool
+from retinue.kit.egress.proxy import NO_PROXIES, Proxies
+from retinue.kit.egress.resolver import PinnedAddress, Resolver
+from retinue.kit.egress.system_resolver import SystemResolver
+from retinue.kit.egress.tls import http_context
+from retinue.kit.settings import Settings
+from retinue.kit.transaction_retry import mark_side_effect
 
 MAX_REDIRECTS = 3
 MEBIBYTE = 1024 * 1024
 
 
 class Egress:
-    """Outgoing calls under one policy; kept for the life of the process, so that connections are reused."""
+    """Outgoing calls under one policy; lives as long as the process, so that connections are reused."""
 
     def __init__(
         self,
         allow: Sequence[str] = (),
         *,
         resolver: Resolver | None = None,
-        ssl_context: ssl.SSLContext | None = None,
+        ca_bundle: Path | None = None,
+        proxies: Proxies = NO_PROXIES,
         max_connections: int = 2000,
         user_agent: str = "Retinue",
     ) -> None:
-        """`allow` is the operator's list (`Settings.egress_allowed()`)."""
+        """Take the operator's exceptions as `allow` (`Settings.egress_allowed()`)."""
         self._allow = AllowList(allow)
-        self._resolver = resolver or SystemResolver()
         self._user_agent = user_agent
-        self._pool = Pool(ssl_context, max_connections)
-        # The same few URLs are called again and again, and the list of exceptions stays as it is.
+        tls = functools.partial(http_context, ca_bundle)
+        self._connector = EgressConnector(self._allow, resolver or SystemResolver(), tls, proxies)
+        self._pool = EgressPool(self._connector, max_connections)
+        # The same few URLs are called repeatedly, and the list of exceptions never changes.
         self._checked = functools.lru_cache(maxsize=256)(
             functools.partial(parse_destination, allow=self._allow)
+        )
+
+    @classmethod
+    def from_settings(cls, settings: Settings, allow: Sequence[str] | None = None) -> Self:
+        """Return a client as the operator configured it, if not told otherwise with the same exceptions."""
+        return cls(
+            settings.egress_allowed() if allow is None else allow,
+            ca_bundle=settings.ca_bundle,
+            proxies=Proxies.from_settings(settings),
         )
 
     async def __aenter__(self) -> Self:
@@ -50,16 +67,14 @@ class Egress:
         await self._pool.close()
 
     def check(self, url: str, *, require_https: bool = False) -> Destination:
-        """The check for storing a URL: by its text alone, nothing is resolved."""
+        """Check a URL by its text alone, for storing it; nothing is resolved."""
         return self._checked(url, require_https=require_https)
 
     async def pin(self, host: str, port: int, *, timeout_s: float = 5) -> PinnedAddress:
-        """The checked addresses for a database, SSH or SMTP driver; brackets around IPv6 are optional."""
-        written = f"[{host}]" if ":" in host and not host.startswith("[") else host
-        return await self._pinned(parse_host(written), port, timeout_s)
-
-    async def _pinned(self, host: Host, port: int, timeout_s: float) -> PinnedAddress:
-        return await pin_host(host, port, allow=self._allow, resolver=self._resolver, timeout_s=timeout_s)
+        """Return checked addresses for a database, SSH or SMTP driver; brackets around IPv6 are optional."""
+        mark_side_effect()
+        bracketed = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        return await self._connector.pin(parse_host(bracketed), port, timeout_s)
 
     def request(
         self,
@@ -75,24 +90,25 @@ class Egress:
         max_bytes: int = MEBIBYTE,
         require_https: bool = False,
         follow_redirects: int = 0,
-    ) -> Exchange:
-        """A request, sent where `async with` begins; `timeout_s` bounds it to the last byte of the body.
+    ) -> EgressExchange:
+        """Prepare a request that `async with` sends.
 
-        `answer_timeout_s` bounds it to the head of its answer.
+        `timeout_s` limits the time to the last byte of the body, `answer_timeout_s` to the response headers.
         """
         if not 0 <= follow_redirects <= MAX_REDIRECTS:
             raise ValueError(f"at most {MAX_REDIRECTS} redirects are followed")
         if method not in METHODS:
-            raise EgressRefused("method", "This method is not used for outgoing calls.")
+            raise EgressRefused("method", "The method is not allowed for outgoing calls.")
         check_headers(headers or {})
-        call = Call(method, self.check(url, require_https=require_https), headers or {}, content)
-        bounds = Bounds(
+        mark_side_effect()
+        call = EgressCall(method, self.check(url, require_https=require_https), headers or {}, content)
+        limits = CallLimits(
             total_s=timeout_s,
             connect_s=connect_timeout_s,
             answer_s=min(timeout_s, answer_timeout_s or timeout_s),
             stall_s=stall_timeout_s,
             max_bytes=max_bytes,
             redirects=follow_redirects,
+            require_https=require_https,
         )
-        check = functools.partial(self.check, require_https=require_https)
-        return Exchange(call, bounds, self._pool, self._pinned, check, self._user_agent)
+        return EgressExchange(call, limits, self._pool, self._checked, self._user_agent)

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection to a checked address: one exchange after the other, each read under limits."""
+"""An HTTP/1.1 connection to a checked address: sequential exchanges, each read under limits."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -11,21 +11,22 @@ from retinue.kit.errors import RetinueError
 
 MAX_HEADER_BYTES = 64 * 1024
 
-# What waits for a slow reader; then the other side is made to wait.
-_UNREAD_BYTES = 64 * 1024
-_NOT_HTTP = "The destination's answer is not valid HTTP."
+# Buffered for a slow reader; beyond this, reading from the socket pauses.
+_MAX_UNREAD_BYTES = 64 * 1024
+_NOT_HTTP = "The destination's response is not valid HTTP."
 _BODILESS = frozenset({204, 304})
 
 
-class Headers(Mapping[str, str]):
-    """The headers of an answer, by any spelling of their names; of several with one name the first counts."""
+class ResponseHeaders(Mapping[str, str]):
+    """Response headers with case-insensitive names; of several with one name, the first counts."""
 
     __slots__ = ("_values",)
 
     def __init__(self, received: list[tuple[bytes, bytes]]) -> None:
-        self._values: dict[str, str] = {}
+        values: dict[str, str] = {}
         for name, value in received:
-            self._values.setdefault(str(name, "utf-8", "replace").lower(), str(value, "utf-8", "replace"))
+            values.setdefault(name.lower().decode("utf-8", "replace"), value.decode("utf-8", "replace"))
+        self._values = values
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]
@@ -40,14 +41,14 @@ class Headers(Mapping[str, str]):
         return len(self._values)
 
 
-class Connection(asyncio.Protocol):
-    """The parser tells of an answer part by part; whoever sent the request reads it here."""
+class EgressConnection(asyncio.Protocol):
+    """Receives a response from the parser, part by part, and hands it to the sender of the request."""
 
     __slots__ = (
+        "_answer_by",
         "_ends_with_connection",
         "_error",
         "_has_no_body",
-        "_head_bytes",
         "_headers",
         "_is_answering",
         "_is_complete",
@@ -56,6 +57,7 @@ class Connection(asyncio.Protocol):
         "_nap_until",
         "_parser",
         "_pieces",
+        "_timer",
         "_transport",
         "_unframed",
         "_unread",
@@ -63,9 +65,10 @@ class Connection(asyncio.Protocol):
         "has_received",
         "headers",
         "is_lost",
-        "kept_since",
+        "kept_until",
         "length",
         "loop",
+        "made_at",
         "status",
         "was_kept",
     )
@@ -76,25 +79,24 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._waiter: asyncio.Future[None] | None = None
         self._nap: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._answer_by: float | None = None
         self._pieces: list[bytes] = []
         self._unread = 0
         self._error: RetinueError | None = None
         self._is_complete = True
         self.is_lost = False
         self.was_kept = False
-        self.kept_since = 0.0
-
-    def peer(self) -> tuple[str, int]:
-        name = self._transport.get_extra_info("peername")
-        return name[:2] if name else ("", 0)
+        self.made_at = self.loop.time()
+        self.kept_until = 0.0
 
     def send(self, head: bytes, content: bytes, *, has_no_body: bool) -> None:
-        """Begin an exchange; `has_no_body`: no body will come, whatever the answer says of its length."""
+        """Begin an exchange; with `has_no_body` (HEAD), the response has no body whatever its headers say."""
         self._headers: list[tuple[bytes, bytes]] = []
         self._has_no_body = has_no_body
         self._ends_with_connection = self._is_answering = self._is_complete = False
         self._may_be_kept = False
-        self._head_bytes = self._unframed = 0
+        self._unframed = 0
         self.has_received = False
         self.status = 0
         self.length: int | None = None
@@ -103,26 +105,28 @@ class Connection(asyncio.Protocol):
         if len(content) >= MAX_HEADER_BYTES:
             self._transport.write(content)
 
-    async def answer(self, until: float) -> None:
-        """Wait until status and headers are there, at most until a moment on the event loop's clock."""
-        # A timer of the loop: to cancel the task, as asyncio.timeout would, costs several times as much.
-        timer = self.loop.call_at(until, self.time_out)
+    async def wait_for_head(self, until: float) -> None:
+        """Wait for status and headers, at most until a time on the event loop's clock."""
+        self._answer_by = until
+        # The timer of an earlier exchange is reused: most responses arrive long before it fires.
+        if self._timer is None or self._timer.when() > until:
+            self._set_timer(until)
         try:
             while not self._is_answering:
-                await self._news()
+                await self._wait_for_progress()
         finally:
-            timer.cancel()
+            self._answer_by = None
 
     async def wait(self) -> None:
-        """Until there is something to take, or the body is at its end."""
+        """Wait until there is data to take or the body is complete."""
         while not self.has_news:
-            await self._news()
+            await self._wait_for_progress()
 
     def take(self, nap_s: float = 0.0) -> bytes:
-        """What has come of the body; nothing at its end.
+        """Return the received part of the body; nothing at its end.
 
-        What comes within `nap_s` after this is given together at the end of that time, because every waking
-        of a reader costs more than what it reads.
+        Data that arrives within the next `nap_s` seconds is delivered together at their end, because waking
+        the reader costs more than reading (ADR 19).
         """
         pieces = self._pieces
         if not pieces:
@@ -130,14 +134,14 @@ class Connection(asyncio.Protocol):
         self._nap_until = self.loop.time() + nap_s if nap_s else 0.0
         received = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
-        if self._unread > _UNREAD_BYTES and not self.is_lost:
+        if self._unread > _MAX_UNREAD_BYTES and not self.is_lost:
             self._transport.resume_reading()
         self._unread = 0
         return received
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something to take, or the body is at its end."""
+        """Return whether there is data to take or the body is complete."""
         return self._is_complete or (bool(self._pieces) and self._nap is None)
 
     @property
@@ -146,7 +150,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_reusable(self) -> bool:
-        """Whether nothing is left of the last exchange on either side."""
+        """Return whether the last exchange is complete in both directions."""
         return (
             self.is_at_end
             and self._may_be_kept
@@ -155,7 +159,7 @@ class Connection(asyncio.Protocol):
         )
 
     def fail(self, error: RetinueError) -> None:
-        """Give the exchange up; whoever waits for it hears why."""
+        """Abandon the exchange; the waiting reader gets the error."""
         if self._error is None:
             self._error = error
         self._wake()
@@ -163,11 +167,31 @@ class Connection(asyncio.Protocol):
     def time_out(self) -> None:
         self.fail(EgressTimeout())
 
+    def _set_timer(self, at: float) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_at(at, self._check_deadline)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _check_deadline(self) -> None:
+        """Fail an exchange whose response is late; a newer exchange may have a later deadline."""
+        self._timer = None
+        if self._answer_by is None:
+            return
+        if self.loop.time() < self._answer_by:
+            self._set_timer(self._answer_by)
+        else:
+            self.time_out()
+
     def close(self) -> None:
         self.is_lost = True
+        self._stop_timer()
         self._transport.abort()
 
-    async def _news(self) -> None:
+    async def _wait_for_progress(self) -> None:
         if self._error is not None:
             raise self._error
         self._waiter = self.loop.create_future()
@@ -188,21 +212,22 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_lost = True
-        # The parser holds this object, and this object the parser.
+        self._stop_timer()
+        # Break the reference cycle between the parser and this object.
         del self._parser
         if self._is_complete:
             return
         if not self._is_answering:
-            self.fail(EgressFailed("The connection to the destination broke."))
+            self.fail(EgressFailed("The connection to the destination was lost."))
         elif self._ends_with_connection and exc is None:
             self._is_complete = True
             self._wake()
         else:
-            self.fail(EgressFailed("The destination's answer is cut off."))
+            self.fail(EgressFailed("The destination's response is incomplete."))
 
     def data_received(self, data: bytes) -> None:
         if self._is_complete or self._error is not None:
-            # Nobody asked: what comes now must not be taken for the next answer.
+            # Unsolicited data must not be mistaken for the next response.
             self.close()
             return
         self.has_received = True
@@ -214,7 +239,7 @@ class Connection(asyncio.Protocol):
             if not self._is_complete:
                 self.fail(EgressFailed(_NOT_HTTP))
         else:
-            # What is neither body nor a finished head: endless headers, trailers or chunk extensions.
+            # Neither body nor complete headers: endless headers, trailers or chunk extensions.
             if self._unframed > MAX_HEADER_BYTES and not self._is_complete:
                 self._refuse_header()
 
@@ -225,7 +250,6 @@ class Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_answering:
             self._headers.append((name, value))
-            self._head_bytes += len(name) + len(value) + 4
 
     def on_headers_complete(self) -> None:
         if self._is_complete:
@@ -233,16 +257,16 @@ class Connection(asyncio.Protocol):
         status = self._parser.get_status_code()
         if status < 200:
             self._headers.clear()
-            self._head_bytes = 0
             return
-        if self._head_bytes > MAX_HEADER_BYTES:
+        # The headers are at most as long as what was received, which is usually little.
+        if self._unframed > MAX_HEADER_BYTES and _size_of(self._headers) > MAX_HEADER_BYTES:
             self._refuse_header()
             return
-        self.headers = Headers(self._headers)
+        self.headers = ResponseHeaders(self._headers)
         self._headers.clear()
         coding = self.headers.get("transfer-encoding")
-        is_odd = coding is not None and coding.strip().lower() != "chunked"
-        if is_odd or self._parser.get_http_version() not in {"1.1", "1.0"}:
+        is_unsupported = coding is not None and coding.strip().lower() != "chunked"
+        if is_unsupported or self._parser.get_http_version() not in {"1.1", "1.0"}:
             self.fail(EgressFailed(_NOT_HTTP))
             return
         self.status = status
@@ -252,9 +276,9 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def _frame(self, status: int, *, is_chunked: bool) -> None:
-        """How the end of the body is told."""
+        """Determine how the end of the body is recognised."""
         if self._has_no_body:
-            # The parser would wait for a body that does not come.
+            # The parser would wait for a body that never arrives.
             self._is_complete = True
             return
         length = self.headers.get("content-length")
@@ -262,7 +286,7 @@ class Connection(asyncio.Protocol):
             self.length = int(length)
         else:
             self._ends_with_connection = not is_chunked and status not in _BODILESS
-        # Who announces a body where none can be may send it yet: it must not begin the next answer.
+        # A body announced for a bodiless status may still arrive; it must not start the next response.
         is_misframed = status in _BODILESS and (is_chunked or (status == 204 and bool(self.length)))
         self._may_be_kept = self._parser.should_keep_alive() and not is_misframed
 
@@ -271,9 +295,9 @@ class Connection(asyncio.Protocol):
             return
         self._unframed = 0
         self._pieces.append(body)
-        was_over = self._unread > _UNREAD_BYTES
+        was_over = self._unread > _MAX_UNREAD_BYTES
         self._unread += len(body)
-        if self._unread > _UNREAD_BYTES and not was_over:
+        if self._unread > _MAX_UNREAD_BYTES and not was_over:
             self._transport.pause_reading()
         if self._nap is not None:
             return
@@ -284,7 +308,7 @@ class Connection(asyncio.Protocol):
             self._wake()
 
     def _end_nap(self) -> None:
-        """Wake the reader, but let the event loop look first at what came meanwhile."""
+        """Wake the reader after the event loop has read the data that arrived meanwhile."""
         self._stop_nap()
         self.loop.call_soon(self.loop.call_soon, self._wake)
 
@@ -293,7 +317,7 @@ class Connection(asyncio.Protocol):
             self._nap.cancel()
             self._nap = None
         self._nap_until = 0.0
-        if self._unread <= _UNREAD_BYTES and not self._transport.is_closing():
+        if self._unread <= _MAX_UNREAD_BYTES and not self._transport.is_closing():
             self._transport.resume_reading()
 
     def on_message_complete(self) -> None:
@@ -302,4 +326,8 @@ class Connection(asyncio.Protocol):
             self._wake()
 
     def _refuse_header(self) -> None:
-        self.fail(ResponseTooLarge("The header of the destination's answer is larger than allowed."))
+        self.fail(ResponseTooLarge("The headers of the destination's response are larger than allowed."))
+
+
+def _size_of(headers: list[tuple[bytes, bytes]]) -> int:
+    return sum(len(name) + len(value) + 4 for name, value in headers)

@@ -1,4 +1,4 @@
-"""A URL is read once, here; everything after works on the result and never on the text again."""
+"""Parses a URL once; all later steps use the result and never parse the text again."""
 
 import functools
 import re
@@ -6,7 +6,7 @@ import urllib.parse
 from dataclasses import dataclass, field
 
 from retinue.kit.egress.errors import EgressRefused
-from retinue.kit.egress.hosts import Host, parse_host, parse_port
+from retinue.kit.egress.hosts import EgressHost, parse_host, parse_port
 from retinue.kit.egress.policy import AllowList, is_denied_port
 
 MAX_URL_LENGTH = 8192
@@ -14,7 +14,7 @@ MAX_URL_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]+)([^#]*)(?:#.*)?", re.ASCII | re.IGNORECASE)
 _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::(.*))?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# What a request target may hold as it is; the rest, such as non-ASCII text, is percent-encoded.
+# Characters that a request target may contain; all others, such as non-ASCII, are percent-encoded.
 _TARGET_CHARACTERS = "!$%&'()*+,-./:;=?@[]_~"
 _NOTHING_ALLOWED = AllowList()
 
@@ -26,13 +26,13 @@ class Destination:
     port: int
     path_and_query: str = field(repr=False)
     url: str = field(repr=False)
-    parsed_host: Host = field(repr=False)
+    parsed_host: EgressHost = field(repr=False)
 
     @functools.cached_property
     def authority(self) -> str:
-        """What the Host header says."""
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return shown if self.port == _DEFAULT_PORTS[self.scheme] else f"{shown}:{self.port}"
+        """Return the value of the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @functools.cached_property
     def origin(self) -> str:
@@ -42,22 +42,22 @@ class Destination:
 def parse_destination(
     url: str, allow: AllowList = _NOTHING_ALLOWED, *, require_https: bool = False
 ) -> Destination:
-    """Check a URL by everything its text tells; nothing is resolved, so this is the check for storing one."""
+    """Parse and check a URL by its text alone, which suffices for storing it; nothing is resolved."""
     destination = read_destination(url)
     host, port = destination.parsed_host, destination.port
     if require_https and destination.scheme != "https" and not allow.lists(host, port):
         raise EgressRefused("https_required", "The URL must be https.")
     if is_denied_port(port) and not allow.lists(host, port):
-        raise EgressRefused("port", f"Outgoing calls may not use port {port}.")
+        raise EgressRefused("port", f"Port {port} is not allowed for outgoing calls.")
     if not allow.permits_host(host, port):
-        raise EgressRefused("address", "Outgoing calls may not go to this host.")
+        raise EgressRefused("address", "The host is not allowed for outgoing calls.")
     return destination
 
 
-# The same few URLs are called again and again; a refusal is not kept, so nothing odd is remembered.
+# The same few URLs are called repeatedly; errors are not cached.
 @functools.lru_cache(maxsize=256)
 def read_destination(url: str) -> Destination:
-    """Read a URL, whether or not calls may go there: to compare it, never to call it."""
+    """Parse a URL without checking whether calls to it are allowed; for comparison only."""
     refuse_odd_characters(url)
     matched = _URL.fullmatch(url)
     if matched is None:
@@ -68,16 +68,16 @@ def read_destination(url: str) -> Destination:
 
 
 def refuse_odd_characters(url: str) -> None:
-    """Refuse what programs disagree about: backslashes, white space, control and invisible characters."""
+    """Refuse characters that parsers treat differently: backslashes, white space, invisible characters."""
     if len(url) > MAX_URL_LENGTH:
-        raise EgressRefused("url", f"The URL is longer than {MAX_URL_LENGTH} characters.")
+        raise EgressRefused("url", f"The URL must be at most {MAX_URL_LENGTH} characters.")
     if not url.isprintable() or " " in url or "\\" in url:
-        raise EgressRefused("url", "The URL has a backslash, white space or an invisible character.")
+        raise EgressRefused("url", "The URL contains a backslash, white space or an invisible character.")
 
 
-def _parse_authority(authority: str, scheme: str) -> tuple[Host, int]:
+def _parse_authority(authority: str, scheme: str) -> tuple[EgressHost, int]:
     if "@" in authority:
-        raise EgressRefused("url", "The URL may not carry a user name or password.")
+        raise EgressRefused("url", "The URL must not contain a user name or password.")
     matched = _AUTHORITY.fullmatch(authority)
     if matched is None:
         raise EgressRefused("url", "The host is not a valid name or address.")

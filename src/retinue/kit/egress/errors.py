@@ -1,32 +1,32 @@
-"""How an outgoing call can end badly; no message names an address or a URL the caller did not give."""
+"""Errors of outgoing calls; messages never reveal an address or URL that the caller did not supply."""
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError, RetinueError
 
 
 class EgressRefused(RetinueError):
-    """Outgoing calls may not go there."""
+    """The destination is not allowed for outgoing calls. Use a public address."""
 
     status, code = 422, "ssrf_blocked"
 
     def __init__(self, reason: str, message: str | None = None) -> None:
-        """`reason` is url, scheme, https_required, port, address, redirect, method or header."""
+        """Take a reason: url, scheme, https_required, port, address, redirect, method or header."""
         self.reason = reason
         super().__init__(message, details={"reason": reason})
 
 
-class EgressFailed(RetinueError):
+class EgressFailed(InternalError):
     """The destination could not be reached."""
 
-    status, code = 502, "network_error"
+    code = "network_error"
 
 
-class EgressTimeout(RetinueError):
-    """The destination did not answer in time."""
+class EgressTimeout(InternalError):
+    """The destination did not respond in time."""
 
-    status, code = 504, "timeout"
+    code = "timeout"
 
 
-class ResponseTooLarge(RetinueError):
-    """The destination's answer is larger than allowed."""
+class ResponseTooLarge(InternalError):
+    """The destination's response is larger than allowed."""
 
-    status, code = 502, "output_too_large"
+    code = "output_too_large"

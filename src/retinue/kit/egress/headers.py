@@ -1,9 +1,9 @@
-"""Headers a caller may send: none that frames the message, none that carries another header inside."""
+"""Checks of outgoing headers: no framing headers and no header injection."""
 
 import re
 from collections.abc import Mapping
 
-from retinue.kit import hops
+from retinue.kit import hop_count
 from retinue.kit.egress.errors import EgressRefused
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}", re.ASCII)
@@ -27,27 +27,27 @@ _FRAMING = frozenset(
     }
 )
 _OUR_SIGNATURES = ("x-service-", "webhook-")
-# On the way to another origin a header stays only if it cannot be a credential.
-_HARMLESS = frozenset({"accept", "content-type", hops.HEADER.lower()})
+# A redirect to another origin keeps only headers that cannot be credentials.
+_HARMLESS = frozenset({"accept", "content-type", hop_count.HOPS_HEADER.lower()})
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Refuse headers that would change the framing of the request or its destination."""
+    """Raise `EgressRefused` for headers that would change the framing or destination of the request."""
     for name, value in headers.items():
         if not _NAME.fullmatch(name):
-            raise EgressRefused("header", "A header has a name that is not allowed in HTTP.")
+            raise EgressRefused("header", "A header name is not valid in HTTP.")
         if name.lower() in _FRAMING:
-            raise EgressRefused("header", f"The header {name} is set by the server itself.")
+            raise EgressRefused("header", f"The header {name} is set by the server. Remove it.")
         if not value.replace("\t", " ").isprintable():
-            raise EgressRefused("header", f"The value of the header {name} has a control character.")
+            raise EgressRefused("header", f"The value of the header {name} contains a control character.")
 
 
 def check_custom_headers(headers: Mapping[str, str]) -> None:
-    """The same for headers users store, which must not look like our own signatures either."""
+    """Check headers configured by users, which must not imitate our signatures either."""
     check_headers(headers)
     for name in headers:
         if name.lower().startswith(_OUR_SIGNATURES):
-            raise EgressRefused("header", f"The header {name} is set by the server itself.")
+            raise EgressRefused("header", f"The header {name} is set by the server. Remove it.")
 
 
 def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Host names and literal addresses, read the way the operating system would read them."""
+"""Host names and literal addresses, parsed as the operating system parses them."""
 
 import ipaddress
 import re
@@ -6,6 +6,7 @@ import socket
 from dataclasses import dataclass
 
 from retinue.kit.egress.errors import EgressRefused
+from retinue.kit.network_addresses import canonical_text
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -16,17 +17,17 @@ _PORT = re.compile(r"[0-9]{1,5}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Host:
-    """A host in its one canonical spelling; `address` is set when it was written as an address."""
+class EgressHost:
+    """A host in its canonical form; `address` is set if it was written as an address."""
 
     text: str
     address: Address | None = None
 
 
-def parse_host(written: str) -> Host:
-    """Read a host as a URL has it: a name, an IPv4 address in any legacy form, an IPv6 one in brackets."""
+def parse_host(written: str) -> EgressHost:
+    """Parse the host of a URL: a name, an IPv4 address in any legacy form, or an IPv6 one in brackets."""
     if not written.isascii():
-        raise EgressRefused("url", "The host may only have ASCII characters; write it in its xn-- form.")
+        raise EgressRefused("url", "The host must be ASCII. Write an international name in its xn-- form.")
     lowered = written.lower()
     if lowered.startswith("["):
         return _parse_v6(lowered)
@@ -35,7 +36,7 @@ def parse_host(written: str) -> Host:
         raise EgressRefused("url", "The host is not a valid name or address.")
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
         return _parse_v4(name)
-    return Host(name)
+    return EgressHost(name)
 
 
 def parse_port(written: str) -> int:
@@ -44,21 +45,21 @@ def parse_port(written: str) -> int:
     return int(written)
 
 
-def _parse_v6(bracketed: str) -> Host:
-    refusal = EgressRefused("url", "Only an IPv6 address without a zone may stand in brackets.")
+def _parse_v6(bracketed: str) -> EgressHost:
+    refusal = EgressRefused("url", "Brackets must contain an IPv6 address without a zone.")
     if not bracketed.endswith("]") or "%" in bracketed:
         raise refusal
     try:
         address = ipaddress.IPv6Address(bracketed[1:-1])
     except ValueError:
         raise refusal from None
-    return Host(str(address), address)
+    return EgressHost(canonical_text(address), address)
 
 
-def _parse_v4(name: str) -> Host:
-    """`inet_aton` is what getaddrinfo uses: 127.1, 0x7f.1 and 2130706433 mean here what they mean there."""
+def _parse_v4(name: str) -> EgressHost:
+    """Parse with `inet_aton`, as getaddrinfo does, so that 127.1, 0x7f.1 and 2130706433 are recognised."""
     try:
         address = ipaddress.IPv4Address(socket.inet_aton(name))
     except OSError:
         raise EgressRefused("url", "The host ends in a number but is not an IPv4 address.") from None
-    return Host(str(address), address)
+    return EgressHost(str(address), address)

@@ -1,4 +1,4 @@
-"""Which addresses, names and ports outgoing calls may use, and the operator's list of exceptions."""
+"""The addresses, names and ports that outgoing calls may use, and the operator's exceptions."""
 
 import functools
 import ipaddress
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from retinue.kit.egress.errors import EgressRefused
-from retinue.kit.egress.hosts import Address, Host, parse_host, parse_port
+from retinue.kit.egress.hosts import Address, EgressHost, parse_host, parse_port
 from retinue.kit.settings import BadSetting
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -37,7 +37,7 @@ _DENIED_V4 = tuple(
     )
 )
 
-# Everything outside is refused: loopback, unspecified, IPv4 mapped or compatible, NAT64 (64:ff9b::), discard
+# Everything else is refused: loopback, unspecified, IPv4 mapped or compatible, NAT64 (64:ff9b::), discard
 # (100::), SRv6 (5f00::), unique local (fc00::), link-local (fe80::), site-local (fec0::), multicast (ff00::).
 _GLOBAL_UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
 _DENIED_V6 = tuple(
@@ -52,7 +52,7 @@ _DENIED_V6 = tuple(
     )
 )
 
-# Services that are not HTTP and that a crafted request could talk to: those browsers refuse, and data stores.
+# Non-HTTP services that a crafted request could reach: the ports browsers block, and data stores.
 # fmt: off
 _DENIED_PORTS = frozenset({
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -66,7 +66,7 @@ _DENIED_PORTS = frozenset({
 # fmt: on
 
 _METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
-_NOBODYS: dict[int, Address] = {
+_UNASSIGNED_ADDRESSES: dict[int, Address] = {
     4: ipaddress.IPv4Address("192.0.2.1"),
     6: ipaddress.IPv6Address("2001:db8::1"),
 }
@@ -75,16 +75,16 @@ _LOOPBACK_ADDRESSES = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address
 
 @functools.lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, judged by the form it would be connected in."""
+    """Return whether an address, as it would be connected to, belongs to the public internet."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _DENIED_V4)
     return address in _GLOBAL_UNICAST_V6 and not any(address in network for network in _DENIED_V6)
 
 
 def is_own(address: Address) -> bool:
-    """Whether the address is one of this machine's: only then can a socket be bound to it."""
-    # Where the kernel binds foreign addresses too (ip_nonlocal_bind), a successful bind says nothing.
-    return _can_bind(address) and not _can_bind(_NOBODYS[address.version])
+    """Return whether the address is this machine's own, which is when a socket can be bound to it."""
+    # If the kernel binds foreign addresses as well (ip_nonlocal_bind), a successful bind proves nothing.
+    return _can_bind(address) and not _can_bind(_UNASSIGNED_ADDRESSES[address.version])
 
 
 def _can_bind(address: Address) -> bool:
@@ -103,7 +103,7 @@ def is_denied_port(port: int) -> bool:
 
 @dataclass(frozen=True)
 class _Entry:
-    """One entry of the list: a name or a network, for one port or for all."""
+    """An entry of the allow list: a name or a network, for one port or all."""
 
     name: str = ""
     network: Network | None = None
@@ -111,11 +111,11 @@ class _Entry:
 
 
 class AllowList:
-    """The destinations an operator allows although they are private, plain http or on a refused port."""
+    """Destinations that the operator allows although they are private, plain http or on a denied port."""
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
         self._entries = tuple(_parse_entry(entry) for entry in entries)
-        # The list stays as it is, and is asked several times for every call.
+        # The list never changes and is queried several times per call.
         self.names = functools.lru_cache(maxsize=1024)(self._names)
         self.covers = functools.lru_cache(maxsize=1024)(self._covers)
 
@@ -128,12 +128,12 @@ class AllowList:
             for entry in self._entries
         )
 
-    def lists(self, host: Host, port: int) -> bool:
-        """Whether the destination as written is in the list; names are not resolved for this."""
+    def lists(self, host: EgressHost, port: int) -> bool:
+        """Return whether the destination as written is in the list; names are not resolved."""
         return self.names(host.text, port) or (host.address is not None and self.covers(host.address, port))
 
-    def permits_host(self, host: Host, port: int) -> bool:
-        """What can be said before resolving: literal addresses and names that mean a known address."""
+    def permits_host(self, host: EgressHost, port: int) -> bool:
+        """Check a host before resolving it: literal addresses and names with a known address."""
         if self.lists(host, port):
             return True
         if host.address is not None:
@@ -142,8 +142,8 @@ class AllowList:
             return any(self.covers(address, port) for address in _LOOPBACK_ADDRESSES)
         return host.text not in _METADATA_NAMES
 
-    def permits_address(self, host: Host, address: Address, port: int) -> bool:
-        """What is said about every address a host leads to, before anything is sent there."""
+    def permits_address(self, host: EgressHost, address: Address, port: int) -> bool:
+        """Check a resolved address of a host; call it for each one before connecting."""
         if self.names(host.text, port) or self.covers(address, port):
             return True
         return is_public(address) and not is_own(address)
@@ -156,7 +156,7 @@ def _parse_entry(text: str) -> _Entry:
         written, port = _split_port(text)
         host = parse_host(written)
     except (ValueError, EgressRefused) as error:
-        raise BadSetting(f"RETINUE_EGRESS_ALLOW has no host, host:port or CIDR in {text!r}") from error
+        raise BadSetting(f"RETINUE_EGRESS_ALLOW: {text!r} is not a host, host:port or CIDR") from error
     if host.address is not None:
         return _Entry(network=ipaddress.ip_network(host.address), port=port)
     return _Entry(name=host.text, port=port)

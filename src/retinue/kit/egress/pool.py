@@ -1,199 +1,184 @@
-"""Connections to checked addresses, new or kept for the next call to the same name at the same address."""
+"""A pool of connections to checked addresses; idle ones are found by name and need no look-up (ADR 25)."""
 
 import asyncio
-import ipaddress
-import ssl
+import functools
+import re
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Mapping
 
-from retinue.kit.egress.connection import Connection
-from retinue.kit.egress.errors import EgressFailed, EgressRefused, EgressTimeout
+from retinue.kit.egress.connection import EgressConnection
+from retinue.kit.egress.connector import EgressConnector, EgressRoute
+from retinue.kit.egress.destination import Destination
+from retinue.kit.egress.errors import EgressFailed, EgressTimeout
 
-_KEEP_S = 15.0
-# Beyond those in use; whoever calls a thousand names must not leave a thousand sockets open.
-_MOST_KEPT = 256
-
-
-class Place(NamedTuple):
-    """Where a connection leads: a kept one serves one name at one address."""
-
-    is_tls: bool
-    host: str
-    address: str
-    port: int
+_IDLE_TIMEOUT_SECONDS = 15.0
+# A busy connection would otherwise never learn that its name has moved to another address.
+_MAX_AGE_SECONDS = 300.0
+# In addition to connections in use; calls to a thousand names must not leave a thousand sockets open.
+_MAX_IDLE_CONNECTIONS = 256
+# A request that is sent when the server is about to close the connection is lost, and a POST is not repeated.
+_KEEP_ALIVE_MARGIN_SECONDS = 1.0
+_KEEP_ALIVE_TIMEOUT = re.compile(r"(?:^|[,;\s])timeout\s*=\s*\"?(\d{1,9})", re.ASCII | re.IGNORECASE)
 
 
-class NotConnected(Exception):
-    """Nothing was sent yet, so that another address of the same host may be tried."""
-
-    def __init__(self, error: EgressFailed | EgressTimeout) -> None:
-        self.error = error
-
-
-class _Room:
-    """So many at once, the others in the order in which they came."""
+class _Slots:
+    """A limited number of slots with a first-in, first-out queue."""
 
     def __init__(self, size: int) -> None:
         self._free = size
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    def take_if_free(self) -> bool:
-        """Whoever waits comes first: as long as anyone does, nothing is free."""
+    def try_acquire(self) -> bool:
+        """Take a slot if one is free; none is while anyone waits."""
         if not self._free:
             return False
         self._free -= 1
         return True
 
-    async def take(self) -> None:
-        if self.take_if_free():
+    async def acquire(self) -> None:
+        if self.try_acquire():
             return
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
         try:
-            await turn
+            await waiter
         except asyncio.CancelledError:
-            if not turn.cancelled():
-                self.give_back()
+            if not waiter.cancelled():
+                self.release()
             raise
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
                 return
         self._free += 1
 
 
-class Pool:
-    def __init__(self, ssl_context: ssl.SSLContext | None, max_connections: int) -> None:
-        self._ssl_context = ssl_context
-        self._room = _Room(max_connections)
-        self._used: set[Connection] = set()
-        self._kept: dict[Place, list[Connection]] = {}
-        self._kept_count = 0
+class EgressPool:
+    def __init__(self, connector: EgressConnector, max_connections: int) -> None:
+        self._connector = connector
+        self._slots = _Slots(max_connections)
+        self._used: set[EgressConnection] = set()
+        # By origin. The address of each connection was checked for the name when it was opened.
+        self._idle: dict[str, list[EgressConnection]] = {}
+        self._idle_count = 0
         self._sweeping: asyncio.TimerHandle | None = None
 
-    async def take(self, place: Place, timeout_s: float, *, is_new: bool = False) -> Connection:
-        """A connection to give back; a kept one unless it has to be new."""
-        if not is_new and self._room.take_if_free():
-            kept = self._find_kept(place)
-            if kept is not None:
-                self._used.add(kept)
-                return kept
-            self._room.give_back()
+    @functools.cached_property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop, which is that of the first call: finding it costs a system call."""
+        return asyncio.get_running_loop()
+
+    async def acquire(
+        self, destination: Destination, connect_by: float, *, is_new: bool = False
+    ) -> EgressConnection:
+        """Return an idle connection or, if there is none or `is_new`, a new one; release it after use."""
+        if not is_new and self._slots.try_acquire():
+            idle = self._find_idle(destination.origin)
+            if idle is not None:
+                self._used.add(idle)
+                return idle
+            self._slots.release()
+        # Look-ups hold no slot: those of a dead name server must not keep others from connecting.
+        route = await self._connector.find_route(destination, connect_by)
         try:
-            async with asyncio.timeout(timeout_s):
-                await self._room.take()
-                connection = await self._connect_in_place(place)
+            async with asyncio.timeout_at(connect_by):
+                await self._slots.acquire()
+                connection = await self._connect_in_slot(route)
         except TimeoutError:
-            raise NotConnected(EgressTimeout()) from None
+            self._connector.forget(route)
+            raise EgressTimeout from None
+        except EgressFailed:
+            self._connector.forget(route)
+            raise
         self._used.add(connection)
         return connection
 
-    def give_back(self, place: Place, connection: Connection) -> None:
-        """Keeps the connection if the exchange came to its end, and hangs up if not; once is enough."""
+    def release(self, destination: Destination, connection: EgressConnection) -> None:
+        """Keep the connection if its exchange is complete, else close it; a second call does nothing."""
         if connection not in self._used:
             return
         self._used.remove(connection)
-        self._room.give_back()
+        self._slots.release()
         if not connection.is_reusable:
             connection.close()
             return
-        loop = asyncio.get_running_loop()
-        connection.was_kept, connection.kept_since = True, loop.time()
-        if self._kept_count >= _MOST_KEPT:
+        now = self.loop.time()
+        idle_s = _idle_seconds(connection.headers)
+        connection.kept_until = min(now + idle_s, connection.made_at + _MAX_AGE_SECONDS)
+        if connection.kept_until <= now:
+            connection.close()
+            return
+        connection.was_kept = True
+        if self._idle_count >= _MAX_IDLE_CONNECTIONS:
             self._drop_oldest()
-        self._kept.setdefault(place, []).append(connection)
-        self._kept_count += 1
+        self._idle.setdefault(destination.origin, []).append(connection)
+        self._idle_count += 1
         if self._sweeping is None:
-            self._sweeping = loop.call_later(_KEEP_S, self._sweep)
+            self._sweeping = self.loop.call_later(_IDLE_TIMEOUT_SECONDS, self._sweep)
 
     async def close(self) -> None:
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
-        for connection in (*self._used, *(one for kept in self._kept.values() for one in kept)):
+        for connection in (*self._used, *(idle for kept in self._idle.values() for idle in kept)):
             connection.close()
-        self._kept.clear()
-        self._kept_count = 0
-        # The event loop tells a connection of its end in its next turn.
+        self._idle.clear()
+        self._idle_count = 0
+        # The event loop calls `connection_lost` in its next iteration.
         await asyncio.sleep(0)
 
-    def _find_kept(self, place: Place) -> Connection | None:
-        kept = self._kept.get(place)
-        oldest = asyncio.get_running_loop().time() - _KEEP_S
+    def _find_idle(self, origin: str) -> EgressConnection | None:
+        kept = self._idle.get(origin)
         while kept:
             connection = kept.pop()
-            self._kept_count -= 1
+            self._idle_count -= 1
             if not kept:
-                del self._kept[place]
-            if not connection.is_lost and connection.kept_since > oldest:
+                del self._idle[origin]
+            if not connection.is_lost and connection.kept_until > self.loop.time():
                 return connection
             connection.close()
         return None
 
     def _drop_oldest(self) -> None:
-        """Of the place that was used least lately."""
-        place, kept = next(iter(self._kept.items()))
+        """Close an idle connection of the least recently added origin."""
+        origin, kept = next(iter(self._idle.items()))
         kept.pop(0).close()
-        self._kept_count -= 1
+        self._idle_count -= 1
         if not kept:
-            del self._kept[place]
+            del self._idle[origin]
 
     def _sweep(self) -> None:
-        """Hang up what nobody needed for a while."""
+        """Close connections that have been idle too long."""
         self._sweeping = None
-        loop = asyncio.get_running_loop()
-        oldest = loop.time() - _KEEP_S
-        for place, kept in list(self._kept.items()):
+        now = self.loop.time()
+        for origin, kept in list(self._idle.items()):
             for connection in kept:
-                if connection.kept_since <= oldest:
+                if connection.kept_until <= now:
                     connection.close()
-            kept[:] = [one for one in kept if not one.is_lost]
+            kept[:] = [connection for connection in kept if not connection.is_lost]
             if not kept:
-                del self._kept[place]
-        self._kept_count = sum(map(len, self._kept.values()))
-        if self._kept:
-            self._sweeping = loop.call_later(_KEEP_S, self._sweep)
+                del self._idle[origin]
+        self._idle_count = sum(map(len, self._idle.values()))
+        if self._idle:
+            self._sweeping = self.loop.call_later(_IDLE_TIMEOUT_SECONDS, self._sweep)
 
-    async def _connect_in_place(self, place: Place) -> Connection:
+    async def _connect_in_slot(self, route: EgressRoute) -> EgressConnection:
         try:
-            return await self._connect(place)
+            return await self._connector.connect(route)
         except BaseException:
-            self._room.give_back()
+            self._slots.release()
             raise
 
-    async def _connect(self, place: Place) -> Connection:
-        """Connect to the address and nothing else, and look at who is at its other end."""
-        try:
-            _, connection = await asyncio.get_running_loop().create_connection(
-                Connection,
-                place.address,
-                place.port,
-                ssl=self._tls() if place.is_tls else None,
-                server_hostname=place.host if place.is_tls else None,
-            )
-        except ssl.SSLCertVerificationError:
-            raise EgressFailed("The destination's certificate is not valid for this host.") from None
-        except ssl.SSLError:
-            raise EgressFailed("No secure connection to the destination could be made.") from None
-        except OSError:
-            raise NotConnected(EgressFailed("The destination could not be reached.")) from None
-        if not _is_same(connection.peer(), place):
-            connection.close()
-            raise EgressRefused("address", "The connection led to another address than the one checked.")
-        return connection
 
-    def _tls(self) -> ssl.SSLContext:
-        if self._ssl_context is None:
-            self._ssl_context = ssl.create_default_context()
-            self._ssl_context.set_alpn_protocols(["http/1.1"])
-        return self._ssl_context
-
-
-def _is_same(peer: tuple[str, int], place: Place) -> bool:
-    """The text decides where it is the same; the same IPv6 address can be written in several ways."""
-    if peer == (place.address, place.port):
-        return True
-    return peer[1] == place.port and ipaddress.ip_address(peer[0]) == ipaddress.ip_address(place.address)
+def _idle_seconds(headers: Mapping[str, str]) -> float:
+    """Return how long a connection may be idle: our limit, or less if the server announces less."""
+    announced = headers.get("keep-alive")
+    if announced is None:
+        return _IDLE_TIMEOUT_SECONDS
+    timeout = _KEEP_ALIVE_TIMEOUT.search(announced)
+    if timeout is None:
+        return _IDLE_TIMEOUT_SECONDS
+    return min(_IDLE_TIMEOUT_SECONDS, int(timeout[1]) - _KEEP_ALIVE_MARGIN_SECONDS)

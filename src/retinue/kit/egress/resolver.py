@@ -1,35 +1,31 @@
-"""Names become addresses once per call, and every address of a name is judged before one is used."""
+"""Pins a host: every address of its name is checked before one is used, also if the look-up was cached."""
 
 import asyncio
 import ipaddress
-import socket
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from retinue.kit.egress.errors import EgressFailed, EgressRefused, EgressTimeout
-from retinue.kit.egress.hosts import Address, Host
+from retinue.kit.egress.hosts import Address, EgressHost
 from retinue.kit.egress.policy import AllowList
 
-_REFUSED = "The host leads to an address outgoing calls may not reach."
+_REFUSED = "The host leads to an address that is not allowed for outgoing calls."
 
 
 class Resolver(Protocol):
-    async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """Every address of a name, best first; an OSError when there is none."""
+    """Looks names up; what it returns is checked each time it is used."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """Return every address of a name, best first; nothing, or an `OSError`, if there is none."""
         ...
 
-
-class SystemResolver:
-    """The operating system's resolver, asked anew each time."""
-
-    async def resolve(self, host: str, port: int) -> Sequence[str]:
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+    def forget(self, host: str) -> None:
+        """Drop a cached look-up, because a connection to its addresses failed."""
 
 
 class PinnedAddress(NamedTuple):
-    """A host with the addresses it may be reached at; a driver connects to one of them, never to the name."""
+    """A host with its checked addresses; a driver connects to one of them, never to the name."""
 
     host: str
     port: int
@@ -41,38 +37,44 @@ class PinnedAddress(NamedTuple):
 
 
 async def pin_host(
-    host: Host, port: int, *, allow: AllowList, resolver: Resolver, timeout_s: float
+    host: EgressHost, port: int, *, allow: AllowList, resolver: Resolver, timeout_s: float
 ) -> PinnedAddress:
-    """Resolve once and refuse the host altogether when any of its addresses is refused."""
+    """Resolve; refuse the host if any of its addresses is not allowed."""
     if not allow.permits_host(host, port):
-        raise EgressRefused("address", "Outgoing calls may not go to this host.")
+        raise EgressRefused("address", "The host is not allowed for outgoing calls.")
     if host.address is not None:
         if not allow.permits_address(host, host.address, port):
             raise EgressRefused("address", _REFUSED)
         return PinnedAddress(host.text, port, (host.text,))
-    addresses = await _resolve(host, port, resolver, timeout_s)
+    addresses = await _resolve(host, resolver, timeout_s)
     if not all(allow.permits_address(host, address, port) for address in addresses):
         raise EgressRefused("address", _REFUSED)
-    return PinnedAddress(host.text, port, tuple(str(address) for address in _alternating(addresses)))
+    return PinnedAddress(host.text, port, _alternating(addresses))
 
 
-async def _resolve(host: Host, port: int, resolver: Resolver, timeout_s: float) -> list[Address]:
+async def resolve_host(host: EgressHost, resolver: Resolver, timeout_s: float) -> tuple[str, ...]:
+    """Return the addresses of a host that the operator chose, which may be private."""
+    if host.address is not None:
+        return (host.text,)
+    return _alternating(await _resolve(host, resolver, timeout_s))
+
+
+async def _resolve(host: EgressHost, resolver: Resolver, timeout_s: float) -> list[Address]:
     try:
         async with asyncio.timeout(timeout_s):
-            found = await resolver.resolve(host.text, port)
+            addresses = await resolver.resolve(host.text)
     except TimeoutError:
-        raise EgressTimeout("The host's name could not be resolved in time.") from None
+        raise EgressTimeout("The host name could not be resolved in time.") from None
     except OSError:
-        raise EgressFailed("The host's name could not be resolved.") from None
-    if not found:
-        raise EgressFailed("The host's name could not be resolved.")
-    return [ipaddress.ip_address(text) for text in found]
+        raise EgressFailed("The host name could not be resolved. Check its spelling.") from None
+    if not addresses:
+        raise EgressFailed("The host name could not be resolved. Check its spelling.")
+    return [ipaddress.ip_address(address) for address in addresses]
 
 
-def _alternating(addresses: list[Address]) -> list[Address]:
-    """The same addresses with the second attempt in the other family, for hosts with one family broken."""
-    first = addresses[0]
-    if len(addresses) == 1:
-        return addresses
-    other = [address for address in addresses if address.version != first.version][:1]
-    return [first, *other, *(address for address in addresses[1:] if address not in other)]
+def _alternating(addresses: list[Address]) -> tuple[str, ...]:
+    """Let the families take turns, for machines on which one of them is broken (RFC 8305)."""
+    first = [address for address in addresses if address.version == addresses[0].version]
+    second = [address for address in addresses if address.version != addresses[0].version]
+    pairs = itertools.zip_longest(first, second)
+    return tuple(str(address) for pair in pairs for address in pair if address is not None)

@@ -1,19 +1,19 @@
-"""An answer from outside, read under limits that hold while it arrives."""
+"""The response to an outgoing call; limits on time and size apply while it arrives."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Self
 
-from retinue.kit.egress.connection import Connection
-from retinue.kit.egress.decoding import decoder_for
+from retinue.kit.egress.connection import EgressConnection
+from retinue.kit.egress.content_encoding import decoder_for
 from retinue.kit.egress.destination import Destination
 from retinue.kit.egress.errors import EgressTimeout, ResponseTooLarge
 
-# Compressed data may be a little larger than what it unfolds to, but not by more than this.
+# Compressed data may be slightly larger than its decoded form, but not by more than this.
 _ENCODING_OVERHEAD = 64 * 1024
 
 
 class _StallWatch:
-    """One timer for a whole body, however many chunks it has: a timer for each costs more than the chunk."""
+    """One timer for the whole body: a timer per chunk would cost more than the chunk."""
 
     __slots__ = (
         "_connection",
@@ -24,40 +24,40 @@ class _StallWatch:
         "_waiting_since",
     )
 
-    def __init__(self, connection: Connection, ends_at: float, stall_timeout_s: float) -> None:
+    def __init__(self, connection: EgressConnection, ends_at: float, stall_timeout_s: float) -> None:
         self._connection = connection
         self._ends_at = ends_at
         self._stall_timeout_s = stall_timeout_s
         self._loop = connection.loop
         self._waiting_since: float | None = None
-        self._timer = self._loop.call_at(min(self._loop.time() + stall_timeout_s, ends_at), self._look)
+        self._timer = self._loop.call_at(min(self._loop.time() + stall_timeout_s, ends_at), self._check_stall)
 
-    def waiting(self) -> None:
-        """The reader waits for the next chunk from now on."""
+    def start_waiting(self) -> None:
+        """Record that the reader waits for the next chunk from now on."""
         self._waiting_since = self._loop.time()
         if self._waiting_since >= self._ends_at:
             raise EgressTimeout
 
-    def arrived(self) -> None:
-        """The reader has its chunk, and all the time it wants."""
+    def stop_waiting(self) -> None:
+        """Record that the reader has its chunk; its own processing time does not count."""
         self._waiting_since = None
 
     def stop(self) -> None:
         self._timer.cancel()
 
-    def _look(self) -> None:
-        """Wake the reader with an error if it has waited too long, else look again when it could have."""
+    def _check_stall(self) -> None:
+        """Fail the reader if it has waited too long, else check again at the earliest possible stall."""
         now = self._loop.time()
         since = now if self._waiting_since is None else self._waiting_since
-        patience = min(since + self._stall_timeout_s, self._ends_at) - now
-        if patience > 0:
-            self._timer = self._loop.call_later(patience, self._look)
+        left_s = min(since + self._stall_timeout_s, self._ends_at) - now
+        if left_s > 0:
+            self._timer = self._loop.call_later(left_s, self._check_stall)
         elif self._waiting_since is not None:
             self._connection.time_out()
 
 
 class _Body:
-    """The body as it comes in: next what was received, then what that decodes to, each within its limit."""
+    """The incoming body; received and decoded bytes each have a limit."""
 
     __slots__ = (
         "_decoded",
@@ -71,7 +71,7 @@ class _Body:
         "_watch",
     )
 
-    def __init__(self, raw: Connection, ends_at: float, stall_timeout_s: float, max_bytes: int) -> None:
+    def __init__(self, raw: EgressConnection, ends_at: float, stall_timeout_s: float, max_bytes: int) -> None:
         self._raw = raw
         self._max_decoded = max_bytes
         self._max_received = max_bytes + _ENCODING_OVERHEAD
@@ -93,11 +93,11 @@ class _Body:
             self._decoder.finish()
 
     async def next(self, nap_s: float = 0.0) -> bytes:
-        """What came next; nothing at the end."""
+        """Return the next received bytes; nothing at the end."""
         if not self._raw.has_news:
             await self._wait()
         elif self._raw.loop.time() >= self._ends_at:
-            # It is over too if too much time was spent on what came before.
+            # The deadline also covers the time the reader spent on earlier chunks.
             raise EgressTimeout
         chunk = self._raw.take(nap_s)
         self._received += len(chunk)
@@ -108,12 +108,12 @@ class _Body:
     async def _wait(self) -> None:
         if self._watch is None:
             self._watch = _StallWatch(self._raw, self._ends_at, self._stall_timeout_s)
-        self._watch.waiting()
+        self._watch.start_waiting()
         await self._raw.wait()
-        self._watch.arrived()
+        self._watch.stop_waiting()
 
     def decoded(self, received: bytes) -> Iterable[bytes]:
-        """In pieces, so that there is never more than the limit, not even for a moment."""
+        """Decode in pieces, so that memory use never exceeds the limit."""
         if self._decoder is None:
             return (self._within_limit(received),)
         return map(self._within_limit, self._decoder.feed(received))
@@ -126,7 +126,7 @@ class _Body:
 
 
 class Response:
-    """Status and headers are there at once; the body is consumed once, whole or as it arrives."""
+    """A response with status and headers; the body is consumed once, whole or as it arrives."""
 
     __slots__ = (
         "_ends_at",
@@ -141,7 +141,7 @@ class Response:
 
     def __init__(
         self,
-        raw: Connection,
+        raw: EgressConnection,
         destination: Destination,
         *,
         ends_at: float,
@@ -162,27 +162,29 @@ class Response:
         with self._body() as body:
             while received := await body.next():
                 pieces.extend(body.decoded(received))
+                if self._raw.is_at_end:
+                    break
         return b"".join(pieces)
 
     async def iter_bytes(self) -> AsyncIterator[bytes]:
-        """The decoded body as it arrives; what comes within `nap_s` of a piece is given together after it."""
+        """Yield the decoded body as it arrives; data within `nap_s` seconds of a piece is combined."""
         with self._body() as body:
             while received := await body.next(self.nap_s):
                 for piece in body.decoded(received):
                     yield piece
 
     async def iter_lines(self) -> AsyncIterator[bytes]:
-        """The decoded body line by line, without the line ends."""
-        begun: list[bytes] = []
+        """Yield the decoded body line by line, without line ends."""
+        line: list[bytes] = []
         with self._body() as body:
             while received := await body.next():
                 for piece in body.decoded(received):
                     first, *others = piece.split(b"\n")
-                    begun.append(first)
+                    line.append(first)
                     for other in others:
-                        yield b"".join(begun).removesuffix(b"\r")
-                        begun = [other]
-        if last := b"".join(begun):
+                        yield b"".join(line).removesuffix(b"\r")
+                        line = [other]
+        if last := b"".join(line):
             yield last.removesuffix(b"\r")
 
     def _body(self) -> _Body:

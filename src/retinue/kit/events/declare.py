@@ -1,21 +1,24 @@
-"""What happened, as a typed declaration in the past tense; audit is a property of it."""
+"""Declarations of event types: a typed payload, named in the past tense, optionally audited."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
+from retinue.kit.jobs.declare import JobKind
+from retinue.kit.json_types import JsonObject
+
 CATEGORIES = ("agent", "workflow", "form", "approval", "data_table", "system")
 
 
 class Event(msgspec.Struct, kw_only=True):
-    """The payload of one kind of event; `@event` gives it a name and says who hears of it."""
+    """The payload of one type of event; `@event` names it and sets where it is recorded."""
 
     __event__: ClassVar["EventType"]
 
 
 class EventOccurred(msgspec.Struct):
-    """The payload of every job that listens to events."""
+    """The payload of every job that handles events."""
 
     event_id: str
     type: str
@@ -29,20 +32,25 @@ class EventType(msgspec.Struct, frozen=True):
     is_listed: bool
     is_audited: bool
     subject: str
-    example: dict[str, Any]
+    example: JsonObject
+    content: tuple[str, ...] = ()
+    """The fields that may quote a conversation."""
 
+
+ALL_FIELDS = ("*",)
+"""The `content` of an event with undeclared fields."""
 
 EVENT_TYPES: dict[str, EventType] = {}
 
 
 def category_of(name: str) -> str:
-    """The one that the name of an event begins with, if that is one."""
+    """Return the category in the first part of the name, or `system` if it is none."""
     category = name.partition(".")[0]
     return category if category in CATEGORIES else "system"
 
 
 def custom_type(name: str) -> EventType:
-    """An event that a tenant named itself."""
+    """Return the type of a custom event named by a tenant."""
     return EventType(
         name=name,
         category=category_of(name),
@@ -52,6 +60,7 @@ def custom_type(name: str) -> EventType:
         is_audited=False,
         subject="",
         example={},
+        content=ALL_FIELDS,
     )
 
 
@@ -64,12 +73,15 @@ def event(
     subject: str,
     audited: bool = False,
     listed: bool = True,
-    example: dict[str, Any] | None = None,
+    example: JsonObject | None = None,
+    content: tuple[str, ...] = (),
 ) -> Callable[[type[E]], type[E]]:
-    """`subject` names the payload field with the id of what it happened to.
+    """Declare an event type; `subject` names the payload field with the id of the affected object.
 
-    A listed event stands in the catalogue, the event log and goes to listeners; an audited one is written to
-    the tenant's audit chain as well. An event is at least one of the two.
+    `content` names the fields that may quote a conversation; callers who may not read it do not see them.
+
+    A listed event appears in the catalogue and the event log and goes to listeners; an audited one is added
+    to the tenant's audit chain. An event must be at least one of the two.
     """
 
     def declare(payload: type[E]) -> type[E]:
@@ -80,8 +92,11 @@ def event(
             raise TypeError(f"{name} is declared twice")
         if subject and subject not in payload.__struct_fields__:
             raise TypeError(f"{name}: no field {subject}")
+        for field in content:
+            if field not in payload.__struct_fields__:
+                raise TypeError(f"{name}: no field {field}")
         if not (listed or audited):
-            raise TypeError(f"{name} would go nowhere")
+            raise TypeError(f"{name} must be listed or audited")
         payload.__event__ = EVENT_TYPES[name] = EventType(
             name=name,
             category=category,
@@ -91,7 +106,19 @@ def event(
             is_audited=audited,
             subject=subject,
             example=example or {},
+            content=content,
         )
         return payload
 
     return declare
+
+
+class Listener(msgspec.Struct, frozen=True):
+    """Enqueues `job` after the commit for each event of the type (`*` for every type).
+
+    With `only`, just for events whose data has these values.
+    """
+
+    event: str
+    job: JobKind[Any]
+    only: tuple[tuple[str, str], ...] = ()

@@ -1,4 +1,4 @@
-"""Writing what happened: event rows and audit rows, in the transaction of the change."""
+"""Stores event rows and audit rows in the transaction of the change (ADR 3)."""
 
 import hashlib
 from collections.abc import Container
@@ -11,21 +11,24 @@ from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.events.declare import Event, EventType
 from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
 from retinue.kit.ids import new_id
+from retinue.kit.json_types import JsonObject
 
 _canonical = msgspec.json.Encoder(order="sorted")
 
 
-class Emitted(msgspec.Struct):
+class PendingEvent(msgspec.Struct):
     kind: EventType
-    event: Event | dict[str, Any]
+    event: Event | JsonObject
     id: str
     test: bool = False
     success: bool = True
     reason: str | None = None
+    conversation_ids: tuple[str, ...] = ()
+    lineage: str = ""
 
 
-class Origin(msgspec.Struct, frozen=True):
-    """Whose doing it was and how it came in."""
+class EventOrigin(msgspec.Struct, frozen=True):
+    """The actor of an event and the request that caused it."""
 
     actor: dict[str, str]
     correlation_id: str
@@ -34,53 +37,59 @@ class Origin(msgspec.Struct, frozen=True):
     user_agent: str = ""
 
 
-async def write(
-    db: Db, origin: Origin, emitted: list[Emitted], now: str, heard: Container[str]
-) -> list[Emitted]:
-    """Store the events of a unit, and say which of them are audited.
+async def store_events(
+    db: Db, origin: EventOrigin, emitted: list[PendingEvent], now: str, listened_types: Container[str]
+) -> list[PendingEvent]:
+    """Store the events of a unit of work and return those that are audited.
 
-    `heard` names the types that a worker has something to do about.
+    `listened_types` holds the event types that have listeners.
     """
     audited = []
     position = 0
-    for one in emitted:
-        if one.kind.is_listed:
-            is_heard = one.kind.name in heard
-            await db.insert_at_commit(_entry(one, origin, now, position, is_heard=is_heard))
+    for pending in emitted:
+        if pending.kind.is_listed:
+            has_listeners = pending.kind.name in listened_types
+            await db.insert_at_commit(_entry(pending, origin, now, position, has_listeners=has_listeners))
             position += 1
-        if one.kind.is_audited:
-            audited.append(one)
+        if pending.kind.is_audited:
+            audited.append(pending)
     return audited
 
 
-def _entry(one: Emitted, origin: Origin, now: str, position: int, *, is_heard: bool) -> EventEntry:
-    """What nobody listens to has nowhere to go, and costs the worker nothing."""
-    kind = one.kind
-    # It is stored as JSON either way, and nobody reads it here.
-    data: Any = one.event
+def _entry(
+    pending: PendingEvent, origin: EventOrigin, now: str, position: int, *, has_listeners: bool
+) -> EventEntry:
+    """Build the row; without listeners it counts as dispatched, so the worker skips it."""
+    kind = pending.kind
+    # A struct or a dict: both are stored as JSON, and nothing here reads it.
+    data: Any = pending.event
     return EventEntry(
-        id=one.id,
+        id=pending.id,
         type=kind.name,
         category=kind.category,
         correlation_id=origin.correlation_id,
-        subject_id=_subject(one),
+        subject_id=_subject(pending),
         data=data,
         actor=origin.actor,
         hops=origin.hops,
-        is_test=one.test,
+        lineage=pending.lineage,
+        is_test=pending.test,
         position=position,
-        is_dispatched=not is_heard,
+        is_dispatched=not has_listeners,
+        conversation_ids=list(pending.conversation_ids) or None if kind.content else None,
         created_at=now,
     )
 
 
-def _subject(one: Emitted) -> str:
-    name = one.kind.subject
-    return str(getattr(one.event, name) or "") if name else ""
+def _subject(pending: PendingEvent) -> str:
+    name = pending.kind.subject
+    return str(getattr(pending.event, name) or "") if name else ""
 
 
-async def extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[Emitted], now: str) -> None:
-    """Store the audit rows of a unit; last before its commit, so that the chain is held but a moment."""
+async def append_audit_rows(
+    db: Db, system: SystemDb, origin: EventOrigin, audited: list[PendingEvent], now: str
+) -> None:
+    """Store the audit rows of a unit of work just before its commit, to lock the chain only briefly."""
     head = await system.lock(AuditHead, db.tenant_id)
     if head is None:
         await system.insert_missing(AuditHead(id=db.tenant_id))
@@ -88,21 +97,21 @@ async def extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[E
         assert head is not None
     sequence, previous = head.sequence, head.hash
     rows = []
-    for one in audited:
+    for pending in audited:
         sequence += 1
         row = AuditEntry(
             id=new_id("aud"),
             tenant_id=db.tenant_id,
             sequence=sequence,
-            action=one.kind.name,
-            subject_id=_subject(one),
+            action=pending.kind.name,
+            subject_id=_subject(pending),
             actor=origin.actor,
-            success=one.success,
-            reason=one.reason,
+            success=pending.success,
+            reason=pending.reason,
             ip_address=origin.ip_address,
             user_agent=origin.user_agent,
             correlation_id=origin.correlation_id,
-            metadata=msgspec.to_builtins(one.event),
+            metadata=msgspec.to_builtins(pending.event),
             previous_hash=previous,
             hash="",
             created_at=now,
@@ -114,7 +123,7 @@ async def extend_chain(db: Db, system: SystemDb, origin: Origin, audited: list[E
 
 
 def chain_hash(row: AuditEntry) -> str:
-    """SHA-256 over the row without its own hash, in one canonical form, the previous hash included."""
+    """Return the SHA-256 of the row in canonical form, with the previous hash and without its own."""
     fields = {
         name: getattr(row, name) for name in row.__struct_fields__ if name not in {"hash", "updated_at"}
     }
@@ -122,8 +131,8 @@ def chain_hash(row: AuditEntry) -> str:
     return hashlib.sha256(_canonical.encode(fields)).hexdigest()
 
 
-def _as_stored(value: Any) -> Any:
-    """PostgreSQL gives a whole float back as a whole number (1e16, -0.0), so it is hashed as one."""
+def _as_stored(value: object) -> Any:
+    """Convert whole floats to integers, as PostgreSQL returns them (1e16, -0.0), so that hashes match."""
     if isinstance(value, float) and value.is_integer():
         return int(Decimal(repr(value)))
     if isinstance(value, dict):

@@ -1,51 +1,55 @@
 """The event log, which is also the outbox, and the audit chain."""
 
-from typing import Any
+from typing import Annotated
 
 import sqlalchemy as sa
 
-from retinue.kit.db.models import Record, TenantRecord, table
+from retinue.kit.db.models import Record, ServerDefault, TenantRecord, table
+from retinue.kit.json_types import JsonObject
 
 
 @table(
     "event_log",
     prefix="evt",
-    led_by_time=True,
+    time_ordered_ids=True,
     indexes=[
         ("tenant_id", "created_at"),
         ("tenant_id", "category", "created_at"),
         ("tenant_id", "correlation_id", "created_at"),
         ("tenant_id", "type", "created_at"),
     ],
-    extra=lambda made: sa.Index(
+    extra=lambda events: sa.Index(
         "ix_event_log_waiting",
-        made.c.tenant_id,
-        made.c.created_at,
-        made.c.position,
-        # Text, because a migration drafted on one database must say it in the words of both.
+        events.c.tenant_id,
+        events.c.created_at,
+        events.c.position,
+        # As text, because a migration drafted on one database must contain the SQL of both.
         sqlite_where=sa.text("is_dispatched = 0"),
         postgresql_where=sa.text("NOT is_dispatched"),
     ),
 )
 class EventEntry(TenantRecord, kw_only=True):
-    """One thing that happened, stored in the transaction of the change itself, at its `position` there."""
+    """An event, stored in the transaction of its change; `position` is its order within it."""
 
     type: str
     category: str
     correlation_id: str
     subject_id: str = ""
-    data: dict[str, Any]
+    data: JsonObject
     actor: dict[str, str]
     hops: int = 0
+    lineage: Annotated[str, ServerDefault("''")] = ""
     is_test: bool = False
     position: int = 0
     is_dispatched: bool = False
+    conversation_ids: list[str] | None = None
+    """The conversations that its data quotes; see `kit.context.conversation_access`."""
 
 
 @table(
     "audit_log",
     prefix="aud",
-    led_by_time=True,
+    time_ordered_ids=True,
     unique=[("tenant_id", "sequence")],
     indexes=[("tenant_id", "created_at"), ("tenant_id", "subject_id", "created_at")],
 )
@@ -61,14 +65,14 @@ class AuditEntry(TenantRecord, kw_only=True):
     ip_address: str = ""
     user_agent: str = ""
     correlation_id: str = ""
-    metadata: dict[str, Any]
+    metadata: JsonObject
     previous_hash: str
     hash: str
 
 
 @table("audit_heads", prefix="ten")
 class AuditHead(Record, kw_only=True):
-    """Where a tenant's chain ends; `id` is the tenant's id, so a cut-off tail shows."""
+    """The end of a tenant's audit chain, by which a cut-off tail is detected; `id` is the tenant's id."""
 
     sequence: int = 0
     hash: str = ""

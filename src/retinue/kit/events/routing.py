@@ -1,25 +1,25 @@
-"""Events whose listeners a tenant chose itself: a router is asked about each that somebody may hear of."""
+"""Routing of events to listeners that tenants configure, such as webhooks and subscriptions."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from retinue.kit.context import Context
+from retinue.kit.context.instance import Instance
 from retinue.kit.db.session import SystemDb
-from retinue.kit.events.outward import outward
+from retinue.kit.events.models import EventEntry
+from retinue.kit.events.public_data import public_data
 from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.enqueue import new_job
 from retinue.kit.jobs.models import Job
-
-if TYPE_CHECKING:
-    from retinue.kit.context import Context
-    from retinue.kit.instance import Instance
+from retinue.kit.json_types import JsonObject
 
 P = TypeVar("P", bound=msgspec.Struct)
 
 
-class Happened(msgspec.Struct, gc=False):
-    """An event on its way to those who chose to hear of it; the fields are columns of the event log."""
+class DispatchedEvent(msgspec.Struct, gc=False):
+    """An event on its way to its listeners; the fields are columns of the event log."""
 
     tenant_id: str
     id: str
@@ -27,45 +27,67 @@ class Happened(msgspec.Struct, gc=False):
     category: str
     correlation_id: str
     subject_id: str
-    data: dict[str, Any]
+    data: JsonObject
     actor: dict[str, str]
     hops: int
+    lineage: str
     is_test: bool
     created_at: str
 
 
-def as_happened(row: Any) -> Happened:
-    """From a row with the columns that the fields are named after."""
-    tenant_id, id, type, category, correlation_id, subject_id, data, actor, hops, is_test, created_at = row
-    done_by = msgspec.json.decode(actor)
-    return Happened(
+def dispatched_event(entry: EventEntry) -> DispatchedEvent:
+    """An entry of the log as routers and actions see it."""
+    return DispatchedEvent(
+        tenant_id=entry.tenant_id,
+        id=entry.id,
+        type=entry.type,
+        category=entry.category,
+        correlation_id=entry.correlation_id,
+        subject_id=entry.subject_id,
+        data=public_data(entry.data, entry.tenant_id, entry.actor),
+        actor=entry.actor,
+        hops=entry.hops,
+        lineage=entry.lineage,
+        is_test=entry.is_test,
+        created_at=entry.created_at,
+    )
+
+
+def dispatched_event_from_row(row: Any) -> DispatchedEvent:
+    """Build the event from a row whose columns are in the order of the fields."""
+    tenant_id, id, type, category, correlation_id, subject_id, data, actor, *rest = row
+    hops, lineage, is_test, created_at = rest
+    decoded_actor = msgspec.json.decode(actor)
+    return DispatchedEvent(
         tenant_id,
         id,
         type,
         category,
         correlation_id,
         subject_id,
-        outward(msgspec.json.decode(data), tenant_id, done_by),
-        done_by,
+        public_data(msgspec.json.decode(data), tenant_id, decoded_actor),
+        decoded_actor,
         hops,
+        lineage,
         bool(is_test),
         created_at,
     )
 
 
 class Cause(Protocol):
-    """An event or a job that something follows from."""
+    """An event or a job that causes further work."""
 
     tenant_id: str
     correlation_id: str
     hops: int
+    lineage: str
     actor: dict[str, str]
 
 
-class Routing:
-    """The transaction of the worker that hands a batch of events on, or writes down how jobs ended."""
+class WorkerTransaction:
+    """The worker's transaction that dispatches a batch of events or records the results of jobs."""
 
-    def __init__(self, instance: "Instance", system: SystemDb) -> None:
+    def __init__(self, instance: Instance, system: SystemDb) -> None:
         self.instance = instance
         self.system = system
         self.jobs: list[Job] = []
@@ -80,7 +102,7 @@ class Routing:
         lane: str = "",
         priority: int = 0,
     ) -> None:
-        """Work that follows: in the tenant of its cause, one hop further along the chain."""
+        """Enqueue a job in the tenant of its cause, one hop further along the causal chain."""
         self.jobs.append(
             new_job(
                 kind,
@@ -90,6 +112,7 @@ class Routing:
                 correlation_id=cause.correlation_id,
                 hops=cause.hops + 1,
                 actor=cause.actor,
+                lineage=cause.lineage,
                 dedupe_key=dedupe_key,
                 lane=lane,
                 priority=priority,
@@ -98,8 +121,8 @@ class Routing:
 
 
 class Router(msgspec.Struct, frozen=True):
-    """`route` hands a batch on; `count` says how many of the tenant's own would hear of one event."""
+    """`route` dispatches a batch; `count` returns how many of the tenant's listeners an event would reach."""
 
     name: str
-    route: Callable[[Routing, Sequence[Happened]], Awaitable[None]]
-    count: Callable[["Context", Happened], Awaitable[int]]
+    route: Callable[[WorkerTransaction, Sequence[DispatchedEvent]], Awaitable[None]]
+    count: Callable[[Context, DispatchedEvent], Awaitable[int]]

@@ -1,7 +1,7 @@
-"""The ASGI application: one function from a request to its answer, in the order the contract promises.
+"""The ASGI application: the pipeline from a request to its response, in a fixed order.
 
-Identity, cost, permission, body, transaction, loading, validation, handler, commit, and only then the first
-byte. Every answer, refusals and streams included, carries the ids, the limits and the security headers.
+Authentication, rate limit, permission, body, transaction, loading, validation, handler, commit, and only then
+the first byte. Every response, including errors and streams, carries ids, limits and security headers.
 """
 
 import ipaddress
@@ -11,44 +11,53 @@ from typing import Any
 import structlog
 
 from retinue.kit.context import Caller, Context
-from retinue.kit.errors import MethodNotAllowed, NotFound, RetinueError, Unauthorized
-from retinue.kit.http import byte_streams, idempotency, incoming, replies, sse
+from retinue.kit.context.instance import Instance
+from retinue.kit.context.manifest import Authenticator
+from retinue.kit.errors import (
+    Forbidden,
+    MethodNotAllowed,
+    NotFound,
+    RateLimited,
+    RetinueError,
+    Unauthorized,
+)
+from retinue.kit.http import byte_streams, idempotency, preconditions, replies, request_content, sse
 from retinue.kit.http.bodies import ClientGone
-from retinue.kit.http.carriers import embed_key_of
 from retinue.kit.http.cors import Cors
+from retinue.kit.http.embed_keys import find_embed_key
 from retinue.kit.http.request import Request, limit_address
-from retinue.kit.http.routing import EMBED_KEY, METHOD_COST, PUBLIC, Route, load_arguments
-from retinue.kit.http.tree import RouteTree
-from retinue.kit.instance import Instance
-from retinue.kit.limits import COST, Decision, PlanLimits, limits_for
+from retinue.kit.http.route_tree import RouteTree
+from retinue.kit.http.routing import ACCOUNT, EMBED_KEY, METHOD_COST, PUBLIC, Route, Upload, load_arguments
+from retinue.kit.http.site import not_found_page, wants_page
+from retinue.kit.http.uploads import FileLimit
+from retinue.kit.limits import COST, PlanLimits, limits_for
 from retinue.kit.logging import current_request
 from retinue.kit.principal import Principal
+from retinue.kit.transaction_retry import retry_on_rollback
 
 log = structlog.get_logger("retinue.http")
 
 Send = Callable[[Any], Awaitable[None]]
 
-_PLAIN = [replies.JSON, replies.NO_STORE]
+_JSON_HEADERS = [replies.JSON, replies.NO_STORE]
 
 
 class App:
     heartbeat_s: float = 15
     session_check_s: float = 4
-    """How often an open stream asks whether its caller may still listen."""
+    """Seconds between checks whether the caller of an open stream is still authorized."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        self.tree = RouteTree(
-            route for manifest in instance.manifests for group in manifest.routes for route in group.routes
-        )
-        registered = [each for manifest in instance.manifests for each in manifest.authenticators]
+        self.tree = RouteTree(instance.registry.routes)
+        registered = instance.registry.all(Authenticator)
         identify = {each.kind: each.identify for each in registered}
         if len(identify) < len(registered):
-            raise TypeError("two domains want to tell who is asking")
+            raise TypeError("two authenticators are registered for the same kind of principal")
         self._authenticate = identify["user"]
         self._authenticate_key = identify.get("embed_key")
         if self._authenticate_key is None and any(route.takes_embed_key for route in self.tree.routes):
-            raise TypeError("a route takes embed keys, and nobody can tell whose they are")
+            raise TypeError("a route accepts embed keys, but no authenticator for them is registered")
         self._cors = Cors(instance.settings)
         self._spool_dir = instance.settings.data_dir / "tmp"
         self._metrics = instance.metrics
@@ -65,19 +74,22 @@ class App:
         request.arrived_at = self.instance.clock.time()
         current_request.set(request)
         try:
-            answer = await self._answer(request)
+            response = await self._respond(request)
         except ClientGone:
             return
         except RetinueError as error:
-            answer = replies.error_answer(error)
+            if type(error) is NotFound and wants_page(request):
+                response = not_found_page(request, self.instance.settings)
+            else:
+                response = replies.render_error(error)
             if error.status >= 500:
                 log.warning("request refused", code=error.code, error=repr(error.__cause__ or error))
         except Exception:
             log.exception("request failed", method=request.method, route=request.route and request.route.path)
-            answer = replies.error_answer(RetinueError())
-        await self._send(request, answer, send)
+            response = replies.render_error(RetinueError())
+        await self._send(request, response, send)
 
-    async def _answer(self, request: Request) -> replies.Answer:
+    async def _respond(self, request: Request) -> replies.HttpResponse:
         methods, segments = self.tree.find(request.path, request.scope["raw_path"])
         method = request.method
         if method == "OPTIONS":
@@ -90,22 +102,19 @@ class App:
                 raise NotFound
             raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(methods))})
         await self._identify(request, route)
-        # A key is not a role: that the route takes keys is its permission.
-        permission = route.permission
-        if permission is not None and request.principal.kind != "embed_key":
-            request.principal.require(permission)
-        return await self._perform(request, route, segments)
+        _require_access(route, request.principal)
+        return await self._handle(request, route, segments)
 
-    async def _preflight(self, request: Request, methods: dict[str, Route] | None) -> replies.Answer:
+    async def _preflight(self, request: Request, methods: dict[str, Route] | None) -> replies.HttpResponse:
         await self._charge_address(request, "free")
         if methods is None:
             raise NotFound
-        known = {*methods, "OPTIONS", *(("HEAD",) if "GET" in methods else ())}
-        allow = (b"allow", ", ".join(sorted(known)).encode())
-        return replies.Answer(204, [allow, *self._cors.preflight(request, methods.values())])
+        supported = {*methods, "OPTIONS", *(("HEAD",) if "GET" in methods else ())}
+        allow = (b"allow", ", ".join(sorted(supported)).encode())
+        return replies.HttpResponse(204, [allow, *self._cors.preflight(request, methods.values())])
 
     async def _identify(self, request: Request, route: Route) -> None:
-        """Who is asking, charged to whom: a bad token costs the address it came from."""
+        """Authenticate the caller and charge the rate limit; a bad token is charged to its address."""
         if route.requires is PUBLIC:
             await self._charge_address(request, route.cost)
             return
@@ -113,119 +122,151 @@ class App:
         try:
             request.principal = await authenticate(self.instance, request)
         except Exception:
-            await self._charge_address(request, route.cost)
+            # An operation that is free for users, such as signing out, must not be free for guessing tokens.
+            await self._charge_address(request, route.cost if COST[route.cost] else METHOD_COST[route.method])
             raise
         principal = request.principal
+        if principal.restriction is not None:
+            # A restricted account must not use up the tenant's plan.
+            await self._charge_address(request, route.cost)
+            return
         if principal.requests_per_minute is not None:
             await self._charge_key(request, principal)
         key = principal.home_tenant_id or principal.tenant_id
         await self._charge(request, key, principal.limits or self._default_limits, route.cost)
 
     async def _authenticate_either(self, instance: Instance, request: Request) -> Principal:
-        """A user, or the holder of an embed key where the route takes nobody else."""
-        request.embed_key = embed_key_of(request)
+        """Authenticate an embed key or, unless the route accepts only keys, a user."""
+        request.embed_key = find_embed_key(request)
         if request.embed_key is not None:
             assert self._authenticate_key is not None
             return await self._authenticate_key(instance, request)
         if request.route.requires is not EMBED_KEY:
             return await self._authenticate(instance, request)
         if b"authorization" in request.headers:
-            raise Unauthorized("invalid_api_key", "Only an embed key opens this; it begins with `emb_`.")
+            raise Unauthorized("invalid_api_key", "An embed key is required; it begins with `emb_`.")
         raise Unauthorized("missing_token", "Send an embed key as `Authorization: Bearer emb_…`.")
 
     async def _charge_key(self, request: Request, principal: Principal) -> None:
-        """Before its tenant pays: what the key's own limit refuses costs nobody anything."""
+        """Check the key's own limit before the tenant is charged, so that a refusal costs nothing."""
         limiter, name, limit = self.instance.limiter, f"key:{principal.id}", principal.requests_per_minute
-        if limiter.is_local:
-            decision: Decision = limiter.hit_window_now(name, limit, 60)
-        else:
-            decision = await limiter.hit_window(name, limit, 60)
+        decision = await limiter.hit_window(name, limit, 60)
         if not decision.allowed:
             request.limit_headers = decision.headers()
-            raise decision.refusal()
+            raise decision.refusal(request.route.over_limit)
 
     async def _charge_address(self, request: Request, cost: str) -> None:
         await self._charge(request, "ip:" + limit_address(request.ip_address), self._default_limits, cost)
 
     async def _charge(self, request: Request, key: str, limits: PlanLimits, cost: str) -> None:
-        limiter = self.instance.limiter
-        if limiter.is_local:
-            decision: Decision = limiter.hit_now(key, limits, COST[cost])
-        else:
-            decision = await limiter.hit(key, limits, COST[cost])
+        decision = await self.instance.limiter.hit(key, limits, COST[cost])
         request.limit_headers = decision.headers()
         if not decision.allowed:
-            raise decision.refusal()
+            kind = RateLimited if request.route is None else request.route.over_limit
+            raise decision.refusal(kind)
 
-    async def _perform(self, request: Request, route: Route, segments: list[str]) -> replies.Answer:
-        """Read the body first, so that no transaction waits for a slow client."""
-        content = await incoming.receive(request, route, self._spool_dir)
+    async def _handle(self, request: Request, route: Route, segments: list[str]) -> replies.HttpResponse:
+        """Run the handler; the body is read first, so that no transaction waits for a slow client."""
         caller = Caller(
             correlation_id=request.correlation_id,
             ip_address=request.ip_address,
             user_agent=request.header(b"user-agent")[:512],
         )
-        reads_freely = route.method == "GET" or route.calls_out
-        ctx = Context(self.instance, request.principal, caller, reads_freely=reads_freely)
-        try:
-            if route.idempotent and b"idempotency-key" in request.headers:
-                return await idempotency.once(
-                    ctx, request, content, lambda: self._run(ctx, request, route, segments, content)
-                )
-            answer = await self._run(ctx, request, route, segments, content)
-            await ctx.commit()
-        except BaseException:
-            await ctx.rollback()
-            raise
+        if route.upload is not None:
+            content = await self._receive_form(request, route.upload, caller, segments)
         else:
-            return answer
+            content = await request_content.receive_body(request, route)
+        reads_outside_transaction = route.method == "GET" or route.calls_out
+
+        async def attempt() -> replies.HttpResponse:
+            ctx = Context(
+                self.instance, request.principal, caller, reads_outside_transaction=reads_outside_transaction
+            )
+            try:
+                if route.idempotent and b"idempotency-key" in request.headers:
+                    return await idempotency.run_idempotent(
+                        ctx, request, content, lambda: self._run(ctx, request, route, segments, content)
+                    )
+                response = await self._run(ctx, request, route, segments, content)
+                await ctx.commit()
+            except BaseException:
+                await ctx.rollback()
+                raise
+            else:
+                return response
+
+        # A handler may move an uploaded file away, so a request with files cannot be retried.
+        request.has_effects = content.form is not None
+        try:
+            return await retry_on_rollback(attempt, has_effects=lambda: request.has_effects)
         finally:
             content.discard()
 
+    async def _receive_form(
+        self, request: Request, upload: Upload, caller: Caller, segments: list[str]
+    ) -> request_content.RequestContent:
+        """Receive an upload; its target is loaded first, so that a refused upload is not read."""
+        limit = FileLimit(upload.max_file)
+        route = request.route
+        async with Context(self.instance, request.principal, caller, reads_outside_transaction=True) as ctx:
+            arguments = await load_arguments(route, ctx, segments) if route.loaders else {}
+            if upload.admit is not None:
+                limit = await upload.admit(ctx, request, **arguments)
+        return await request_content.receive_form(request, upload, limit, self._spool_dir)
+
     @staticmethod
     async def _run(
-        ctx: Context, request: Request, route: Route, segments: list[str], content: incoming.Content
-    ) -> replies.Answer:
+        ctx: Context,
+        request: Request,
+        route: Route,
+        segments: list[str],
+        content: request_content.RequestContent,
+    ) -> replies.HttpResponse:
         arguments = await load_arguments(route, ctx, segments) if route.loaders else {}
         if route.query is not None:
-            arguments["query"] = incoming.decode_query(request, route.query)
+            arguments["query"] = request_content.decode_query(request, route.query)
         if route.body is not None:
-            arguments["body"] = incoming.decode_body(route, content.body)
+            arguments["body"] = request_content.decode_body(route, content.body)
         if route.upload is not None:
             arguments["form"] = content.form
         if route.takes_request:
             arguments["request"] = request
+        if route.versioned is not None:
+            preconditions.expect_version(ctx, request, route, arguments)
         result = await route.handler(ctx, **arguments)
-        return replies.answer(result, route.status, wrap=route.wrap)
+        response = replies.render_response(result, route.status, wrap=route.wrap)
+        if route.versioned is not None:
+            await preconditions.tag_answer(ctx, route, arguments, result, response)
+        return response
 
-    async def _send(self, request: Request, answer: replies.Answer, send: Send) -> None:
-        headers = self._headers(request, answer)
+    async def _send(self, request: Request, response: replies.HttpResponse, send: Send) -> None:
+        headers = self._headers(request, response)
         wants_body = request.method != "HEAD"
-        if answer.events is not None and wants_body:
-            await self._stream(request, answer, answer.events, headers, send)
+        if response.events is not None and wants_body:
+            await self._stream(request, response, response.events, headers, send)
             return
-        if answer.made is not None and wants_body:
-            await self._stream_bytes(request, answer, answer.made, headers, send)
+        if response.made is not None and wants_body:
+            await self._stream_bytes(request, response, response.made, headers, send)
             return
         if self._metrics is not None:
-            self._metrics.count(request, answer.status)
-        if not answer.streams and answer.status not in {204, 304}:
-            headers.append((b"content-length", b"%d" % len(answer.body)))
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        if answer.chunks is not None and wants_body:
-            async for chunk in answer.chunks:
+            self._metrics.count(request, response.status)
+        if not response.streams and response.status not in {204, 304}:
+            headers.append((b"content-length", b"%d" % len(response.body)))
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        if response.chunks is not None and wants_body:
+            async for chunk in response.chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": answer.body if wants_body else b""})
+        await send({"type": "http.response.body", "body": response.body if wants_body else b""})
 
     async def _stream(
         self,
         request: Request,
-        answer: replies.Answer,
+        response: replies.HttpResponse,
         events: AsyncIterator[Any],
         headers: list[tuple[bytes, bytes]],
         send: Send,
     ) -> None:
-        """A producer that fails before its first event is answered like any other refusal."""
+        """Send an event stream; a failure before the first event becomes a regular error response."""
         try:
             await sse.stream(
                 send,
@@ -236,13 +277,13 @@ class App:
                 still_allowed=self._still_allowed(request),
                 check_every_s=self.session_check_s,
                 shutting_down=self.instance.shutting_down,
-                show_error=answer.show_error,
+                show_error=response.show_error,
             )
         except RetinueError as error:
-            await self._send(request, replies.error_answer(error), send)
+            await self._send(request, replies.render_error(error), send)
         except Exception:
             log.exception("stream failed before its first event", route=request.route.path)
-            await self._send(request, replies.error_answer(RetinueError()), send)
+            await self._send(request, replies.render_error(RetinueError()), send)
         else:
             if self._metrics is not None:
                 self._metrics.count(request, 200)
@@ -250,32 +291,32 @@ class App:
     async def _stream_bytes(
         self,
         request: Request,
-        answer: replies.Answer,
+        response: replies.HttpResponse,
         made: AsyncIterator[bytes],
         headers: list[tuple[bytes, bytes]],
         send: Send,
     ) -> None:
-        """A producer that fails before its first byte is answered like any other refusal."""
+        """Send a byte stream; a failure before the first byte becomes a regular error response."""
         try:
-            await byte_streams.stream(send, request.receive, made, status=answer.status, headers=headers)
+            await byte_streams.stream(send, request.receive, made, status=response.status, headers=headers)
         except RetinueError as error:
-            await self._send(request, replies.error_answer(error), send)
+            await self._send(request, replies.render_error(error), send)
         except Exception:
             log.exception("a body failed before its first byte", route=request.route.path)
-            await self._send(request, replies.error_answer(RetinueError()), send)
+            await self._send(request, replies.render_error(RetinueError()), send)
         else:
             if self._metrics is not None:
-                self._metrics.count(request, answer.status)
+                self._metrics.count(request, response.status)
 
-    def _headers(self, request: Request, answer: replies.Answer) -> list[tuple[bytes, bytes]]:
-        given = {name for name, _ in answer.headers} if answer.headers != _PLAIN else ()
+    def _headers(self, request: Request, response: replies.HttpResponse) -> list[tuple[bytes, bytes]]:
+        given = {name for name, _ in response.headers} if response.headers != _JSON_HEADERS else ()
         headers = (
             [header for header in self._security if header[0] not in given] if given else [*self._security]
         )
-        headers += answer.headers
+        headers += response.headers
         headers.append((b"x-request-id", request.request_id.encode()))
         headers.append((b"x-correlation-id", request.correlation_id.encode()))
-        # A refusal by another limit describes that limit; it brought its own four headers.
+        # A refusal by another limit has its own four headers.
         if b"x-ratelimit-limit" not in given:
             headers += request.limit_headers
         origin = request.headers.get(b"origin")
@@ -295,12 +336,24 @@ class App:
             try:
                 principal = await authenticate(self.instance, request)
             except RetinueError as error:
-                # A database that does not answer says nothing about the session; the next look will.
+                # An unavailable database proves nothing about the session; the next check will.
                 return error.status >= 500
-            required = request.route.permission
-            return required is None or principal.kind == "embed_key" or principal.may(required)
+            try:
+                _require_access(request.route, principal)
+            except Forbidden:
+                return False
+            return True
 
         return check
+
+
+def _require_access(route: Route, principal: Principal) -> None:
+    """Raise `Forbidden` if the principal may not call the route; the only check of roles and restrictions."""
+    if principal.restriction is not None and route.requires not in {PUBLIC, ACCOUNT}:
+        principal.require_admitted()
+    # An embed key has no role: a route that accepts keys permits them.
+    if route.permission is not None and principal.kind != "embed_key":
+        principal.require(route.permission)
 
 
 def _security_headers(*, is_https: bool) -> list[tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""Request bodies: read within a limit, and looked over before a decoder sees them."""
+"""Request bodies, read within a limit and checked before decoding."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -15,11 +15,11 @@ _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 class ClientGone(Exception):
-    """The client closed the connection; there is nobody left to answer."""
+    """The client has closed the connection, so no response can be sent."""
 
 
 async def read_body(receive: Receive, limit: int, content_length: bytes | None) -> bytes:
-    """The whole body; one that passes the limit is refused without being collected."""
+    """Return the whole body; raise `PayloadTooLarge` as soon as it exceeds the limit."""
     if content_length is not None and _is_over(content_length, limit):
         raise PayloadTooLarge
     message = await receive()
@@ -34,7 +34,7 @@ async def read_body(receive: Receive, limit: int, content_length: bytes | None) 
 
 
 def _is_over(content_length: bytes, limit: int) -> bool:
-    """A length that is no plain number says nothing: what arrives is counted anyway."""
+    """Return whether the declared length exceeds the limit; an invalid one is ignored, bytes are counted."""
     if not content_length.isdigit():
         return False
     digits = content_length.lstrip(b"0")
@@ -59,14 +59,14 @@ async def _read_rest(receive: Receive, limit: int, first: bytes) -> bytes:
 
 
 def check_json_shape(body: bytes, *, max_depth: int = 64, max_keys: int = 10_000) -> None:
-    """Refuse JSON that is too deep, has too many keys, or holds a U+0000 no PostgreSQL text can store."""
-    # Brackets and colons inside strings count here too, so this never finds too few. `replace` looks for a
-    # byte with memchr and takes a third of the time of `count`; a key takes at least the five bytes `"":0,`.
+    """Refuse JSON that is too deep, has too many keys, or contains U+0000, which PostgreSQL cannot store."""
+    # Brackets and colons inside strings are included, so this never counts too few. `replace` uses memchr and
+    # takes a third of the time of `count`; a key needs at least the five bytes `"":0,`.
     brackets = len(body) - len(body.replace(b"{", b"").replace(b"[", b""))
     if brackets > max_depth or (len(body) > 5 * max_keys and body.count(b":") > max_keys):
         _check_closely(body, max_depth, max_keys)
     if _BACKSLASH in body and _NUL_ESCAPE in body and _NUL_ESCAPE in body.replace(b"\\\\", b""):
-        raise Invalid({"body": "Text must not contain the character U+0000."})
+        raise Invalid({"body": "must not contain the character U+0000"})
 
 
 def _check_closely(body: bytes, max_depth: int, max_keys: int) -> None:

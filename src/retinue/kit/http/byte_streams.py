@@ -1,4 +1,4 @@
-"""A body that is still being made: sent as it comes, to one client, for as long as it wants it."""
+"""Streaming of a response body while it is being produced."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,10 +19,10 @@ async def stream(
     status: int,
     headers: list[tuple[bytes, bytes]],
 ) -> None:
-    """Send the chunks until they end or the client goes; the producer is closed before this returns.
+    """Send the chunks until they end or the client disconnects; close the producer before returning.
 
-    What the producer raises before the first byte is raised here, to be answered with a status of its own.
-    Later nothing can be said: this returns with the answer unfinished, and our server cuts the connection.
+    An error of the producer before the first byte is raised here, so that it gets its own status. After a
+    later error this returns with the response incomplete, and the server closes the connection.
     """
     pump = asyncio.create_task(_pump(send, chunks, status, headers))
     gone = asyncio.create_task(_until_gone(receive))

@@ -1,4 +1,4 @@
-"""What all connections of a server share: their limits, who holds how many, and the sweep over them."""
+"""The shared state of a server's connections: limits, counts per client, and the periodic sweep."""
 
 import ipaddress
 from collections import Counter
@@ -16,8 +16,8 @@ from retinue.kit.ids import new_id
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
-    """How much patience and room a connection gets; seconds are kept to within one sweep."""
+class ConnectionLimits:
+    """Limits of time and size for a connection; times are precise to one sweep."""
 
     head_bytes: int = 64 * 1024
     headers: int = 100
@@ -26,18 +26,18 @@ class Limits:
     body_bytes_per_s: int = 1024
     idle_s: float = 15.0
     write_s: float = 30.0
-    """How long a peer may take nothing of what waits for it."""
+    """How long a peer may read nothing of its pending data."""
     linger_s: float = 5.0
-    """How long we go on reading, and forgetting, what a peer sends after its answer is out."""
+    """How long to keep reading and discarding data after the final response."""
     pipelined: int = 16
     connections_per_peer: int = 50
     uncounted_peers: tuple[str, ...] = ()
-    """Addresses or networks without a limit of connections: the trusted proxies, loopback if wanted."""
+    """Addresses or networks without a connection limit, such as trusted proxies."""
     sweep_s: float = 0.5
 
 
 class BadRequest(RetinueError):
-    """This is not a valid HTTP request."""
+    """The request is not valid HTTP."""
 
     status, code = 400, "bad_request"
 
@@ -55,9 +55,9 @@ class Swept(Protocol):
 
 
 class Connections(ServerState):
-    """All connections of a server; one sweep over them replaces a timer for each."""
+    """All connections of a server; one periodic sweep replaces a timer for each."""
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    def __init__(self, limits: ConnectionLimits, clock: Clock) -> None:
         super().__init__()
         self.limits = limits
         self._clock = clock
@@ -65,7 +65,7 @@ class Connections(ServerState):
         self._uncounted = tuple(ipaddress.ip_network(peer, strict=False) for peer in limits.uncounted_peers)
 
     def peer(self, client: tuple[str, int] | None) -> str | None:
-        """Whom a connection is counted for: an IPv4 address or an IPv6 /64, or nobody."""
+        """Return the address to count a connection for (IPv4 address or IPv6 /64); None if uncounted."""
         if client is None:
             return None
         address = ipaddress.ip_address(client[0].partition("%")[0])
@@ -89,8 +89,8 @@ class Connections(ServerState):
                 connection.abort()
 
 
-def refusal(error: RetinueError) -> bytes:
-    """A complete answer for a peer whose request never reached the application."""
+def raw_error_response(error: RetinueError) -> bytes:
+    """Return a complete response for a request that never reached the application."""
     body = msgspec.json.encode({"error": {"code": error.code, "message": error.message}})
     head = (
         f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\n"

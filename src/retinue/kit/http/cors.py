@@ -1,7 +1,7 @@
-"""Which other origins may call, never with credentials: consoles by a list, public routes from anywhere.
+"""CORS, always without credentials: consoles by a list of origins, public routes from anywhere.
 
-Where an embed key is taken, its own list decides. A preflight carries no key, so it is answered for any
-origin, and the call itself decides whether its page may read the answer.
+For routes that accept an embed key, the key's own list decides. A preflight carries no key, so it allows any
+origin; the actual request then decides whether the page may read the response.
 """
 
 from collections.abc import Iterable
@@ -15,14 +15,15 @@ Header = tuple[bytes, bytes]
 
 _EXPOSED = (
     b"X-Request-ID, X-Correlation-ID, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-    b"X-RateLimit-Window, Retry-After, Location, Idempotent-Replayed"
+    b"X-RateLimit-Window, Retry-After, Location, ETag, Idempotent-Replayed"
 )
-_TAKEN = (
-    b"Authorization, Content-Type, Idempotency-Key, X-API-Key, X-Correlation-ID, X-Tenant-ID, Last-Event-ID"
+_ACCEPTED = (
+    b"Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Correlation-ID, X-Tenant-ID, "
+    b"Last-Event-ID"
 )
 _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
-    (b"access-control-allow-headers", _TAKEN),
+    (b"access-control-allow-headers", _ACCEPTED),
     (b"access-control-max-age", b"600"),
 ]
 _VARY = (b"vary", b"Origin")
@@ -33,18 +34,18 @@ class Cors:
     def __init__(self, settings: Settings) -> None:
         own = urlsplit(settings.base_url)
         origins = settings.cors_origins or (f"{own.scheme}://{own.netloc}",)
-        # A browser writes scheme and host in small letters, whoever wrote the setting may not.
+        # Browsers send scheme and host in lower case; the setting may not be.
         self._allowed = {origin.rstrip("/").lower().encode() for origin in origins}
 
     def preflight(self, request: Request, routes: Iterable[Route]) -> list[Header]:
-        """What a browser may send to these routes, which are those of one path."""
+        """Return the preflight headers for the routes of one path."""
         origin = request.headers.get(b"origin", b"")
         if request.path.startswith(_PUBLIC_PATHS) or any(route.takes_embed_key for route in routes):
             return _allowing(b"*") + _PREFLIGHT
         return _allowing(origin) + _PREFLIGHT if origin in self._allowed else [_VARY]
 
     def headers(self, request: Request, origin: bytes) -> list[Header]:
-        """A refused origin gets no header at all, and the browser does the rest."""
+        """Return the CORS headers of a response; without an allowed origin, the browser blocks it."""
         route = request.route
         is_open = request.path.startswith(_PUBLIC_PATHS) and (route is None or not route.takes_embed_key)
         if is_open:

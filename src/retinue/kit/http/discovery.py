@@ -1,23 +1,31 @@
-"""What the instance says of itself: health, metrics, its own description and the page that shows it."""
+"""Endpoints about the instance itself: health, metrics, the OpenAPI document and the reference page."""
 
 from importlib import resources
 
 import msgspec
 
 from retinue import __version__
-from retinue.kit.attempts import Attempts, sweep_attempts
+from retinue.kit.attempts import Attempts, purge_attempts
 from retinue.kit.context import Context
+from retinue.kit.context.manifest import Manifest
 from retinue.kit.errors import NotFound, RetinueError
 from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
-from retinue.kit.http.idempotency import StoredAnswer, sweep_idempotency_keys
-from retinue.kit.http.replies import Document, Reply
+from retinue.kit.http import site
+from retinue.kit.http.idempotency import IdempotencyKey, purge_idempotency_keys
+from retinue.kit.http.page_scripts import page_style
+from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.routing import PUBLIC, Routes
-from retinue.kit.http.scripts import page_style
+from retinue.kit.jobs.dead_jobs import give_up_unknown_jobs, purge_dead_jobs
+from retinue.kit.jobs.declare import periodic
 from retinue.kit.jobs.models import Job, Schedule
-from retinue.kit.jobs.sweeping import sweep_dead_jobs
-from retinue.kit.manifest import Manifest
 from retinue.kit.vault import InstanceKey, VaultKey
 from retinue.kit.vault.jobs import retire_signing_keys
+
+_REFERENCE_ASSETS = {
+    "reference.js": "text/javascript; charset=utf-8",
+    "reference-schemas.js": "text/javascript; charset=utf-8",
+    "reference.css": "text/css; charset=utf-8",
+}
 
 routes = Routes("", tag="discovery")
 
@@ -28,64 +36,72 @@ class Health(msgspec.Struct):
     database: str
     worker: str
     vault: str
-    egress_allow: list[str]
     sandbox: dict[str, str]
 
 
 @routes.get("/health", requires=PUBLIC, cost="free")
 async def get_health(ctx: Context) -> Reply[Health]:
-    """Liveness and readiness in one; 503 while the database does not answer or the server is going down."""
+    """Report liveness and readiness.
+
+    Answers 503 while the database is unavailable or the server is shutting down.
+    """
     instance = ctx.instance
     try:
         await instance.database.ping()
         database = "ok"
     except RetinueError:
         database = "unavailable"
-    going = instance.shutting_down.is_set()
-    is_ready = database == "ok" and not going
+    is_stopping = instance.shutting_down.is_set()
+    is_ready = database == "ok" and not is_stopping
     health = Health(
-        status="ok" if is_ready else ("stopping" if going else "unavailable"),
+        status="ok" if is_ready else ("stopping" if is_stopping else "unavailable"),
         version=__version__,
         database=database,
         worker=instance.worker_status(),
         vault="sealed" if instance.vault.sealed_because else "open",
-        egress_allow=list(instance.settings.egress_allowed()),
-        sandbox=instance.sandbox_status(),
+        # The endpoint is public, so the reason of a failure goes to the log only.
+        sandbox={name: _public_sandbox_status(status) for name, status in instance.sandbox_status().items()},
     )
     return Reply(health, status=200 if is_ready else 503)
 
 
+def _public_sandbox_status(status: str) -> str:
+    return status if status in {"ok", "not tried yet"} else "unavailable"
+
+
 @routes.get("/openapi.json", requires=PUBLIC, cost="free")
-async def get_openapi(ctx: Context) -> Document:
-    return Document(ctx.instance.openapi(), "application/json")
+async def get_openapi(ctx: Context) -> WebDocument:
+    """Return this API's description as an OpenAPI 3.1 document."""
+    return WebDocument(ctx.instance.openapi(), "application/json")
 
 
 @routes.get("/docs", requires=PUBLIC, cost="free")
-async def get_reference_page(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
-    return Document(_asset("reference.html"))
+async def get_reference_page(ctx: Context) -> WebDocument:  # noqa: ARG001  every handler takes it
+    """Return the page that shows the API reference in a browser."""
+    return WebDocument(_asset("reference.html"))
 
 
 @routes.get("/docs/{asset}", requires=PUBLIC, cost="free", errors=(NotFound,))
-async def get_reference_asset(ctx: Context, asset: str) -> Document:  # noqa: ARG001  every handler takes it
-    kinds = {"reference.js": "text/javascript; charset=utf-8", "reference.css": "text/css; charset=utf-8"}
-    if asset not in kinds:
+async def get_reference_asset(ctx: Context, asset: str) -> WebDocument:  # noqa: ARG001  every handler takes it
+    """Return a style sheet or script of the API reference page."""
+    if asset not in _REFERENCE_ASSETS:
         raise NotFound
-    return Document(_asset(asset), kinds[asset])
+    return WebDocument(_asset(asset), _REFERENCE_ASSETS[asset])
 
 
 @routes.get("/style/pages.css", requires=PUBLIC, cost="free")
-async def get_page_style(ctx: Context) -> Document:  # noqa: ARG001  every handler takes it
-    """The look of our own pages."""
-    return Document(page_style(), "text/css; charset=utf-8")
+async def get_page_style(ctx: Context) -> WebDocument:  # noqa: ARG001  every handler takes it
+    """Return the style sheet of the instance's own pages."""
+    return WebDocument(page_style(), "text/css; charset=utf-8")
 
 
 @routes.get("/metrics", requires=PUBLIC, cost="free", errors=(NotFound,))
-async def get_metrics(ctx: Context) -> Document:
-    """Prometheus text; 404 unless `RETINUE_METRICS` is on."""
+async def get_metrics(ctx: Context) -> WebDocument:
+    """Return metrics in the Prometheus text format. Answers 404 unless `RETINUE_METRICS` is on."""
     metrics = ctx.instance.metrics
     if metrics is None:
         raise NotFound
-    return Document(metrics.render(), "text/plain; version=0.0.4; charset=utf-8")
+    return WebDocument(metrics.render(), "text/plain; version=0.0.4; charset=utf-8")
 
 
 def _asset(name: str) -> bytes:
@@ -94,7 +110,30 @@ def _asset(name: str) -> bytes:
 
 manifest = Manifest(
     name="kit",
-    records=(EventEntry, AuditEntry, AuditHead, Job, Schedule, Attempts, StoredAnswer, VaultKey, InstanceKey),
-    routes=(routes,),
-    jobs=(sweep_idempotency_keys, sweep_attempts, sweep_dead_jobs, retire_signing_keys),
+    records=(
+        EventEntry,
+        AuditEntry,
+        AuditHead,
+        Job,
+        Schedule,
+        Attempts,
+        IdempotencyKey,
+        VaultKey,
+        InstanceKey,
+    ),
+    routes=(routes, site.routes),
+    jobs=(
+        periodic(
+            "kit.purge_idempotency_keys",
+            purge_idempotency_keys,
+            every_s=3600,
+            aliases=("sweep_idempotency_keys",),
+        ),
+        periodic("kit.purge_attempts", purge_attempts, every_s=3600, aliases=("sweep_attempts",)),
+        periodic("kit.purge_dead_jobs", purge_dead_jobs, every_s=24 * 3600, aliases=("sweep_dead_jobs",)),
+        periodic("kit.give_up_unknown_jobs", give_up_unknown_jobs, every_s=3600),
+        periodic(
+            "kit.retire_signing_keys", retire_signing_keys, every_s=300, aliases=("retire_signing_keys",)
+        ),
+    ),
 )

@@ -1,4 +1,4 @@
-"""One request and its answer: head and body leave in one write, and what goes wrong is said in our words."""
+"""One request and its response: headers and body are sent in one write, failures in our error format."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,23 +9,23 @@ from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from retinue.kit.errors import RetinueError, Unavailable
-from retinue.kit.http.connections import refusal
+from retinue.kit.http.connections import raw_error_response
 
 log = structlog.get_logger("retinue.http")
 
 _BODILESS = (204, 304)
 
 
-class Exchange(RequestResponseCycle):
+class ServerExchange(RequestResponseCycle):
     head = b""
-    """The status line and headers, kept back until there is a body to send with them."""
+    """The status line and headers, held back to be sent with the first part of the body."""
 
     async def run_asgi(self, app: ASGI3Application) -> None:
         fault: RetinueError | None = None
         try:
             await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:
-            fault = Unavailable("The server is shutting down.")
+            fault = Unavailable("The server is shutting down. Try again in a moment.")
             raise
         except Exception:
             log.exception("application failed")
@@ -36,11 +36,11 @@ class Exchange(RequestResponseCycle):
 
     def _close_unfinished(self, fault: RetinueError) -> None:
         if self.response_started and not self.head:
-            # Nothing else tells the client that what it has is not the whole answer.
+            # Only an aborted connection shows the client that the response is incomplete.
             self.transport.abort()
             return
         self.response_started = self.response_complete = True
-        self.transport.write(refusal(fault))
+        self.transport.write(raw_error_response(fault))
         self.transport.close()
 
     async def send(self, message: ASGISendEvent) -> None:
@@ -50,14 +50,14 @@ class Exchange(RequestResponseCycle):
             return
         if message["type"] == "http.response.start":
             if self.response_started:
-                raise RuntimeError("an answer begins once")
+                raise RuntimeError("the response has already started")
             self.response_started = True
             self.waiting_for_100_continue = False
             self.head = self._head(message["status"], message["headers"])
         elif message["type"] == "http.response.body" and self.response_started and not self.response_complete:
             self._write(message.get("body", b""), is_last=not message.get("more_body", False))
         else:
-            raise RuntimeError(f"{message['type']} is out of turn")
+            raise RuntimeError(f"{message['type']} is out of order")
 
     def _head(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         lines = [STATUS_LINE[status]]
@@ -72,9 +72,9 @@ class Exchange(RequestResponseCycle):
             self.chunked_encoding = True
             lines.append(b"transfer-encoding: chunked\r\n")
         head = b"".join(lines)
-        # One look at the whole instead of two at each header: a line break in a value would add a line.
+        # One check of the whole instead of two per header: a line break in a value would add a line.
         if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines):
-            raise RuntimeError("a header holds a line break")
+            raise RuntimeError("a header contains a line break")
         return head + b"\r\n"
 
     def _write(self, body: bytes, *, is_last: bool) -> None:
@@ -90,7 +90,7 @@ class Exchange(RequestResponseCycle):
             self.expected_content_length -= len(body)
             content = head + body
         if self.expected_content_length < 0 or (is_last and self.expected_content_length):
-            raise RuntimeError("the answer is not as long as it said")
+            raise RuntimeError("the body does not have the declared length")
         if content:
             self.transport.write(content)
         if is_last:

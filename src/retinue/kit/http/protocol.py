@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: what a slow, greedy or confused peer can cost is bounded here."""
+"""An HTTP/1.1 server connection, with limits against slow, greedy and malformed clients (ADR 1)."""
 
 import asyncio
 import urllib.parse
@@ -6,17 +6,15 @@ from enum import IntEnum
 from typing import Any, cast
 
 import httptools
-import structlog
 from uvicorn._types import ASGIVersions
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from retinue.kit.errors import RetinueError
-from retinue.kit.http.connections import BadRequest, Connections, HeadersTooLarge, refusal
-from retinue.kit.http.exchange import Exchange
-from retinue.kit.http.signals import Signal
-
-log = structlog.get_logger("retinue.http")
+from retinue.kit.http.connections import BadRequest, Connections, HeadersTooLarge, raw_error_response
+from retinue.kit.http.exchange import ServerExchange
+from retinue.kit.http.light_event import LightEvent
+from retinue.kit.json_types import JsonObject
 
 _UNSENT_BYTES = 16 * 1024
 _ASGI: ASGIVersions = {"version": "3.0", "spec_version": "2.3"}
@@ -33,18 +31,18 @@ HEAD, BODY, IDLE, REFUSED = Phase
 
 
 class Flow(FlowControl):
-    """uvicorn's flow control, with a lighter signal."""
+    """uvicorn's flow control with a lighter event."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:  # not the base's, which makes an Event
+    def __init__(self, transport: asyncio.Transport) -> None:  # without the base's, which creates an Event
         self._transport = transport
         self.read_paused = self.write_paused = False
-        self._is_writable_event = cast("asyncio.Event", Signal(is_set=True))
+        self._is_writable_event = cast("asyncio.Event", LightEvent(is_set=True))
 
 
-class Connection(HttpToolsProtocol):
-    """uvicorn's connection with limits; it keeps no timers, `is_overdue` is asked by the sweep."""
+class ServerConnection(HttpToolsProtocol):
+    """uvicorn's connection with limits; it has no timers, a periodic sweep calls `is_overdue`."""
 
-    # Beside the attributes of uvicorn's class, which fill what Python keeps small.
+    # Slots, because uvicorn's own attributes already fill the compact size of an instance dict.
     __slots__ = (
         "hosts",
         "limits",
@@ -60,18 +58,18 @@ class Connection(HttpToolsProtocol):
     )
 
     server_state: Connections
-    cycle: Exchange
+    cycle: ServerExchange
 
-    def __init__(self, config: Any, server_state: Any, app_state: dict[str, Any], _loop: Any = None) -> None:
+    def __init__(self, config: Any, server_state: Any, app_state: JsonObject, _loop: Any = None) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.limits = self.server_state.limits
-        # Requests that were sent ahead of their answers, the next one last; uvicorn's queue takes a kilobyte.
-        self.waiting: list[Exchange] = []
+        # Pipelined requests, the next one last; uvicorn's queue takes a kilobyte.
+        self.waiting: list[ServerExchange] = []
         del self.pipeline
         self.peer: str | None = None
-        self.running: Exchange | None = None
+        self.running: ServerExchange | None = None
         self.phase = HEAD
-        # When the current wait began; None until a sweep first sees it.
+        # Start of the current wait; None until a sweep first sees it.
         self.since: float | None = None
         self.received = 0
         self.unframed = 0
@@ -82,7 +80,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = Flow(transport)
-        # uvloop needs three times the bytes of small unsent writes; what waits does so in the sender's queue.
+        # uvloop needs three times the size of small unsent writes; data waits in the sender's queue instead.
         transport.set_write_buffer_limits(high=_UNSENT_BYTES)
         self.peer = self.server_state.peer(self.client)
         if self.peer is not None and not self.server_state.join(self.peer):
@@ -93,7 +91,7 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
         if self.peer is not None:
             self.server_state.leave(self.peer)
-        # uvicorn tells only the newest request; with pipelining the running one is older.
+        # uvicorn notifies only the newest request; with pipelining the running one is older.
         if self.running is not None:
             self._disconnect(self.running)
         self.waiting.clear()
@@ -110,7 +108,7 @@ class Connection(HttpToolsProtocol):
             cause = error.__context__
             self._refuse(cause if isinstance(cause, RetinueError) else BadRequest())
         else:
-            # What is neither body nor a finished head: an endless header, trailer or chunk extension.
+            # Neither body nor complete headers: an endless header, trailer or chunk extension.
             if self.unframed > self.limits.head_bytes:
                 self._refuse(HeadersTooLarge())
 
@@ -125,14 +123,14 @@ class Connection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.phase == BODY:
-            return  # A trailer: it came after the request was judged, so it must not change it.
+            return  # a trailer; the request has been checked already and must not change
         name = name.lower()
         if name == b"host":
             self.hosts += 1
         elif name == b"expect":
             self.expect_100_continue = value.lower() == b"100-continue"
         elif name == b"transfer-encoding" and value.lower() != b"chunked":
-            raise BadRequest("Only the chunked transfer encoding is understood.")
+            raise BadRequest("Only the chunked transfer encoding is supported.")
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
@@ -166,15 +164,15 @@ class Connection(HttpToolsProtocol):
     def _check_head(self, version: str) -> None:
         limits = self.limits
         if len(self.headers) > limits.headers:
-            raise HeadersTooLarge(f"A request may have {limits.headers} headers.")
-        # The bytes read so far may belong to the body as well, so they only raise a suspicion.
+            raise HeadersTooLarge(f"A request may have at most {limits.headers} headers.")
+        # The bytes read so far may include the body, so the exact size is computed only now.
         if self.unframed > limits.head_bytes:
             size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
             if size > limits.head_bytes:
                 raise HeadersTooLarge
         if version == "1.1":
             if self.hosts != 1:
-                raise BadRequest("A request needs exactly one Host header.")
+                raise BadRequest("A request must have exactly one Host header.")
         elif (
             version != "1.0"
             or self.hosts > 1
@@ -184,7 +182,7 @@ class Connection(HttpToolsProtocol):
 
     def _begin_exchange(self, *, keep_alive: bool) -> None:
         previous = self.cycle
-        self.cycle = exchange = Exchange(
+        self.cycle = exchange = ServerExchange(
             scope=self.scope,
             transport=self.transport,
             flow=self.flow,
@@ -192,7 +190,7 @@ class Connection(HttpToolsProtocol):
             access_logger=self.access_logger,
             access_log=False,
             default_headers=self.server_state.default_headers,
-            message_event=cast("asyncio.Event", Signal()),
+            message_event=cast("asyncio.Event", LightEvent()),
             expect_100_continue=self.expect_100_continue,
             keep_alive=keep_alive,
             on_response=self.on_response_complete,
@@ -203,9 +201,9 @@ class Connection(HttpToolsProtocol):
             self.flow.pause_reading()
             self.waiting.insert(0, exchange)
         else:
-            raise BadRequest("Too many requests were sent ahead of their answers.")
+            raise BadRequest("Too many pipelined requests. Wait for responses before sending more.")
 
-    def _run(self, exchange: Exchange) -> None:
+    def _run(self, exchange: ServerExchange) -> None:
         self.running = exchange
         task = self.loop.create_task(exchange.run_asgi(self.app))
         task.add_done_callback(self.tasks.discard)
@@ -224,7 +222,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         if self.phase == HEAD:
-            return  # The parser stopped at an upgrade; the request is fed again without it.
+            return  # the parser stopped at an upgrade; the request is parsed again without it
         self.phase = IDLE
         self.since = None
         self.unframed = 0
@@ -242,9 +240,9 @@ class Connection(HttpToolsProtocol):
             self._run(self.waiting.pop())
 
     def _feed_without_upgrade(self, rest: bytes) -> None:
-        """An offer of another protocol is declined by reading the request as if it had not been made.
+        """Decline a protocol upgrade by parsing the request again without the header.
 
-        Left alone, the parser would take the body of such a request for the next request: a smuggler's door.
+        Otherwise the parser would treat the body as the next request, which allows request smuggling.
         """
         head = [
             b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
@@ -255,7 +253,7 @@ class Connection(HttpToolsProtocol):
         self.data_received(b"\r\n".join(head) + b"\r\n\r\n" + rest)
 
     def _refuse(self, error: RetinueError) -> None:
-        """Say why, stop listening, and leave an earlier answer under way alone."""
+        """Send the error and stop reading; a response already in progress is completed."""
         was_in_body = self.phase == BODY
         self.phase = REFUSED
         self.since = None
@@ -272,13 +270,13 @@ class Connection(HttpToolsProtocol):
         elif was_in_body:
             self.transport.close()
             return
-        self.transport.write(refusal(error))
-        # Closing at once would reset the connection under what the peer still sends, and lose the answer.
+        self.transport.write(raw_error_response(error))
+        # Closing now could reset the connection while the peer still sends, and the response would be lost.
         self.transport.write_eof()
         self.flow.resume_reading()
 
     @staticmethod
-    def _disconnect(exchange: Exchange) -> None:
+    def _disconnect(exchange: ServerExchange) -> None:
         if not exchange.response_complete:
             exchange.disconnected = True
             exchange.message_event.set()
@@ -312,7 +310,7 @@ class Connection(HttpToolsProtocol):
 
     def _is_body_slow(self, waited: float, now: float) -> bool:
         if self.flow.read_paused or self.cycle.waiting_for_100_continue:
-            is_slow = False  # It is we who make it wait.
+            is_slow = False  # the server makes the client wait
         elif waited < self.limits.body_window_s:
             return False
         else:

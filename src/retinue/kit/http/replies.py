@@ -1,14 +1,17 @@
-"""What a handler may answer besides a plain object."""
+"""Responses: the kinds of results that a handler may return besides a plain object."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
+import structlog
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError, RetinueError
+from retinue.kit.json_types import JsonObject
+
+log = structlog.get_logger("retinue.http")
 
 T = TypeVar("T")
-Headers = Sequence[tuple[bytes, bytes]]
 
 JSON = (b"content-type", b"application/json")
 NO_STORE = (b"cache-control", b"no-store")
@@ -17,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Reply(msgspec.Struct, Generic[T], frozen=True):
-    """A body with another status or further headers than the route declares."""
+    """A body with a status or headers that differ from the route's declaration."""
 
     body: T
     status: int | None = None
@@ -25,7 +28,7 @@ class Reply(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Download(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes for the browser to keep, never to run."""
+    """A file to download, which the browser must never execute."""
 
     chunks: Callable[[], AsyncIterator[bytes]]
     size: int
@@ -35,8 +38,8 @@ class Download(msgspec.Struct, frozen=True, kw_only=True):
     cache: str = "no-store"
 
 
-class Document(msgspec.Struct, frozen=True):
-    """A whole document of our own: the reference page, a public form."""
+class WebDocument(msgspec.Struct, frozen=True):
+    """A document of our own, such as the reference page or a public form."""
 
     content: bytes
     mime_type: str = "text/html; charset=utf-8"
@@ -44,9 +47,9 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class EventStream(msgspec.Struct, frozen=True):
-    """Server-sent events; the producer opens units of work of its own.
+    """Server-sent events; the producer opens its own units of work.
 
-    `show_error` writes the last event of a stream that failed, where `event: error` is not the protocol's.
+    `show_error` builds the last event of a failed stream for protocols without `event: error`.
     """
 
     events: Callable[[], AsyncIterator[Any]]
@@ -54,14 +57,14 @@ class EventStream(msgspec.Struct, frozen=True):
 
 
 class ByteStream(msgspec.Struct, frozen=True):
-    """Bytes that are still being made; the producer opens units of work of its own."""
+    """A body that is sent while it is produced; the producer opens its own units of work."""
 
     chunks: Callable[[], AsyncIterator[bytes]]
     mime_type: str
 
 
-class Answer(msgspec.Struct):
-    """What is sent: status, headers and body, or a body that streams."""
+class HttpResponse(msgspec.Struct):
+    """A response to send: status, headers and a body, which may be a stream."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -76,49 +79,52 @@ class Answer(msgspec.Struct):
         return self.chunks is not None or self.events is not None or self.made is not None
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     return _encode(value)
 
 
-def error_answer(error: RetinueError) -> Answer:
-    content: dict[str, Any] = {"code": error.code, "message": error.message}
+def render_error(error: RetinueError) -> HttpResponse:
+    if isinstance(error, InternalError):
+        log.error("an internal error reached a response", exc_info=error)
+        error = RetinueError()
+    content: JsonObject = {"code": error.code, "message": error.message}
     if error.details is not None:
         content["details"] = error.details
     headers = [JSON, NO_STORE]
     headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in error.headers.items()]
-    return Answer(error.status, headers, _encode({"error": content}))
+    return HttpResponse(error.status, headers, _encode({"error": content}))
 
 
-def answer(result: Any, status: int, *, wrap: bool) -> Answer:
-    """Turn what the handler returned into what is sent."""
+def render_response(result: object, status: int, *, wrap: bool) -> HttpResponse:
+    """Convert a handler's result to a response."""
     headers: list[tuple[bytes, bytes]] = []
     if type(result) is Reply:
         headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in result.headers]
         status = result.status or status
         result = result.body
     if result is None:
-        return Answer(status, headers)
+        return HttpResponse(status, headers)
     if isinstance(result, Download):
         return _download(result, headers, status)
-    if isinstance(result, Document):
+    if isinstance(result, WebDocument):
         headers += [
             (b"content-type", result.mime_type.encode()),
             (b"content-security-policy", result.policy.encode()),
         ]
-        return Answer(status, headers, result.content)
+        return HttpResponse(status, headers, result.content)
     if isinstance(result, EventStream):
         headers += ((b"content-type", b"text/event-stream"), NO_STORE)
-        return Answer(status, headers, events=result.events(), show_error=result.show_error)
+        return HttpResponse(status, headers, events=result.events(), show_error=result.show_error)
     if isinstance(result, ByteStream):
         headers += ((b"content-type", result.mime_type.encode()), NO_STORE)
-        return Answer(status, headers, made=result.chunks())
+        return HttpResponse(status, headers, made=result.chunks())
     if wrap:
         result = {"data": result}
     headers += (JSON, NO_STORE)
-    return Answer(status, headers, _encode(result))
+    return HttpResponse(status, headers, _encode(result))
 
 
-def _download(file: Download, headers: list[tuple[bytes, bytes]], status: int) -> Answer:
+def _download(file: Download, headers: list[tuple[bytes, bytes]], status: int) -> HttpResponse:
     headers += [
         (b"content-type", file.mime_type.encode("latin-1", "replace")),
         (b"content-length", b"%d" % file.size),
@@ -126,7 +132,7 @@ def _download(file: Download, headers: list[tuple[bytes, bytes]], status: int) -
         (b"content-disposition", _disposition(file)),
         (b"cache-control", file.cache.encode()),
     ]
-    return Answer(status, headers, chunks=file.chunks())
+    return HttpResponse(status, headers, chunks=file.chunks())
 
 
 def _disposition(file: Download) -> bytes:

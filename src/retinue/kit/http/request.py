@@ -1,4 +1,4 @@
-"""A request as the pipeline sees it."""
+"""The request as seen by the pipeline."""
 
 import ipaddress
 import re
@@ -6,13 +6,14 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from retinue.kit.errors import Invalid
-from retinue.kit.ids import lead_by_time, new_id
+from retinue.kit.ids import new_id, use_time_ordered_ids
+from retinue.kit.network_addresses import unmap_ipv4
 from retinue.kit.principal import ANONYMOUS, Principal
 
 _CORRELATION = re.compile(rb"^[A-Za-z0-9._-]{1,64}$")
 _CORRELATION_PREFIX = "cor"
-# The event log has an index over them.
-lead_by_time(_CORRELATION_PREFIX)
+# The event log has an index over correlation ids.
+use_time_ordered_ids(_CORRELATION_PREFIX)
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -22,6 +23,7 @@ class Request:
         "arrived_at",
         "correlation_id",
         "embed_key",
+        "has_effects",
         "headers",
         "ip_address",
         "limit_headers",
@@ -46,17 +48,18 @@ class Request:
         self.principal: Principal = ANONYMOUS
         self.embed_key: str | None = None
         self.origin_is_allowed = False
+        self.has_effects = False
         self.arrived_at: float | None = None
         self.route: Any = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
-        made = new_id(_CORRELATION_PREFIX)
-        self.request_id = f"req_{made[4:]}"
-        given = self.headers.get(b"x-correlation-id")
-        self.correlation_id = given.decode() if given is not None and _CORRELATION.match(given) else made
+        generated = new_id(_CORRELATION_PREFIX)
+        self.request_id = f"req_{generated[4:]}"
+        sent = self.headers.get(b"x-correlation-id")
+        self.correlation_id = sent.decode() if sent is not None and _CORRELATION.match(sent) else generated
         client = scope.get("client")
         self.ip_address: str = client[0] if client else ""
         if trusted and b"x-forwarded-for" in self.headers:
-            # A proxy may add a line of its own instead of adding to the line it got.
+            # A proxy may add another header line instead of extending the existing one.
             lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
             self.ip_address = forwarded_address(self.ip_address, b",".join(lines).decode("latin-1"), trusted)
 
@@ -70,15 +73,15 @@ class Request:
         try:
             pairs = parse_qsl(self.query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
         except ValueError as error:
-            raise Invalid({"query": "too many parameters"}) from error
+            raise Invalid({"query": "must have at most 100 parameters"}) from error
         for name, value in pairs:
             if "\0" in value or "\0" in name:
-                raise Invalid({name.replace("\0", "") or "query": "must not contain NUL"})
+                raise Invalid({name.replace("\0", "") or "query": "must not contain the character U+0000"})
         return pairs
 
 
 def forwarded_address(peer: str, forwarded: str, trusted: tuple[Network, ...]) -> str:
-    """The right-most address that no trusted proxy vouches for; a header from anyone else means nothing."""
+    """Return the right-most address that is not a trusted proxy; headers from other peers are ignored."""
     address = peer
     for hop in reversed([part.strip() for part in forwarded.split(",")]):
         if not _is_trusted(address, trusted):
@@ -96,17 +99,16 @@ def _is_trusted(address: str, trusted: tuple[Network, ...]) -> bool:
 
 
 def _parsed(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An address in its own family: an IPv4 address written as IPv6 is still that IPv4 address."""
+    """Parse an address; an IPv4-mapped IPv6 address becomes the IPv4 address."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
+    return unmap_ipv4(address)
 
 
 def limit_address(ip_address: str) -> str:
-    """What an address counts as for limits: an IPv6 host owns its whole /64."""
+    """Return the key of an address for limits: an IPv6 host owns its whole /64."""
     if ":" not in ip_address:
         return ip_address
     address = _parsed(ip_address)

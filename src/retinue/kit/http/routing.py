@@ -1,54 +1,63 @@
-"""Routes are declarations: who may call, what it takes, what it answers, what it costs.
+"""Route declarations: access, input, output and cost.
 
     routes = Routes("/api/v1/agents", tag="agents")
 
     @routes.get("/{agent_id}", requires="agents:read")
     async def get_agent(ctx: Context, agent: AgentById) -> AgentOut: ...
 
-The handler's signature is read once, when the module is imported: `ctx` is the context, `body` the decoded
-JSON body, `query` the query parameters, `form` an upload, and every other argument a path parameter.
+The handler's signature is inspected once, at import: `ctx` is the context, `body` the decoded JSON body,
+`query` the query parameters, `form` an upload, and every other argument a path parameter.
 """
 
 import inspect
 import re
 from collections.abc import Awaitable, Callable
 from enum import Enum
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Required, TypedDict, TypeVar, Unpack, get_args, get_origin
 
 import msgspec
 
 from retinue.kit.context import Context
 from retinue.kit.db.models import Record
-from retinue.kit.errors import NotFound, RetinueError
+from retinue.kit.errors import NotFound, RateLimited, RetinueError
+from retinue.kit.http.uploads import FileLimit
+from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
 
+H = TypeVar("H", bound=Callable[..., Awaitable[Any]])
+"""A handler: its type stays what it was."""
+
+VERSIONED_METHODS = frozenset({"PUT", "PATCH", "DELETE"})
 _PARAMETER = re.compile(r"{(\w+)}")
-JSON_LIMIT = 1024 * 1024
+MAX_JSON_BODY_BYTES = 1024 * 1024
 
 
 class Access(Enum):
     """Access without a permission key."""
 
     PUBLIC = "public"
+    ACCOUNT = "account"
     SIGNED_IN = "signed_in"
     MEMBER = "member"
     EMBED_KEY = "embed_key"
 
 
 PUBLIC = Access.PUBLIC
-# One's own account: a super administrator who acts in another tenant is still at home here.
+# The caller's own profile, second factors and sessions; also open to restricted accounts.
+ACCOUNT = Access.ACCOUNT
+# The caller's own account; always in the home tenant, even for a super administrator acting in another.
 SIGNED_IN = Access.SIGNED_IN
-# What every user of a tenant may know of it.
+# Information that every user of the tenant may see.
 MEMBER = Access.MEMBER
-# Pages and programs that hold a key for one agent, and nobody who is signed in.
+# Only holders of an embed key for one agent, not signed-in users.
 EMBED_KEY = Access.EMBED_KEY
 
 
 METHOD_COST = {"GET": "read", "POST": "write", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
 
 
-class Loaded:
-    """A path parameter that arrives as the thing it names; another tenant's is simply not found."""
+class PathLoader:
+    """Loads the object that a path parameter names; an object of another tenant is not found."""
 
     def __init__(
         self,
@@ -61,35 +70,43 @@ class Loaded:
         self.missing = missing
 
     async def load(self, ctx: Context, value: str) -> Any:
-        found = await self.fetch(ctx, value) if is_plausible(value) else None
-        if found is None:
+        loaded = await self.fetch(ctx, value) if is_plausible_id(value) else None
+        if loaded is None:
             raise self.missing
-        return found
+        return loaded
 
 
-def loaded(record: type[Record], parameter: str, missing: type[RetinueError]) -> Loaded:
+def path_loader(record: type[Record], parameter: str, missing: type[RetinueError]) -> PathLoader:
     async def fetch(ctx: Context, value: str) -> Any:
         return await ctx.db.get(record, value)
 
-    return Loaded(parameter, fetch, missing)
+    return PathLoader(parameter, fetch, missing)
 
 
-def is_plausible(value: str) -> bool:
-    """Whether a path segment can name anything we store."""
+def is_plausible_id(value: str) -> bool:
+    """Return whether a path segment can be the id of a stored object."""
     return 0 < len(value) <= 200 and value.isprintable()
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """What a multipart route takes: files, and `texts` that may come beside them."""
+    """The input of a multipart route: files, and optional text fields (`texts`).
+
+    `admit(ctx, request, **path arguments)` runs before the body is read. It returns the maximum size of a
+    file or raises the error for the caller.
+    """
 
     max_file: int
     max_files: int = 1
     fields: tuple[str, ...] = ("file",)
     texts: tuple[str, ...] = ()
+    admit: Callable[..., Awaitable[FileLimit]] | None = None
 
     @property
     def max_total(self) -> int:
-        return self.max_file * self.max_files + 256 * 1024
+        return self.total_bytes(self.max_file)
+
+    def total_bytes(self, max_file: int) -> int:
+        return max_file * self.max_files + 256 * 1024
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,11 +128,18 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     upload: Upload | None
     takes_request: bool
     parameters: tuple[str, ...]
-    loaders: tuple[tuple[str, int, Loaded | None], ...]
+    loaders: tuple[tuple[str, int, PathLoader | None], ...]
     returns: Any
     errors: tuple[type[RetinueError], ...]
     idempotent: bool
     calls_out: bool
+    refuses_form_label: bool
+    over_limit: type[RateLimited]
+    """The error if the limits of the plan or the address refuse the caller."""
+    versioned: type[Record] | None
+    """The record edited by this route: responses carry its `ETag`, changes accept `If-Match`."""
+    handles_etag_itself: bool
+    """True if the handler implements `ETag` and `If-Match` itself, for objects that are not records."""
 
     @property
     def name(self) -> str:
@@ -125,9 +149,43 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     def permission(self) -> str | None:
         return self.requires if isinstance(self.requires, str) else None
 
+    @property
+    def takes_tenant_id(self) -> bool:
+        """Return whether a super administrator may act in another tenant (`X-Tenant-ID`)."""
+        return self.requires is MEMBER or self.permission is not None
+
+
+def takes_if_match(route: Route) -> bool:
+    return (route.versioned is not None or route.handles_etag_itself) and route.method in VERSIONED_METHODS
+
+
+class RouteOptions(TypedDict, total=False):
+    """What a route declares. `requires` has no default: a route must say who may call it."""
+
+    requires: Required[str | Access]
+    or_embed_key: bool
+    """An embed key will do instead of a user; the handler checks that it is the agent's."""
+    status: int
+    other_status: int | None
+    """The handler may answer the same shape with this status as well, by a `Reply`."""
+    cost: str
+    body_limit: int
+    max_keys: int
+    upload: Upload
+    wrap: bool
+    errors: tuple[type[RetinueError], ...]
+    idempotent: bool
+    calls_out: bool
+    """The handler calls outside services, so nothing is loaded inside a transaction."""
+    refuses_form_label: bool
+    """A body labelled as a form is never read as JSON, not even from `curl`."""
+    over_limit: type[RateLimited]
+    versioned: type[Record]
+    handles_etag_itself: bool
+
 
 class Routes:
-    """The routes of one file, below one prefix."""
+    """The routes of one module, under a common prefix."""
 
     def __init__(self, prefix: str = "", *, tag: str, wrap: bool = False) -> None:
         self.prefix = prefix
@@ -135,81 +193,72 @@ class Routes:
         self.wrap = wrap
         self.routes: list[Route] = []
 
-    def get(self, path: str, **declared: Any) -> Callable[[Any], Any]:
-        return self._add("GET", path, **declared)
+    def get(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[H], H]:
+        return self._add("GET", path, options)
 
-    def post(self, path: str, **declared: Any) -> Callable[[Any], Any]:
-        return self._add("POST", path, **declared)
+    def post(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[H], H]:
+        return self._add("POST", path, options)
 
-    def put(self, path: str, **declared: Any) -> Callable[[Any], Any]:
-        return self._add("PUT", path, **declared)
+    def put(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[H], H]:
+        return self._add("PUT", path, options)
 
-    def patch(self, path: str, **declared: Any) -> Callable[[Any], Any]:
-        return self._add("PATCH", path, **declared)
+    def patch(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[H], H]:
+        return self._add("PATCH", path, options)
 
-    def delete(self, path: str, **declared: Any) -> Callable[[Any], Any]:
-        return self._add("DELETE", path, **declared)
+    def delete(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[H], H]:
+        return self._add("DELETE", path, options)
 
-    def _add(
-        self,
-        method: str,
-        path: str,
-        *,
-        requires: str | Access,
-        or_embed_key: bool = False,
-        status: int = 200,
-        other_status: int | None = None,
-        cost: str | None = None,
-        body_limit: int | None = None,
-        max_keys: int = 10_000,
-        upload: Upload | None = None,
-        wrap: bool | None = None,
-        errors: tuple[type[RetinueError], ...] = (),
-        idempotent: bool = True,
-        calls_out: bool = False,
-    ) -> Callable[[Any], Any]:
-        """`requires` has no default: a route that does not say who may call it is not a route.
+    def _add(self, method: str, path: str, options: RouteOptions) -> Callable[[H], H]:
+        # The type checker sees this too, but a route without a permission must not start either.
+        unknown = options.keys() - RouteOptions.__annotations__.keys()
+        if "requires" not in options or unknown:
+            raise TypeError(f"{method} {path}: say what it requires; unknown options: {sorted(unknown)}")
+        requires, cost = options["requires"], options.get("cost")
+        or_embed_key, upload = options.get("or_embed_key", False), options.get("upload")
+        _check_declaration(f"{method} {path}", requires, cost, or_embed_key=or_embed_key)
+        limit = options.get("body_limit") or MAX_JSON_BODY_BYTES
 
-        `or_embed_key`: an embed key will do instead of a user; the handler sees to it that it is the agent's.
-        `other_status`: the handler may answer the same shape with this status as well (by a `Reply`).
-        `calls_out`: the handler talks to the outside world, so nothing is loaded inside a transaction.
-        """
-        if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
-            raise TypeError(f"{method} {path}: requires is a permission key or one of Access")
-        if or_embed_key and isinstance(requires, Access):
-            raise TypeError(f"{method} {path}: or_embed_key stands beside a permission, or say EMBED_KEY")
-        if cost is not None and cost not in COST:
-            raise TypeError(f"{method} {path}: cost is one of {', '.join(COST)}")
-
-        def declare(handler: Any) -> Any:
-            self.routes.append(
-                Route(
-                    method=method,
-                    path=self.prefix + path,
-                    handler=handler,
-                    requires=requires,
-                    takes_embed_key=or_embed_key or requires is EMBED_KEY,
-                    cost=cost or METHOD_COST[method],
-                    status=status,
-                    other_status=other_status,
-                    tag=self.tag,
-                    wrap=self.wrap if wrap is None else wrap,
-                    upload=upload,
-                    body_limit=upload.max_total if upload else (body_limit or JSON_LIMIT),
-                    max_keys=max_keys,
-                    errors=errors,
-                    idempotent=idempotent and method in {"POST", "PATCH"},
-                    calls_out=calls_out,
-                    **_signature(handler, self.prefix + path),
-                )
+        def declare(handler: H) -> H:
+            route = Route(
+                method=method,
+                path=self.prefix + path,
+                handler=handler,
+                requires=requires,
+                takes_embed_key=or_embed_key or requires is EMBED_KEY,
+                cost=cost or METHOD_COST[method],
+                status=options.get("status", 200),
+                other_status=options.get("other_status"),
+                tag=self.tag,
+                wrap=options.get("wrap", self.wrap),
+                upload=upload,
+                body_limit=upload.max_total if upload else limit,
+                max_keys=options.get("max_keys", 10_000),
+                errors=options.get("errors", ()),
+                idempotent=options.get("idempotent", True) and method in {"POST", "PATCH"},
+                calls_out=options.get("calls_out", False),
+                refuses_form_label=options.get("refuses_form_label", False),
+                over_limit=options.get("over_limit", RateLimited),
+                versioned=options.get("versioned"),
+                handles_etag_itself=options.get("handles_etag_itself", False),
+                **_signature(handler, self.prefix + path),
             )
+            self.routes.append(route)
             return handler
 
         return declare
 
 
-def _signature(handler: Any, path: str) -> dict[str, Any]:
-    """What a handler takes, from its annotations."""
+def _check_declaration(route: str, requires: str | Access, cost: str | None, *, or_embed_key: bool) -> None:
+    if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
+        raise TypeError(f"{route}: requires must be a permission key or a member of Access")
+    if or_embed_key and isinstance(requires, Access):
+        raise TypeError(f"{route}: or_embed_key needs a permission in requires; otherwise use EMBED_KEY")
+    if cost is not None and cost not in COST:
+        raise TypeError(f"{route}: cost must be one of {', '.join(COST)}")
+
+
+def _signature(handler: Any, path: str) -> JsonObject:
+    """Return the inputs of a handler, from its annotations."""
     signature = inspect.signature(handler, eval_str=True)
     names = _PARAMETER.findall(path)
     body: Any = None
@@ -238,7 +287,7 @@ def _path_argument(handler: Any, name: str, annotation: Any, names: list[str]) -
     loader = None
     parameter = name
     if get_origin(annotation) is Annotated:
-        loader = next((extra for extra in get_args(annotation)[1:] if isinstance(extra, Loaded)), None)
+        loader = next((extra for extra in get_args(annotation)[1:] if isinstance(extra, PathLoader)), None)
         if loader is not None:
             parameter = loader.parameter
     if parameter not in names:
@@ -246,13 +295,13 @@ def _path_argument(handler: Any, name: str, annotation: Any, names: list[str]) -
     return name, names.index(parameter), loader
 
 
-async def load_arguments(route: Route, ctx: Context, segments: list[str]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
+async def load_arguments(route: Route, ctx: Context, segments: list[str]) -> JsonObject:
+    arguments: JsonObject = {}
     for name, position, loader in route.loaders:
         value = segments[position]
         if loader is not None:
             arguments[name] = await loader.load(ctx, value)
-        elif is_plausible(value):
+        elif is_plausible_id(value):
             arguments[name] = value
         else:
             raise NotFound

@@ -1,4 +1,4 @@
-"""The server: uvicorn with hardened connections, its real address told, and an orderly end."""
+"""The server: uvicorn with hardened connections and a graceful shutdown."""
 
 import asyncio
 import contextlib
@@ -14,23 +14,23 @@ import structlog
 import uvicorn
 
 from retinue.kit.clock import Clock, SystemClock
-from retinue.kit.http.connections import Connections, Limits
-from retinue.kit.http.protocol import Connection
+from retinue.kit.http.connections import ConnectionLimits, Connections
+from retinue.kit.http.protocol import ServerConnection
 
-__all__ = ["Limits", "NotStarted", "bind", "serve"]
+__all__ = ["ConnectionLimits", "NotStarted", "bind", "serve"]
 
 log = structlog.get_logger("retinue.http")
 
 App = Callable[[Any, Any, Any], Any]
 
-_TICK_S = 0.1
+_TICK_SECONDS = 0.1
 _BACKLOG = 2048
-# What the kernel may hold back for a peer that does not read, and how long it bears with one that is silent:
-# beyond that we want to know, instead of filling megabytes of buffers for nobody.
+# Limits on unsent data in the kernel and on a silent peer; otherwise the kernel would buffer megabytes for a
+# peer that does not read.
 _KERNEL_UNSENT_BYTES = 64 * 1024
-_KERNEL_PATIENCE_MS = 30_000
-_CANCELLED_S = 0.5
-_LAST_WORDS_S = 1.2
+_KERNEL_TIMEOUT_MS = 30_000
+_CANCEL_TIMEOUT_SECONDS = 0.5
+_APP_SHUTDOWN_SECONDS = 1.2
 
 
 class NotStarted(RuntimeError):
@@ -42,27 +42,26 @@ async def serve(
     *,
     host: str,
     port: int,
-    limits: Limits,
-    on_bound: Callable[[str, int], None],
+    limits: ConnectionLimits,
+    on_bound: Callable[[list[tuple[str, int]]], None],
     on_ready: Callable[[], None] | None = None,
     shutting_down: asyncio.Event | None = None,
     shutdown_grace_s: float = 10,
     clock: Clock | None = None,
     lifespan: bool = True,
 ) -> None:
-    """Serve until SIGTERM, SIGINT or somebody's setting of `shutting_down`; run it on uvloop.
+    """Serve until SIGTERM, SIGINT or until `shutting_down` is set; run it on uvloop.
 
-    `on_bound` hears the address before the application starts and before anyone can connect, `on_ready` when
-    requests are taken. `shutting_down` is set when the end begins, so that streams can say goodbye.
+    `on_bound` gets the addresses before the application starts and clients can connect; `on_ready` is called
+    when requests are accepted. `shutting_down` is set when the shutdown begins, so that streams can end.
     """
     sockets = bind(host, port)
     try:
-        address = sockets[0].getsockname()
-        on_bound(address[0], address[1])
+        on_bound([listener.getsockname()[:2] for listener in sockets])
         config = uvicorn.Config(
             app,
             loop="none",
-            http=Connection,
+            http=ServerConnection,
             ws="none",
             lifespan="on" if lifespan else "off",
             interface="asgi3",
@@ -83,32 +82,32 @@ async def serve(
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """A socket for each address of the host, all on one port, not yet listening."""
+    """Return a socket for each address of the host, all on one port, not yet listening."""
     sockets: list[socket.socket] = []
-    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    for family, kind, protocol, _, address in dict.fromkeys(found):
+    infos = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in dict.fromkeys(infos):
         chosen = sockets[0].getsockname()[1] if sockets else port
         try:
             sockets.append(_bind_one(family, kind, protocol, (address[0], chosen, *address[2:])))
         except OSError as error:
-            # A machine may know ::1 by name and yet have no IPv6.
-            if error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT} and (sockets or len(found) > 1):
+            # A machine may resolve a name to ::1 and yet have no IPv6.
+            if error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT} and (sockets or len(infos) > 1):
                 continue
             for listener in sockets:
                 listener.close()
             raise
     if not sockets:
-        raise OSError(errno.EADDRNOTAVAIL, f"no address of {host} can be used here")
+        raise OSError(errno.EADDRNOTAVAIL, f"no address of {host} is available on this machine")
     return sockets
 
 
 def _bind_one(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
-    """The options are inherited by every connection that the socket accepts."""
+    """Bind a socket; accepted connections inherit its options."""
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _KERNEL_UNSENT_BYTES)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _KERNEL_PATIENCE_MS)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _KERNEL_TIMEOUT_MS)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listener.bind(address)
@@ -118,12 +117,11 @@ def _bind_one(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -
     return listener
 
 
-def _settle_memory() -> None:
-    """What was built at start stays: the collector need not look at it again with every few requests.
+def _freeze_startup_objects() -> None:
+    """Exclude objects created at startup from garbage collection, and collect old objects rarely.
 
-    Nearly everything is gone by itself when nobody holds it any more, so the collector may be slow to look
-    at what has lived for a while: with a thousand open streams one such look holds everyone up for a tenth
-    of a second. What is young it looks at often, because that is quick.
+    Reference counting frees nearly everything. With a thousand open streams, a full collection would block
+    the event loop for a tenth of a second; young objects are collected often, because that is quick.
     """
     gc.collect()
     gc.freeze()
@@ -138,7 +136,7 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
         super().__init__(config)
         self.server_state: Connections = connections
-        self._tick_s = min(_TICK_S, connections.limits.sweep_s)
+        self._tick_s = min(_TICK_SECONDS, connections.limits.sweep_s)
         self._ticks_per_sweep = max(1, round(connections.limits.sweep_s / self._tick_s))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -146,7 +144,7 @@ class Server(uvicorn.Server):
             await super().startup(sockets)
         except SystemExit as error:
             raise NotStarted from error
-        _settle_memory()
+        _freeze_startup_objects()
         if self.on_ready is not None:
             self.on_ready()
 
@@ -165,7 +163,9 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.shutting_down.set()
-        end = asyncio.get_running_loop().time() + self.grace_s + _CANCELLED_S + _LAST_WORDS_S
+        end = (
+            asyncio.get_running_loop().time() + self.grace_s + _CANCEL_TIMEOUT_SECONDS + _APP_SHUTDOWN_SECONDS
+        )
         for server in self.servers:
             server.close()
         for listener in sockets or ():
@@ -196,13 +196,13 @@ class Server(uvicorn.Server):
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=_CANCELLED_S)
+            await asyncio.wait(tasks, timeout=_CANCEL_TIMEOUT_SECONDS)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Unlike uvicorn, do not die of the signal afterwards: the caller has things to put in order."""
+        """Handle signals without raising them again afterwards, as uvicorn does: the caller cleans up."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

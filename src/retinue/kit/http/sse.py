@@ -1,4 +1,4 @@
-"""Server-sent events: a producer's events to one client, for as long as both want it."""
+"""Server-sent events from a producer to one client."""
 
 import asyncio
 import contextlib
@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 import structlog
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError, RetinueError
 from retinue.kit.http.bodies import Receive, Send
-from retinue.kit.http.signals import Signal
-from retinue.kit.http.stream_watch import StreamError, Watch
+from retinue.kit.http.light_event import LightEvent
+from retinue.kit.http.stream_watch import StreamError, StreamWatch
+from retinue.kit.json_types import JsonObject
 
 log = structlog.get_logger("retinue.http")
 
@@ -27,21 +28,21 @@ _PING = b": ping\n\n"
 _encode_json = msgspec.json.Encoder().encode
 
 
-class Event(msgspec.Struct, gc=False):
-    """`event` is None for protocols whose events have no names."""
+class ServerSentEvent(msgspec.Struct, gc=False):
+    """One event of a stream; `event` is None for protocols with unnamed events."""
 
     event: str | None
-    data: bytes | msgspec.Struct | dict[str, Any]
+    data: bytes | msgspec.Struct | JsonObject
     id: int | None = None
 
 
-def encode(event: Event) -> bytes:
-    """An event as it is sent; whatever its data holds, it stays one line and one event."""
+def encode(event: ServerSentEvent) -> bytes:
+    """Encode an event; its data always stays on one line."""
     data = event.data
     if type(data) is not bytes:
         data = _encode_json(data)
     elif b"\n" in data or b"\r" in data:
-        # JSON text has line breaks only between its tokens, where a blank is as good.
+        # JSON has line breaks only between tokens, where a blank is equivalent.
         data = data.replace(b"\n", b" ").replace(b"\r", b" ")
     name = _name_line(event.event) if event.event is not None else b""
     if event.id is None:
@@ -62,7 +63,7 @@ _INTERNAL_ERROR = StreamError(RetinueError.code, RetinueError().message)
 async def stream(
     send: Send,
     receive: Receive,
-    events: AsyncIterator[Event],
+    events: AsyncIterator[ServerSentEvent],
     *,
     headers: list[tuple[bytes, bytes]],
     heartbeat_s: float = 15,
@@ -71,40 +72,40 @@ async def stream(
     still_allowed: Callable[[], Awaitable[bool]] | None = None,
     check_every_s: float = 4,
     shutting_down: asyncio.Event | None = None,
-    show_error: Callable[[StreamError], Event] | None = None,
+    show_error: Callable[[StreamError], ServerSentEvent] | None = None,
 ) -> None:
-    """Send the events until they end, the client goes, its session ends, or the server does.
+    """Send the events until they end, the client disconnects, its session ends, or the server stops.
 
-    `show_error` writes the last event of a stream that failed, where a protocol has words of its own for it.
-    What the producer raises before the first byte is raised here, to be answered with a status of its own;
-    later it becomes an `error` event. The producer is closed before this returns. If the client takes nothing
-    any more this returns with the answer unfinished, on which our server cuts the connection.
+    `show_error` builds the last event of a failed stream for protocols with their own error format. An error
+    of the producer before the first byte is raised here, so that it gets its own status; a later one becomes
+    an `error` event. The producer is closed before this returns. If the client stops reading, this returns
+    with the response incomplete, and the server closes the connection.
     """
     writer = _Writer(send, headers, write_timeout_s, queue_bytes)
     if show_error is not None:
         writer.show_error = show_error
     pump = asyncio.create_task(_pump(events, writer))
-    watch = Watch(writer, pump, asyncio.create_task(_until_gone(receive)), shutting_down)
+    watch = StreamWatch(writer, pump, asyncio.create_task(_until_gone(receive)), shutting_down)
     try:
-        is_there = await watch.until_end(heartbeat_s, still_allowed, check_every_s)
+        is_connected = await watch.wait_until_ended(heartbeat_s, still_allowed, check_every_s)
         if pump.done():
-            watch.error = _failure(pump, may_raise=is_there and not writer.has_started)
+            watch.error = _failure(pump, may_raise=is_connected and not writer.has_started)
         await _stop(pump)
-        if is_there:
+        if is_connected:
             await writer.finish(watch.error)
     finally:
         watch.cancel()
         await _stop(pump, writer.task)
 
 
-async def _pump(events: AsyncIterator[Event], writer: "_Writer") -> None:
+async def _pump(events: AsyncIterator[ServerSentEvent], writer: "_Writer") -> None:
     try:
         async for event in events:
             if not writer.write(encode(event)):
-                await writer.room()
+                await writer.wait_for_room()
             writer.last_id = event.id
     finally:
-        # A cancelled producer has been told; one that was waiting for room has not.
+        # Needed if the cancellation hit `wait_for_room` and not the producer.
         close = getattr(events, "aclose", None)
         if close is not None:
             await close()
@@ -128,23 +129,23 @@ async def _stop(*tasks: asyncio.Task[Any] | None) -> None:
 
 
 def _failure(pump: asyncio.Task[None], *, may_raise: bool) -> StreamError | None:
-    """What the producer's end means for its client; before the first byte an error is the caller's."""
+    """Return the error to report to the client; before the first byte, raise it instead."""
     error = asyncio.CancelledError() if pump.cancelled() else pump.exception()
     if error is None:
         return None
     if may_raise:
         raise error
-    if isinstance(error, RetinueError):
+    if isinstance(error, RetinueError) and not isinstance(error, InternalError):
         return StreamError(error.code, error.message)
     log.error("stream failed", exc_info=error)
     return _INTERNAL_ERROR
 
 
 class _Writer:
-    """Sends frames while the client keeps up, and from a bounded queue while it does not.
+    """Sends frames directly while the client keeps up, and from a bounded queue while it does not.
 
-    The first frame leaves at once. What is produced within one turn of the event loop after that leaves
-    together at the turn's end: tokens come in bursts, and a write costs more than its bytes.
+    The first frame is sent at once. Later frames produced within one iteration of the event loop are sent
+    together at its end: tokens come in bursts, and a write costs more than its bytes (ADR 19).
     """
 
     __slots__ = (
@@ -172,18 +173,18 @@ class _Writer:
         self.task: asyncio.Task[None] | None = None
         self.is_stalled = False
         self.when_stalled: Callable[[], None] | None = None
-        self.show_error: Callable[[StreamError], Event] = self._error_event
+        self.show_error: Callable[[StreamError], ServerSentEvent] = self._error_event
         self._send = send
         self._headers = headers
         self._timeout_s = timeout_s
         self._queue_bytes = queue_bytes
         self._queue = bytearray()
-        self._room = Signal()
+        self._room = LightEvent()
         self._gathered = bytearray()
         self._call_soon = asyncio.get_running_loop().call_soon
 
     def write(self, frame: bytes) -> bool:
-        """Send, gather or queue a frame; False when there is no room for another one."""
+        """Send, gather or queue a frame; return False if the queue is full."""
         if not self.has_started or self.task is not None:
             self.flush()
             return self._send_now(frame)
@@ -193,7 +194,7 @@ class _Writer:
         return len(self._gathered) < _BATCH_BYTES or self.flush()
 
     def flush(self) -> bool:
-        """Send what was gathered."""
+        """Send the gathered frames."""
         if not self._gathered:
             return True
         frames = bytes(self._gathered)
@@ -204,7 +205,7 @@ class _Writer:
         if self.task is not None:
             self._queue += frame
             return len(self._queue) <= self._queue_bytes
-        # The send is run here up to where it would wait. It seldom does, and then costs no task of its own.
+        # Run the send until it would wait; it seldom does, which saves a task.
         sending = (self._send(_body(frame)) if self.has_started else self._begin(frame)).__await__()
         try:
             waiting_for = next(sending)
@@ -213,12 +214,12 @@ class _Writer:
         self.task = asyncio.create_task(self._catch_up(sending, waiting_for))
         return True
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         while len(self._queue) > self._queue_bytes:
             self._room.clear()
             await self._room.wait()
 
-    def beat(self) -> None:
+    def send_ping(self) -> None:
         if self.task is None:
             self.write(_PING)
 
@@ -236,18 +237,18 @@ class _Writer:
             async with asyncio.timeout(self._timeout_s):
                 await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _error_event(self, error: StreamError) -> Event:
-        # The id of the last real event, so that a client resuming after this one misses nothing.
-        return Event("error", error, self.last_id)
+    def _error_event(self, error: StreamError) -> ServerSentEvent:
+        # Uses the id of the last real event, so that a client resuming after the error misses nothing.
+        return ServerSentEvent("error", error, self.last_id)
 
     async def _begin(self, frame: bytes) -> None:
         self.has_started = True
-        given = {name for name, _ in self._headers}
-        headers = [header for header in _OWN_HEADERS if header[0] not in given] + self._headers
+        names = {name for name, _ in self._headers}
+        headers = [header for header in _OWN_HEADERS if header[0] not in names] + self._headers
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         await self._send(_body(frame))
 
-    async def _catch_up(self, sending: Generator[Any, Any, None], waiting_for: Any) -> None:
+    async def _catch_up(self, sending: Generator[Any, Any, None], waiting_for: object) -> None:
         try:
             async with asyncio.timeout(self._timeout_s):
                 await _rest_of(sending, waiting_for)
@@ -268,13 +269,13 @@ class _Writer:
             self.task = None
 
 
-def _body(frame: bytes) -> dict[str, Any]:
+def _body(frame: bytes) -> JsonObject:
     return {"type": "http.response.body", "body": frame, "more_body": True}
 
 
 @types.coroutine
-def _rest_of(sending: Generator[Any, Any, None], waiting_for: Any) -> Generator[Any, Any, None]:
-    """What is left of a send that was begun elsewhere and had to wait for something."""
+def _rest_of(sending: Generator[Any, Any, None], waiting_for: object) -> Generator[Any, Any, None]:
+    """Continue a send that was started elsewhere and had to wait."""
     try:
         yield waiting_for
         yield from sending

@@ -1,4 +1,4 @@
-"""Whatever ends a stream: its producer, its client, its session or the server."""
+"""Watches for the end of a stream: by its producer, its client, its session or the server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,27 +18,27 @@ class StreamError(msgspec.Struct, frozen=True):
     message: str
 
 
-_SESSION_ENDED = StreamError("session_ended", "Your session has ended.")
-_SERVER_SHUTDOWN = StreamError("server_shutdown", "The server is shutting down; connect again.")
+_SESSION_ENDED = StreamError("session_ended", "Your session has ended. Sign in again.")
+_SERVER_SHUTDOWN = StreamError("server_shutdown", "The server is shutting down. Connect again.")
 
 
-class Writer(Protocol):
-    """What is watched of the one who sends."""
+class WatchedWriter(Protocol):
+    """The part of a stream's writer that is watched."""
 
     is_stalled: bool
     when_stalled: Callable[[], None] | None
 
-    def beat(self) -> None: ...
+    def send_ping(self) -> None: ...
 
 
 class _Shutdown:
-    """The end of the server: one task waits for it on behalf of all streams."""
+    """The shutdown of the server; one task waits for it on behalf of all streams."""
 
     _of: ClassVar[dict[asyncio.Event, "_Shutdown"]] = {}
 
     def __init__(self, event: asyncio.Event) -> None:
         self._event = event
-        self._watches: set[Watch] = set()
+        self._watches: set[StreamWatch] = set()
         self._waiting = asyncio.create_task(self._tell())
 
     @classmethod
@@ -47,12 +47,12 @@ class _Shutdown:
             cls._of[event] = cls(event)
         return cls._of[event]
 
-    def join(self, watch: "Watch") -> None:
+    def join(self, watch: "StreamWatch") -> None:
         self._watches.add(watch)
         if self._event.is_set():
             watch.end(_SERVER_SHUTDOWN)
 
-    def leave(self, watch: "Watch") -> None:
+    def leave(self, watch: "StreamWatch") -> None:
         self._watches.discard(watch)
         if not self._watches:
             self._waiting.cancel()
@@ -64,8 +64,8 @@ class _Shutdown:
             watch.end(_SERVER_SHUTDOWN)
 
 
-class Watch:
-    """Waits for whatever ends a stream, and beats meanwhile."""
+class StreamWatch:
+    """Waits for the end of a stream and sends heartbeats meanwhile."""
 
     __slots__ = (
         "_check",
@@ -86,7 +86,7 @@ class Watch:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: WatchedWriter,
         pump: asyncio.Task[None],
         gone: asyncio.Task[None],
         shutting_down: asyncio.Event | None,
@@ -111,10 +111,10 @@ class Watch:
         if self._timer is not None:
             self._timer.cancel()
 
-    async def until_end(
+    async def wait_until_ended(
         self, heartbeat_s: float, still_allowed: Callable[[], Awaitable[bool]] | None, check_every_s: float
     ) -> bool:
-        """Whether the client is still there to be told how it ended."""
+        """Wait for the end of the stream; return whether the client is still connected."""
         self._heartbeat_s, self._next_beat = heartbeat_s, self._loop.time() + heartbeat_s
         self._still_allowed, self._check_every_s = still_allowed, check_every_s
         self._next_check = self._loop.time() + check_every_s if still_allowed is not None else inf
@@ -141,11 +141,11 @@ class Watch:
     def _look(self) -> None:
         now = self._loop.time()
         if now >= self._next_beat:
-            self._writer.beat()
+            self._writer.send_ping()
             self._next_beat = now + self._heartbeat_s
         if self._still_allowed is not None and now >= self._next_check:
             self._next_check = inf
-            self._check = asyncio.create_task(_ask(self._still_allowed))
+            self._check = asyncio.create_task(_is_still_allowed(self._still_allowed))
             self._check.add_done_callback(self._checked)
         self._wait()
 
@@ -162,7 +162,7 @@ class Watch:
         self._wait()
 
 
-async def _ask(still_allowed: Callable[[], Awaitable[bool]]) -> bool:
+async def _is_still_allowed(still_allowed: Callable[[], Awaitable[bool]]) -> bool:
     try:
         return await still_allowed()
     except Exception:

@@ -1,4 +1,4 @@
-"""Multipart forms, read as they stream in: fields into memory, files into a spool folder."""
+"""Multipart forms, parsed while they stream in: fields into memory, files into a spool folder."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -20,18 +21,18 @@ from retinue.kit.errors import FileTooLarge, Invalid, Unavailable, UnsupportedMe
 from retinue.kit.http.bodies import ClientGone, Receive
 from retinue.kit.http.part_headers import header_value, metadata_filename
 
-_BOUNDARY_CHARS = 70
-_NEAR_MISSES = 100
-# Below this a write lands in the page cache sooner than a thread would wake up.
+_MAX_BOUNDARY_LENGTH = 70
+_MAX_FALSE_DELIMITERS = 100
+# Below this size, a write to the page cache is faster than waking a thread.
 _SPILL_BYTES = 256 * 1024
-# The parser's warnings quote what the client sent.
+# The parser's warnings quote client data.
 logging.getLogger("python_multipart").setLevel(logging.ERROR)
 _PLAIN_ENCODINGS = {b"", b"7bit", b"8bit", b"binary"}
 
 
 @dataclass(frozen=True)
 class UploadedFile:
-    """A file at rest in the spool folder; move it away to keep it."""
+    """A file in the spool folder; move it away to keep it."""
 
     field: str
     filename: str
@@ -43,15 +44,15 @@ class UploadedFile:
 
 @dataclass
 class FormData:
-    """A form that was read whole; leaving its context removes the files nobody moved away."""
+    """A complete form; leaving its context removes files that were not moved away."""
 
     fields: dict[str, str] = field(default_factory=dict)
     files: list[UploadedFile] = field(default_factory=list)
     body_sha256: str = ""
-    """Of names, types and contents in their order, not of the boundary, which a retry chooses anew."""
+    """Hash of names, types and contents in order, without the boundary, which differs in a retry."""
 
     def file(self, name: str) -> UploadedFile:
-        """The first file of that name, or 422."""
+        """Return the first file of that name; raise `Invalid` if there is none."""
         for upload in self.files:
             if upload.field == name:
                 return upload
@@ -70,19 +71,38 @@ class FormData:
         self.discard()
 
 
+@dataclass(frozen=True)
+class FileLimit:
+    """The maximum size of a file; `by_fields` may lower it depending on the fields sent before."""
+
+    max_bytes: int
+    by_fields: Callable[[Mapping[str, str]], int] | None = None
+
+    def bytes_with(self, fields: Mapping[str, str]) -> int:
+        return self.max_bytes if self.by_fields is None else min(self.max_bytes, self.by_fields(fields))
+
+
+def readable_size(size: int) -> str:
+    """Return a number of bytes in readable units."""
+    for unit, bytes_of in (("MB", 1024 * 1024), ("KB", 1024)):
+        if size >= bytes_of:
+            return f"{size / bytes_of:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size} bytes"
+
+
 async def read_form(
     receive: Receive,
     content_type: bytes,
     *,
     spool_dir: Path,
     max_total: int,
-    max_file: int,
+    max_file: FileLimit,
     max_files: int = 20,
     max_fields: int = 100,
     max_field_bytes: int = 64 * 1024,
     max_part_headers: int = 8 * 1024,
 ) -> FormData:
-    """Read a multipart/form-data body; whatever limit it passes, reading stops there with `FileTooLarge`."""
+    """Read a multipart/form-data body; raise `FileTooLarge` as soon as it exceeds any limit."""
     boundary = _boundary(content_type)
     limits = _FormLimits(max_file, max_files, max_fields, max_field_bytes, max_part_headers)
     reader = _FormReader(boundary, limits, spool_dir)
@@ -95,8 +115,8 @@ async def read_form(
 
 
 def sweep_spool(folder: Path, older_than_s: float) -> None:
-    """Remove what a crash has left behind; a younger file may be an upload of another process."""
-    # Files are dated by the system's clock, whichever clock the instance goes by.
+    """Remove files left behind by a crash; a newer file may be an upload in another process."""
+    # File times come from the system clock, even if the instance uses another.
     oldest = SystemClock().time() - older_than_s
     for path in folder.glob("*"):
         with contextlib.suppress(OSError):
@@ -114,14 +134,14 @@ async def _feed_all(receive: Receive, reader: "_FormReader", max_total: int) -> 
         chunk = message.get("body", b"")
         size += len(chunk)
         if size > max_total:
-            raise FileTooLarge("The request is too large.")
+            raise FileTooLarge("The upload is too large.")
         await reader.feed(chunk)
         more = message.get("more_body", False)
 
 
 @dataclass(frozen=True)
 class _FormLimits:
-    file_bytes: int
+    file: FileLimit
     files: int
     fields: int
     field_bytes: int
@@ -132,21 +152,21 @@ def _boundary(content_type: bytes) -> bytes:
     media_type, options = header_value(content_type)
     boundary = options.get(b"boundary", b"")
     if media_type != b"multipart/form-data":
-        raise UnsupportedMediaType("Send multipart/form-data.")
-    if not boundary or len(boundary) > _BOUNDARY_CHARS or boundary.endswith(b" "):
-        raise UnsupportedMediaType("The multipart boundary is missing or not valid.")
+        raise UnsupportedMediaType("The body must be a form. Send it as multipart/form-data.")
+    if not boundary or len(boundary) > _MAX_BOUNDARY_LENGTH or boundary.endswith(b" "):
+        raise UnsupportedMediaType("The boundary in the Content-Type header is missing or not valid.")
     return boundary
 
 
 class _Spool:
-    """A file under a name nobody can guess or have put there before."""
+    """A new file with an unguessable name."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = folder / secrets.token_hex(16)
         self.digest = hashlib.sha256()
-        # A cancelled request discards its files while a thread may still write: never to a closed descriptor,
-        # which by then may be somebody else's.
+        # A cancelled request discards its files while a thread may still be writing; the lock keeps it from
+        # writing to a closed descriptor that has been reused.
         self._lock = threading.Lock()
         self._held = bytearray()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -156,7 +176,7 @@ class _Spool:
         self._held += data
 
     def write(self) -> None:
-        """Write out what is held."""
+        """Write the buffered data to disk."""
         with self._lock:
             held, self._held = self._held, bytearray()
             self.digest.update(held)
@@ -182,6 +202,7 @@ class _Part:
     name: str = ""
     filename: str | None = None
     size: int = 0
+    max_bytes: int = 0
     content: bytearray = field(default_factory=bytearray)
     spool: _Spool | None = None
 
@@ -214,31 +235,31 @@ class _FormReader:
         )
 
     async def feed(self, chunk: bytes) -> None:
-        # A near miss of a boundary costs the parser microseconds, and a short one fits in many times.
+        # A false boundary costs the parser microseconds, and a short one fits in many times.
         self._delimiters += chunk.count(self._delimiter)
-        if self._delimiters > self._limits.files + self._limits.fields + _NEAR_MISSES:
+        if self._delimiters > self._limits.files + self._limits.fields + _MAX_FALSE_DELIMITERS:
             raise FileTooLarge("The form has too many parts.")
         try:
             self._parser.write(chunk)
             if self._held_bytes >= _SPILL_BYTES:
                 await asyncio.to_thread(self._spill)
         except MultipartParseError as error:
-            # The parser sees blanks that no callback does, and stops at its own limit.
+            # The parser also counts blanks that reach no callback, and enforces its own limit.
             if "Maximum header" in str(error):
                 raise FileTooLarge("The headers of a part are too large.") from error
             raise Invalid({"body": "The multipart body is malformed."}) from error
         except OSError as error:
-            raise Unavailable("The upload cannot be stored.") from error
+            raise Unavailable("The upload cannot be stored at the moment. Try again later.") from error
 
     def finish(self) -> FormData:
         if self._parser.state != MultipartState.END:
-            raise Invalid({"body": "The multipart body ends too early."})
+            raise Invalid({"body": "The multipart body is incomplete."})
         try:
             self._spill()
             for spool in self._open:
                 spool.close()
         except OSError as error:
-            raise Unavailable("The upload cannot be stored.") from error
+            raise Unavailable("The upload cannot be stored at the moment. Try again later.") from error
         return _form(self._parts)
 
     def discard(self) -> None:
@@ -249,7 +270,7 @@ class _FormReader:
     def _spill(self) -> None:
         for spool in self._open:
             spool.write()
-        # Parts come one after the other, so only the last file can have more to come.
+        # Parts are sequential, so only the last file can still grow.
         for spool in self._open[:-1]:
             spool.close()
         del self._open[:-1]
@@ -284,16 +305,22 @@ class _FormReader:
         disposition, options = header_value(part.headers.get(b"content-disposition", b""))
         encoding = part.headers.get(b"content-transfer-encoding", b"").strip().lower()
         if disposition != b"form-data" or b"name" not in options or encoding not in _PLAIN_ENCODINGS:
-            raise Invalid({"body": "Each part must be form-data, with a name, not encoded."})
+            raise Invalid({"body": "Each part must be form-data with a name and no transfer encoding."})
         try:
             part.name = options[b"name"].decode()
         except UnicodeDecodeError as error:
             raise Invalid({"body": "The name of a part is not UTF-8."}) from error
         part.filename = metadata_filename(options)
         self._parts.append(part)
-        files = sum(1 for known in self._parts if known.filename is not None)
+        files = sum(1 for other in self._parts if other.filename is not None)
         if files > self._limits.files or len(self._parts) - files > self._limits.fields:
             raise FileTooLarge("The form has too many parts.")
+        if part.filename is not None:
+            part.max_bytes = self._limits.file.bytes_with(self._fields_so_far())
+
+    def _fields_so_far(self) -> dict[str, str]:
+        texts = (part for part in self._parts if part.filename is None)
+        return {part.name: part.content.decode(errors="replace") for part in texts}
 
     def _on_part_data(self, data: bytes, start: int, end: int) -> None:
         part = self._part
@@ -303,8 +330,8 @@ class _FormReader:
                 raise FileTooLarge(f"The field {part.name} is too large.")
             part.content += data[start:end]
             return
-        if part.size > self._limits.file_bytes:
-            raise FileTooLarge
+        if part.size > part.max_bytes:
+            raise FileTooLarge(f"A file may have at most {readable_size(part.max_bytes)} here.")
         self._spool(part).hold(memoryview(data)[start:end])
         self._held_bytes += end - start
 
@@ -319,7 +346,7 @@ class _FormReader:
         if part.filename:
             self._spool(part)
         elif part.filename is not None and not part.size:
-            self._parts.remove(part)  # What a browser sends for a file input left empty.
+            self._parts.remove(part)  # sent by browsers for an empty file input
 
 
 def _form(parts: list[_Part]) -> FormData:
@@ -328,14 +355,14 @@ def _form(parts: list[_Part]) -> FormData:
     for part in parts:
         if part.spool is None:
             if part.name in form.fields:
-                raise Invalid({part.name: "This field was given twice."})
+                raise Invalid({part.name: "This field was sent twice."})
             form.fields[part.name] = _text(part)
-            told: tuple[str, ...] = ("field", part.name, form.fields[part.name])
+            digest_parts: tuple[str, ...] = ("field", part.name, form.fields[part.name])
         else:
             upload = _uploaded(part, part.spool)
             form.files.append(upload)
-            told = ("file", upload.field, upload.filename, upload.declared_type, upload.sha256)
-        digest.update(repr(told).encode())
+            digest_parts = ("file", upload.field, upload.filename, upload.declared_type, upload.sha256)
+        digest.update(repr(digest_parts).encode())
     form.body_sha256 = digest.hexdigest()
     return form
 
@@ -358,5 +385,5 @@ def _text(part: _Part) -> str:
     except UnicodeDecodeError as error:
         raise Invalid({part.name: "This field is not UTF-8 text."}) from error
     if "\0" in text:
-        raise Invalid({part.name: "Text must not contain the character U+0000."})
+        raise Invalid({part.name: "must not contain the character U+0000"})
     return text

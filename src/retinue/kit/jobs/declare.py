@@ -1,57 +1,84 @@
-"""Jobs are functions with a typed payload, a queue and a retry schedule written as data."""
+"""Jobs: a declaration with a stable name, which callers enqueue, and the function that implements it.
 
-from collections.abc import Awaitable, Callable, Sequence
+DELIVER = JobKind("webhooks.deliver", DeliveryTask, queue="webhooks")  # job_kinds.py, low in its domain
+JOBS = (implement(DELIVER, deliver, timeout_s=30),)                    # jobs.py, high in it
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import InternalError
 
 P = TypeVar("P", bound=msgspec.Struct)
 
 
-class RetryLater(RetinueError):
+class RetryLater(InternalError):
     """The job asked to be run again later."""
 
-    code = "retry_later"
-
     def __init__(self, delay_s: float, message: str | None = None) -> None:
-        """It counts as an attempt, but is never the last one."""
+        """It counts as an attempt, but never as the last one."""
         super().__init__(message)
         self.delay_s = delay_s
 
 
-class GiveUp(RetinueError):
-    """The job cannot be done, now or later."""
-
-    code = "given_up"
+class GiveUp(InternalError):
+    """The job cannot succeed and is not retried."""
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """Seconds to wait before each attempt; when they are used up the job is dead."""
+    """Seconds to wait before each attempt; after the last one the job is dead."""
 
     delays: tuple[float, ...] = (0, 5, 30, 300)
     jitter: float = 0.1
 
 
+class NoPayload(msgspec.Struct):
+    """The payload of periodic jobs."""
+
+
+class JobKind(msgspec.Struct, Generic[P], frozen=True):
+    """What callers enqueue. The name is stored with each job, so it never changes.
+
+    `aliases` are the names under which earlier releases stored the job.
+    """
+
+    name: str
+    payload: type[P]
+    queue: str = "default"
+    retry: Retry = Retry()
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def max_attempts(self) -> int:
+        return len(self.retry.delays)
+
+    def __post_init__(self) -> None:
+        if not self.retry.delays:
+            raise TypeError(f"job {self.name} has no attempts")
+
+
 class Attempt(msgspec.Struct):
-    """What a job with `conclude` returns; one that is not done runs again, after `at_least_s` or later."""
+    """The result of a job with a `conclude` hook; unless `is_done` the job runs again."""
 
     result: Any
     is_done: bool
     error: str | None = None
-    at_least_s: float = 0
+    min_delay_s: float = 0
+    """The next attempt comes no earlier than this."""
     retry: Retry | None = None
-    """Another schedule than the one its kind declares."""
+    """Replaces the retry schedule of the job's kind."""
 
 
-class Concluded(msgspec.Struct, kw_only=True):
-    """An attempt that ended, and what becomes of its job; `result` is None if it raised something."""
+class AttemptResult(msgspec.Struct, kw_only=True):
+    """A finished attempt and the next state of its job; `result` is None if the attempt raised an error."""
 
     job_id: str
     tenant_id: str
     correlation_id: str
     hops: int
+    lineage: str
     actor: dict[str, str]
     payload: Any
     result: Any
@@ -61,75 +88,72 @@ class Concluded(msgspec.Struct, kw_only=True):
     """When it runs again, by the instance's clock."""
 
 
-Conclude = Callable[[Any, Sequence[Concluded]], Awaitable[None]]
+Run = Callable[[Any, P], Awaitable[Any]]
+"""Takes the context and the payload."""
+PeriodicRun = Callable[[Any], Awaitable[Any]]
+ConcludeHook = Callable[[Any, Sequence[AttemptResult]], Awaitable[None]]
 
 
-class JobKind(msgspec.Struct, Generic[P], frozen=True):
-    """A declared job: what `ctx.defer` takes and the worker runs."""
+class JobHandler(msgspec.Struct, Generic[P], frozen=True):
+    """A job kind and the function that the worker runs for it; a manifest lists these."""
 
-    name: str
-    queue: str
-    payload: type[P]
-    run: Callable[[Any, P], Awaitable[Any]]
-    retry: Retry
+    kind: JobKind[P]
+    run: Run[P]
     timeout_s: float
-    every_s: float | None
     transactional: bool
+    every_s: float | None = None
     at_once: int | None = None
     per_lane: int | None = None
-    conclude: Conclude | None = None
+    conclude: ConcludeHook | None = None
 
 
-JOBS: dict[str, JobKind[Any]] = {}
-
-
-def job(
+def implement(
+    kind: JobKind[P],
+    run: Run[P],
     *,
-    queue: str = "default",
-    retry: Retry = Retry(),  # noqa: B008  frozen
     timeout_s: float = 60,
-    every_s: float | None = None,
     transactional: bool = True,
     at_once: int | None = None,
     per_lane: int | None = None,
-    conclude: Conclude | None = None,
-) -> Callable[[Callable[[Any, P], Awaitable[Any]]], JobKind[P]]:
-    """Declare a job; its name is the function's.
+    conclude: ConcludeHook | None = None,
+) -> JobHandler[P]:
+    """Bind a function to a job kind.
 
     A transactional job gets one context whose commit also removes the job, so its effects in the database
-    happen exactly once. Any other job opens units of its own and must bear being run again.
-    `every_s` makes it periodic: exactly one process of many enqueues each run. `at_once` is how many jobs of
-    its queue one process runs at the same time, where not 20; `per_lane`, how many of those with one lane.
+    happen exactly once. Any other job opens its own units of work and must be safe to run again.
+    `at_once` limits how many jobs of its queue one process runs concurrently (default 20), `per_lane` how
+    many of one lane.
 
-    A job with `conclude` returns an `Attempt`, and `conclude(routing, concluded)` writes down what came of
-    many of them, in the transaction that removes or postpones their jobs: exactly once for each attempt.
+    A job with `conclude` returns an `Attempt`; `conclude(routing, results)` records many of them in the
+    transaction that removes or postpones their jobs: exactly once for each attempt.
     """
-
-    def declare(run: Callable[[Any, P], Awaitable[Any]]) -> JobKind[P]:
-        name = run.__name__
-        hints = list(run.__annotations__.values())
-        if not retry.delays:
-            raise TypeError(f"job {name} would never be tried")
-        if name in JOBS:
-            raise TypeError(f"job {name} is declared twice")
-        kind = JobKind(
-            name=name,
-            queue=queue,
-            payload=hints[1],
-            run=run,
-            retry=retry,
-            timeout_s=timeout_s,
-            every_s=every_s,
-            transactional=transactional,
-            at_once=at_once,
-            per_lane=per_lane,
-            conclude=conclude,
-        )
-        JOBS[name] = kind
-        return kind
-
-    return declare
+    return JobHandler(kind, run, timeout_s, transactional, None, at_once, per_lane, conclude)
 
 
-class NoPayload(msgspec.Struct):
-    """For periodic jobs, which are told nothing."""
+def periodic(
+    name: str,
+    run: PeriodicRun,
+    *,
+    every_s: float,
+    timeout_s: float = 60,
+    transactional: bool = True,
+    aliases: tuple[str, ...] = (),
+) -> JobHandler[NoPayload]:
+    """Run a function at an interval; one process of many enqueues each run."""
+
+    async def run_without_payload(ctx: object, _payload: NoPayload) -> Any:
+        return await run(ctx)
+
+    kind = JobKind(name, NoPayload, aliases=aliases)
+    return JobHandler(kind, run_without_payload, timeout_s, transactional, every_s)
+
+
+def handlers_by_name(handlers: Iterable[JobHandler[Any]]) -> dict[str, JobHandler[Any]]:
+    """Return the handlers under every name that a stored job may have."""
+    found: dict[str, JobHandler[Any]] = {}
+    for handler in handlers:
+        for name in (handler.kind.name, *handler.kind.aliases):
+            if name in found:
+                raise TypeError(f"two jobs are called {name}")
+            found[name] = handler
+    return found

@@ -1,4 +1,4 @@
-"""Storing jobs, in the transaction that asks for them."""
+"""Storage of jobs in the transaction that enqueues them."""
 
 import functools
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ import sqlalchemy as sa
 
 from retinue.kit.clock import Clock
 from retinue.kit.db.statements import Statement
-from retinue.kit.db.unit import Unit
+from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.ids import new_id
+from retinue.kit.jobs.database_clock import DATABASE_NOW, uses_database_clock
 from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.models import Job
-from retinue.kit.jobs.moment import DATABASE_NOW, database_keeps_time
 
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -27,6 +27,7 @@ def new_job(
     correlation_id: str,
     hops: int,
     actor: dict[str, str],
+    lineage: str = "",
     delay_s: float | None = None,
     dedupe_key: str | None = None,
     priority: int = 0,
@@ -44,27 +45,28 @@ def new_job(
         dedupe_key=dedupe_key,
         correlation_id=correlation_id,
         hops=hops,
+        lineage=lineage,
         actor=actor,
     )
 
 
-async def enqueue(unit: Unit, clock: Clock, jobs: Sequence[Job]) -> None:
+async def enqueue(unit: UnitOfWork, clock: Clock, jobs: Sequence[Job]) -> None:
     """Store the jobs in this order; one whose `dedupe_key` is taken is left out.
 
-    `run_at` is told by the instance's clock; where the database's clock counts, the distance is stored.
+    `run_at` is a time of the instance's clock. If the database's clock decides, its offset from now is used.
     """
     if not jobs:
         return
     dialect = unit.database.dialect
-    by_database = database_keeps_time(dialect, clock)
+    by_database = uses_database_clock(dialect, clock)
     compiled = _insert(by_database).compiled(dialect, narrow=False)
     origin = clock.time() if by_database else 0.0
     stored_at = clock.now()
-    many = []
+    rows = []
     for job in jobs:
         job.created_at = job.updated_at = stored_at
-        many.append(compiled.arguments({**msgspec.structs.asdict(job), "offset": job.run_at - origin}))
-    await unit.change_many(compiled, many)
+        rows.append(compiled.arguments({**msgspec.structs.asdict(job), "offset": job.run_at - origin}))
+    await unit.change_many(compiled, rows)
 
 
 @functools.cache

@@ -1,17 +1,17 @@
-"""The job table: work to be done after the transaction that asked for it."""
+"""The job table: work to be done after the transaction that enqueued it (ADR 5)."""
 
 from typing import Annotated, Any
 
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import Added, Record, TenantRecord, table
+from retinue.kit.db.models import Record, ServerDefault, TenantRecord, table
 
 
 def _indexes(made: sa.Table) -> None:
     ready = made.c.state == "ready"
     running = made.c.state == "running"
-    # Always true. A statement that does not repeat it cannot be planned onto the wrong one of two indexes.
+    # Always true. It keeps the planner from using this index for statements that do not repeat the condition.
     by_time = sa.and_(ready, made.c.attempt >= 0)
     keyed = made.c.dedupe_key.is_not(None)
     sa.Index(
@@ -36,13 +36,13 @@ def _indexes(made: sa.Table) -> None:
     )
 
 
-@table("jobs", prefix="job", led_by_time=True, extra=_indexes)
+@table("jobs", prefix="job", time_ordered_ids=True, extra=_indexes)
 class Job(TenantRecord, kw_only=True):
-    """`ready` → `running` → gone when done, back to `ready` for a retry, or `dead` after the last attempt.
+    """`ready` → `running` → deleted when done, `ready` for a retry, or `dead` after the last attempt.
 
     `attempt` counts how often it was claimed, `interrupted` how many of those ended with their worker.
     While a job with a `dedupe_key` waits or runs, its tenant cannot enqueue another with the same key.
-    Jobs of one `lane` do not keep the other lanes waiting.
+    Jobs of one `lane` do not block the other lanes.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Job(TenantRecord, kw_only=True):
     payload: dict[str, Any]
     state: str = "ready"
     priority: int = 0
-    lane: Annotated[str, Added("''")] = ""
+    lane: Annotated[str, ServerDefault("''")] = ""
     run_at: float
     attempt: int = 0
     interrupted: int = 0
@@ -60,12 +60,13 @@ class Job(TenantRecord, kw_only=True):
     last_error: str | None = None
     correlation_id: str = ""
     hops: int = 0
+    lineage: Annotated[str, ServerDefault("''")] = ""
     actor: dict[str, str]
 
 
 @table("schedules", prefix="sch")
 class Schedule(Record, kw_only=True):
-    """When a periodic job runs next; `id` is the job's kind, and moving `next_at` is what fires it once."""
+    """The next run of a periodic job; `id` is the job's kind. Compare-and-set on `next_at` fires it once."""
 
     next_at: float
     last_at: Instant | None = None

@@ -1,7 +1,7 @@
-"""The worker: one loop that looks, records, hands on and claims, while the jobs run beside it.
+"""The worker: one loop that polls, records, dispatches and claims, while the jobs run concurrently.
 
-Each turn of the loop is at most one transaction. It writes down how attempts ended, hands events to their
-listeners, fires schedules, takes jobs back from dead workers, claims what is due.
+Each turn of the loop is at most one transaction. It records the outcomes of attempts, reclaims jobs from
+dead workers, fires schedules, dispatches events to their listeners and claims due jobs.
 """
 
 import asyncio
@@ -13,32 +13,34 @@ from typing import Any
 import msgspec
 import structlog
 
-from retinue.kit.db.errors import DatabaseUnavailable
-from retinue.kit.db.unit import Unit
-from retinue.kit.events.dispatch import Relay
+from retinue.kit.context.instance import Instance
+from retinue.kit.db.errors import DatabaseUnavailable, RolledBack
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.events.declare import Listener
+from retinue.kit.events.dispatch import EventDispatcher
 from retinue.kit.failpoints import failpoint
-from retinue.kit.instance import Instance
-from retinue.kit.jobs.declare import JobKind
-from retinue.kit.jobs.execution import Executor
-from retinue.kit.jobs.fairness import Limit, Places
+from retinue.kit.jobs.declare import JobHandler, handlers_by_name
+from retinue.kit.jobs.executor import JobExecutor
+from retinue.kit.jobs.fairness import QueueLimit, QueueSlots
 from retinue.kit.jobs.lanes import Lanes
-from retinue.kit.jobs.queue import LEASE_S, MOST_AT_A_TIME, JobQueue, Outcome, Outlook
-from retinue.kit.jobs.recording import Recorder
+from retinue.kit.jobs.queue import LEASE_SECONDS, MAX_CLAIMED_PER_TURN, JobOutcome, JobQueue, QueueSnapshot
+from retinue.kit.jobs.recorder import OutcomeRecorder
 from retinue.kit.jobs.schedules import Schedules
-from retinue.kit.jobs.statements import Claimed
+from retinue.kit.jobs.statements import ClaimedJob
 from retinue.kit.jobs.wakeup import Announcer
+from retinue.kit.transaction_retry import backoff_seconds
 
 log = structlog.get_logger("retinue.jobs")
 
-CONCURRENCY = 20
+DEFAULT_CONCURRENCY = 20
 
-_POLL_S = 1.0
-_STALE_S = 10.0
-_BEAT_S = LEASE_S / 3
+_POLL_SECONDS = 1.0
+_STALE_SECONDS = 10.0
+_HEARTBEAT_SECONDS = LEASE_SECONDS / 3
 
 
 class RunnerStatus(msgspec.Struct):
-    """For `/health`: a worker that has not looked at its work for a while is not well."""
+    """The status for `/health`; a worker that has not polled for a while is not well."""
 
     worker: str
     is_running: bool
@@ -47,58 +49,60 @@ class RunnerStatus(msgspec.Struct):
 
 
 class _Turn(msgspec.Struct):
-    """What came of a turn; `sleep_s` says for how long there is nothing more to do, as far as one can see."""
+    """The result of a turn: the claimed jobs, and the time until the next work is expected."""
 
-    jobs: list[Claimed]
+    jobs: list[ClaimedJob]
     sleep_s: float
 
 
 class Runner:
     def __init__(self, instance: Instance, *, concurrency: dict[str, int] | None = None) -> None:
-        """`concurrency` is how many jobs of a queue run here at once, where not as many as it declares."""
-        kinds = _kinds_of(instance)
-        declared = _declared_limits(kinds.values())
+        """`concurrency` overrides the declared concurrency of some queues."""
+        handlers = _handlers_of(instance)
+        declared = _declared_limits(handlers.values())
         limits = {
             queue: msgspec.structs.replace(limit, at_once=(concurrency or {}).get(queue, limit.at_once))
             for queue, limit in declared.items()
         }
         self._instance = instance
         self._queue = JobQueue(instance, limits)
-        self._executor = Executor(instance, self._queue, kinds)
+        self._executor = JobExecutor(instance, self._queue, handlers)
         self._lanes = Lanes({queue: limit.per_lane for queue, limit in limits.items()})
-        self._relay = Relay(instance)
-        self._schedules = Schedules(instance, list(kinds.values()))
+        self._dispatcher = EventDispatcher(instance)
+        self._schedules = Schedules(instance, handlers.values())
         self._announce = Announcer(instance.database)
-        self._running: dict[asyncio.Task[None], Claimed] = {}
+        self._running: dict[asyncio.Task[None], ClaimedJob] = {}
         self._wake = asyncio.Event()
-        self._recorder = Recorder(instance, self._queue, kinds, wake=self._wake.set)
+        self._recorder = OutcomeRecorder(instance, self._queue, handlers, wake=self._wake.set)
         self._is_stopping = False
         self._tasks: list[asyncio.Task[None]] = []
-        self._beat_at = 0.0
+        self._heartbeat_at = 0.0
         self._looked_at = 0.0
 
     async def start(self) -> None:
-        """Work in the background from now on."""
+        """Start working in the background."""
         if self._tasks:
             raise RuntimeError("the runner was started already")
         self._is_stopping = False
-        await self._take_over_from_the_gone()
         self._instance.work_arrived = self._work_arrived
         loop = asyncio.get_running_loop()
         self._looked_at = loop.time()
         self._tasks = [loop.create_task(self._work()), loop.create_task(self._watch())]
 
-    async def _take_over_from_the_gone(self) -> None:
-        unit = Unit(self._instance.database, reads_freely=False)
+    async def _end_leases_of_dead_workers(self) -> None:
+        """End the leases of dead workers, so that their jobs run soon; if this fails, the leases expire."""
+        unit = UnitOfWork(self._instance.database, reads_outside_transaction=False)
         try:
-            await self._queue.end_leases_of_the_gone(unit)
+            await self._queue.end_leases_of_dead_workers(unit)
             await unit.commit()
-        except BaseException:
+        except BaseException as error:
             await unit.rollback()
-            raise
+            if not isinstance(error, Exception):
+                raise
+            log.exception("leases_of_the_gone_not_ended", worker=self._queue.worker)
 
     async def stop(self, grace_s: float = 10) -> None:
-        """Claim nothing more, let what runs finish, and give the rest back after `grace_s`."""
+        """Claim no more jobs, let those that run finish, and release the rest after `grace_s`."""
         if not self._tasks:
             return
         working, watching = self._tasks
@@ -111,18 +115,18 @@ class Runner:
         await self._recorder.settle()
         self._tasks = []
         self._instance.work_arrived = self._announce
-        await self._give_back()
+        await self._release_leases()
         await self._announce.settle()
 
-    async def _give_back(self) -> None:
-        """Should it fail, the leases run out; the way down goes on."""
+    async def _release_leases(self) -> None:
+        """Release the leases by recording what was cancelled; if this fails, they expire."""
         try:
             await self._turn()
         except Exception:
             log.exception("leases_not_given_back", worker=self._queue.worker)
 
     async def drain(self) -> int:
-        """Run everything that is due now, one after the other, and what comes of it; how many jobs ran.
+        """Run all due jobs and those they enqueue, one after the other; return how many ran.
 
         For tests, on a runner that was not started.
         """
@@ -142,7 +146,7 @@ class Runner:
         return RunnerStatus(
             worker=self._queue.worker,
             is_running=bool(self._tasks),
-            is_well=bool(self._tasks) and silence < _STALE_S,
+            is_well=bool(self._tasks) and silence < _STALE_SECONDS,
             running=dict(Counter(job.queue for job in self._running.values())),
         )
 
@@ -153,33 +157,37 @@ class Runner:
 
     @property
     def _is_full(self) -> bool:
-        """Whether some queue has no free place, so that other processes should hear of new work."""
+        """Whether a queue has no free slot, so that other processes must be woken for new work."""
         held = Counter(job.queue for job in self._running.values())
         return any(count >= self._queue.limits[queue].at_once for queue, count in held.items())
 
     async def _watch(self) -> None:
-        """Wake up for the commits of other processes, and every second for whatever was missed."""
+        """Wake up for the commits of other processes, and every second in case one was missed."""
         while True:
             try:
-                await self._instance.database.wait_for_change(_POLL_S)
+                await self._instance.database.wait_for_change(_POLL_SECONDS)
             except Exception:
                 log.exception("watching_failed")
-                await asyncio.sleep(_POLL_S)
+                await asyncio.sleep(_POLL_SECONDS)
             self._wake.set()
 
     async def _work(self) -> None:
+        await self._end_leases_of_dead_workers()
         while not (self._is_stopping and not self._running and self._recorder.is_done):
             self._wake.clear()
-            self._recorder.go_beside()
+            self._recorder.start_side_recording()
             try:
                 turn = await self._turn()
+            except RolledBack:
+                await self._sleep(backoff_seconds(1))
+                continue
             except DatabaseUnavailable:
                 log.warning("database_unavailable", worker=self._queue.worker)
-                await self._sleep(_POLL_S)
+                await self._sleep(_POLL_SECONDS)
                 continue
             except Exception:
                 log.exception("turn_failed", worker=self._queue.worker)
-                await self._sleep(_POLL_S)
+                await self._sleep(_POLL_SECONDS)
                 continue
             for job in turn.jobs:
                 self._start(job)
@@ -194,12 +202,12 @@ class Runner:
         finally:
             timer.cancel()
 
-    def _start(self, job: Claimed) -> None:
+    def _start(self, job: ClaimedJob) -> None:
         task = asyncio.get_running_loop().create_task(self._run(job))
         self._running[task] = job
         task.add_done_callback(self._finished)
 
-    async def _run(self, job: Claimed) -> None:
+    async def _run(self, job: ClaimedJob) -> None:
         await self._lanes.enter(job)
         clock, began = self._instance.clock, self._instance.clock.monotonic()
         try:
@@ -210,126 +218,128 @@ class Runner:
     def _finished(self, task: asyncio.Task[None]) -> None:
         job = self._running.pop(task)
         if task.cancelled():
-            self._recorder.add(Outcome(job, "ready", error="its worker was stopped", counts=False))
+            self._recorder.add(JobOutcome(job, "ready", error="its worker was stopped", counts=False))
         elif error := task.exception():
             log.error("job_left_to_its_lease", job_id=job.id, kind=job.kind, exc_info=error)
-        self._recorder.go_beside()
+        self._recorder.start_side_recording()
         self._wake.set()
 
     async def _turn(self) -> _Turn:
-        seen = await self._queue.look()
+        snapshot = await self._queue.look()
         self._looked_at = asyncio.get_running_loop().time()
-        # A clock that jumped, or a machine that slept: what runs here is ours before anyone takes it back.
-        if self._is_beat_due or (self._running and seen.is_lease_over):
+        # After a clock jump or a suspended machine, renew our leases before another worker reclaims the jobs.
+        if self._is_heartbeat_due or (self._running and snapshot.is_lease_over):
             began = self._instance.clock.monotonic()
             await self._recorder.beat(lambda: list(self._running.values()))
-            self._beat_at = began + _BEAT_S
-        if not self._has_work(seen):
-            return _Turn([], self._until_next(seen))
-        unit = Unit(self._instance.database, reads_freely=False)
-        outcomes: list[Outcome] = []
+            self._heartbeat_at = began + _HEARTBEAT_SECONDS
+        if not self._has_work(snapshot):
+            return _Turn([], self._until_next(snapshot))
+        unit = UnitOfWork(self._instance.database, reads_outside_transaction=False)
+        outcomes: list[JobOutcome] = []
         try:
             await unit.begin()
-            # Only now: what ended while another writer was waited for is recorded as well.
+            # Taken after `begin`, to include the attempts that ended while it waited for another writer.
             outcomes = self._recorder.take()
-            return await self._transact(unit, seen, outcomes)
+            return await self._transact(unit, snapshot, outcomes)
         except BaseException:
-            self._recorder.give_back(outcomes)
+            self._recorder.put_back(outcomes)
             self._schedules.forget()
             await unit.rollback()
             raise
 
-    async def _transact(self, unit: Unit, seen: Outlook, outcomes: list[Outcome]) -> _Turn:
+    async def _transact(self, unit: UnitOfWork, snapshot: QueueSnapshot, outcomes: list[JobOutcome]) -> _Turn:
         has_more = bool(outcomes) and await self._recorder.record(unit, outcomes)
         events = 0
-        jobs: list[Claimed] = []
+        jobs: list[ClaimedJob] = []
         if not self._is_stopping:
-            has_news = self._has_news(seen) or has_more
-            events = await self._make_due(unit, seen)
-            jobs = await self._claim(unit, [queue for queue in seen.queues if has_news or seen.is_due(queue)])
+            has_news = self._may_create_jobs(snapshot) or has_more
+            events = await self._make_due(unit, snapshot)
+            jobs = await self._claim(
+                unit, [queue for queue in snapshot.queues if has_news or snapshot.is_due(queue)]
+            )
         await unit.commit()
         if jobs and not self._running:
-            self._beat_at = self._instance.clock.monotonic() + _BEAT_S
-        for happened, name in (
+            self._heartbeat_at = self._instance.clock.monotonic() + _HEARTBEAT_SECONDS
+        for is_reached, name in (
             (outcomes, "after_finish"),
             (events, "after_relay_commit"),
             (jobs, "after_claim"),
         ):
-            if happened:
+            if is_reached:
                 failpoint(name)
-        is_more_due = events or len(jobs) >= MOST_AT_A_TIME
-        return _Turn(jobs, 0 if is_more_due else self._until_next(seen))
+        is_more_due = events or len(jobs) >= MAX_CLAIMED_PER_TURN
+        return _Turn(jobs, 0 if is_more_due else self._until_next(snapshot))
 
     @property
-    def _is_beat_due(self) -> bool:
-        return bool(self._running) and self._instance.clock.monotonic() >= self._beat_at
+    def _is_heartbeat_due(self) -> bool:
+        return bool(self._running) and self._instance.clock.monotonic() >= self._heartbeat_at
 
-    async def _make_due(self, unit: Unit, seen: Outlook) -> int:
-        """Turn events, schedules and what dead workers held into jobs to claim; how many events it was."""
-        if seen.is_lease_over:
+    async def _make_due(self, unit: UnitOfWork, snapshot: QueueSnapshot) -> int:
+        """Reclaim jobs of dead workers, fire schedules and dispatch events; return the number of events."""
+        if snapshot.is_lease_over:
             await self._queue.reclaim(unit)
-        if self._schedules.next_at <= seen.now:
-            await self._schedules.fire(unit, seen.now)
-        if not seen.has_events:
+        if self._schedules.next_at <= snapshot.now:
+            await self._schedules.fire(unit, snapshot.now)
+        if not snapshot.has_events:
             return 0
-        events = await self._relay.run(unit)
+        events = await self._dispatcher.run(unit)
         failpoint("before_relay_commit")
         return events
 
-    async def _claim(self, unit: Unit, queues: list[str]) -> list[Claimed]:
-        places = self._places()
-        jobs: list[Claimed] = []
+    async def _claim(self, unit: UnitOfWork, queues: list[str]) -> list[ClaimedJob]:
+        slots = self._slots()
+        jobs: list[ClaimedJob] = []
         for queue in queues:
-            jobs += await self._queue.claim(unit, queue, places[queue])
+            jobs += await self._queue.claim(unit, queue, slots[queue])
         return jobs
 
-    def _has_news(self, seen: Outlook) -> bool:
-        """Whether this turn may make jobs that the look could not see."""
-        return seen.has_events or seen.is_lease_over or self._schedules.next_at <= seen.now
+    def _may_create_jobs(self, snapshot: QueueSnapshot) -> bool:
+        """Return whether this turn may create jobs that the snapshot does not contain."""
+        return snapshot.has_events or snapshot.is_lease_over or self._schedules.next_at <= snapshot.now
 
-    def _has_work(self, seen: Outlook) -> bool:
-        if self._recorder.has_some_for_the_turn:
+    def _has_work(self, snapshot: QueueSnapshot) -> bool:
+        if self._recorder.has_outcomes:
             return True
         if self._is_stopping:
             return False
-        return self._has_news(seen) or any(
-            seen.is_due(queue) and places.free > 0 for queue, places in self._places().items()
+        return self._may_create_jobs(snapshot) or any(
+            snapshot.is_due(queue) and slots.free > 0 for queue, slots in self._slots().items()
         )
 
-    def _places(self) -> dict[str, Places]:
-        """The places of each queue, with what runs here."""
-        places = {
-            queue: Places(limit, is_quick=partial(self._lanes.is_quick, queue))
+    def _slots(self) -> dict[str, QueueSlots]:
+        """Return the slots of each queue, with those of the running jobs taken."""
+        slots = {
+            queue: QueueSlots(limit, is_quick=partial(self._lanes.is_quick, queue))
             for queue, limit in self._queue.limits.items()
         }
         for job in self._running.values():
-            places[job.queue].take(job)
-        return places
+            slots[job.queue].take(job)
+        return slots
 
-    def _until_next(self, seen: Outlook) -> float:
-        """Seconds until something becomes due; what is due already has had its turn."""
-        moments = [*seen.queues.values(), seen.lease_ends, self._schedules.next_at]
-        ahead = [moment - seen.now for moment in moments if moment is not None and moment > seen.now]
-        return min([*ahead, _POLL_S])
+    def _until_next(self, snapshot: QueueSnapshot) -> float:
+        """Return the seconds until something becomes due; what is already due was handled in this turn."""
+        moments = [*snapshot.queues.values(), snapshot.lease_ends, self._schedules.next_at]
+        ahead = [moment - snapshot.now for moment in moments if moment is not None and moment > snapshot.now]
+        return min([*ahead, _POLL_SECONDS])
 
 
-def _declared_limits(kinds: Iterable[JobKind[Any]]) -> dict[str, Limit]:
-    """Of each queue: the smallest number one of its jobs asks for, else 20; lanes the same way."""
-    by_queue: defaultdict[str, list[JobKind[Any]]] = defaultdict(list)
-    for kind in sorted(kinds, key=lambda kind: kind.queue):
-        by_queue[kind.queue].append(kind)
+def _declared_limits(handlers: Iterable[JobHandler[Any]]) -> dict[str, QueueLimit]:
+    """Return the limits of each queue: the smallest that one of its jobs declares."""
+    by_queue: defaultdict[str, list[JobHandler[Any]]] = defaultdict(list)
+    for handler in sorted(handlers, key=lambda handler: handler.kind.queue):
+        by_queue[handler.kind.queue].append(handler)
     return {
-        queue: Limit(
-            at_once=min((kind.at_once for kind in of_queue if kind.at_once), default=CONCURRENCY),
-            per_lane=min((kind.per_lane for kind in of_queue if kind.per_lane), default=None),
+        queue: QueueLimit(
+            at_once=min((one.at_once for one in of_queue if one.at_once), default=DEFAULT_CONCURRENCY),
+            per_lane=min((one.per_lane for one in of_queue if one.per_lane), default=None),
         )
         for queue, of_queue in by_queue.items()
     }
 
 
-def _kinds_of(instance: Instance) -> dict[str, JobKind[Any]]:
-    kinds: dict[str, JobKind[Any]] = {}
-    for manifest in instance.manifests:
-        for kind in (*manifest.jobs, *(listener.job for listener in manifest.listeners)):
-            kinds[kind.name] = kind
-    return kinds
+def _handlers_of(instance: Instance) -> dict[str, JobHandler[Any]]:
+    handlers = handlers_by_name(instance.registry.all(JobHandler))
+    for listener in instance.registry.all(Listener):
+        if listener.job.name not in handlers:
+            raise TypeError(f"nothing implements {listener.job.name}, which listens to {listener.event}")
+    return handlers

@@ -1,6 +1,6 @@
-"""The statements of the job table, for either database and whosever clock counts.
+"""The statements of the job table, for both databases and either clock.
 
-Conditions on `state` are literal text, because a partial index serves only a condition the planner can see.
+Conditions on `state` are literal text, because the planner must see them to use a partial index.
 """
 
 import functools
@@ -10,9 +10,9 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.db.statements import Statement
-from retinue.kit.events.waiting import first_waiting
+from retinue.kit.events.outbox import first_undispatched_tenant
+from retinue.kit.jobs.database_clock import DATABASE_NOW
 from retinue.kit.jobs.models import Job
-from retinue.kit.jobs.moment import DATABASE_NOW
 
 _jobs = Job.__table__
 _ready_by_time = sa.and_(
@@ -22,8 +22,8 @@ _running = _jobs.c.state == sa.literal_column("'running'")
 _key = sa.tuple_(_jobs.c.tenant_id, _jobs.c.id)
 
 
-class Claimed(msgspec.Struct, gc=False):
-    """A job as its worker sees it; the fields are the columns that are read, in this order."""
+class ClaimedJob(msgspec.Struct, gc=False):
+    """A job as its worker reads it; the fields are the selected columns, in this order."""
 
     tenant_id: str
     id: str
@@ -37,33 +37,34 @@ class Claimed(msgspec.Struct, gc=False):
     interrupted: int
     correlation_id: str
     hops: int
+    lineage: str
     actor: str
 
 
-_columns = [_jobs.c[name] for name in Claimed.__struct_fields__]
+_columns = [_jobs.c[name] for name in ClaimedJob.__struct_fields__]
 
 
-def _claimed(row: Any) -> Claimed:
-    return Claimed(*row)
+def _claimed(row: Any) -> ClaimedJob:
+    return ClaimedJob(*row)
 
 
-def _given(name: str, like: sa.Column[Any]) -> Any:
+def _parameter(name: str, like: sa.Column[Any]) -> Any:
     return sa.bindparam(name, type_=like.type)
 
 
-_mine = (
-    _jobs.c.tenant_id == _given("job_tenant", _jobs.c.tenant_id),
-    _jobs.c.id == _given("job_id", _jobs.c.id),
-    _jobs.c.worker == _given("by", _jobs.c.worker),
-    _jobs.c.attempt == _given("in_attempt", _jobs.c.attempt),
+_own_attempt = (
+    _jobs.c.tenant_id == _parameter("job_tenant", _jobs.c.tenant_id),
+    _jobs.c.id == _parameter("job_id", _jobs.c.id),
+    _jobs.c.worker == _parameter("by", _jobs.c.worker),
+    _jobs.c.attempt == _parameter("in_attempt", _jobs.c.attempt),
 )
 
-# Fenced: whoever lost the lease changes nothing.
-DONE: Statement[Any] = Statement(sa.delete(_jobs).where(*_mine))
+# Fenced: a worker that lost the lease changes nothing.
+DONE = Statement(sa.delete(_jobs).where(*_own_attempt))
 
 
 class Statements:
-    """Everything that looks at the time, with the clock that counts."""
+    """The statements that use the current time, by the clock that decides."""
 
     def __init__(self, dialect: str, queues: tuple[str, ...], *, by_database: bool) -> None:
         now: Any = (
@@ -79,7 +80,7 @@ class Statements:
         self.workers: Statement[Any] = Statement(sa.select(_jobs.c.worker).where(_running).distinct())
         self.end_leases: Statement[Any] = Statement(
             sa.update(_jobs)
-            .where(_running, _jobs.c.worker == _given("by", _jobs.c.worker))
+            .where(_running, _jobs.c.worker == _parameter("by", _jobs.c.worker))
             .values(lease_until=0.0)
         )
         self.again = _again(now)
@@ -90,28 +91,28 @@ class Statements:
 
 @functools.cache
 def statements(dialect: str, queues: tuple[str, ...], *, by_database: bool) -> Statements:
-    """Compiling them takes longer than most work they are for."""
+    """Return the statements from the cache: compiling them takes longer than most jobs."""
     return Statements(dialect, queues, by_database=by_database)
 
 
 def _look(queues: tuple[str, ...], now: Any) -> Statement[Any]:
-    """The time, whether events wait, the earliest lease to end, and each queue's earliest job."""
+    """Select the time, whether events await dispatch, the first lease to end and each queue's first job."""
     leases = _first(_jobs.c.lease_until, _running)
     heads = [_first(_jobs.c.run_at, _ready_by_time, _jobs.c.queue == sa.literal(queue)) for queue in queues]
-    return Statement(sa.select(now, first_waiting(), leases, *heads))
+    return Statement(sa.select(now, first_undispatched_tenant(), leases, *heads))
 
 
 def _first(moment: sa.Column[Any], *conditions: Any) -> Any:
-    """Not `min`: for that PostgreSQL may read everything that waits, if it thinks there is but one."""
+    """Select the earliest time. For `min`, PostgreSQL may scan all waiting jobs if it expects only one."""
     return (
         sa.select(moment).where(*conditions).order_by(moment).limit(sa.literal_column("1")).scalar_subquery()
     )
 
 
-def _due(now: Any) -> Statement[Claimed]:
+def _due(now: object) -> Statement[ClaimedJob]:
     source = (
         sa.select(*_columns)
-        .where(_ready_by_time, _jobs.c.queue == _given("queue", _jobs.c.queue), _jobs.c.run_at <= now)
+        .where(_ready_by_time, _jobs.c.queue == _parameter("queue", _jobs.c.queue), _jobs.c.run_at <= now)
         .order_by(_jobs.c.run_at)
         .limit(sa.bindparam("limit", type_=sa.BigInteger()))
         .with_for_update(skip_locked=True)
@@ -119,29 +120,29 @@ def _due(now: Any) -> Statement[Claimed]:
     return Statement(source, _claimed)
 
 
-def _take(now: Any) -> Statement[Any]:
+def _take(now: object) -> Statement[Any]:
     return Statement(
         sa.update(_jobs)
         .where(
-            _jobs.c.tenant_id == _given("job_tenant", _jobs.c.tenant_id),
-            _jobs.c.id == _given("job_id", _jobs.c.id),
+            _jobs.c.tenant_id == _parameter("job_tenant", _jobs.c.tenant_id),
+            _jobs.c.id == _parameter("job_id", _jobs.c.id),
         )
         .values(
             state="running",
-            worker=_given("by", _jobs.c.worker),
+            worker=_parameter("by", _jobs.c.worker),
             attempt=_jobs.c.attempt + 1,
             lease_until=now + sa.bindparam("ttl", type_=sa.Double()),
         )
     )
 
 
-def _beat(now: Any) -> Statement[Any]:
+def _beat(now: object) -> Statement[Any]:
     return Statement(
-        sa.update(_jobs).where(*_mine).values(lease_until=now + sa.bindparam("ttl", type_=sa.Double()))
+        sa.update(_jobs).where(*_own_attempt).values(lease_until=now + sa.bindparam("ttl", type_=sa.Double()))
     )
 
 
-def _reclaim(now: Any) -> Statement[Any]:
+def _reclaim(now: object) -> Statement[Any]:
     expired = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(_running, _jobs.c.lease_until < now)
     hopeless = _jobs.c.interrupted >= sa.bindparam("most_interruptions", type_=sa.BigInteger())
     return Statement(
@@ -159,21 +160,21 @@ def _reclaim(now: Any) -> Statement[Any]:
     )
 
 
-def _again(now: Any) -> Statement[Any]:
-    """Back to `ready`, or `dead`; a dead job no longer holds its key."""
-    state = _given("new_state", _jobs.c.state)
+def _again(now: object) -> Statement[Any]:
+    """Make a job `ready` again, or `dead`; a dead job releases its dedupe key."""
+    state = _parameter("new_state", _jobs.c.state)
     return Statement(
         sa.update(_jobs)
-        .where(*_mine)
+        .where(*_own_attempt)
         .values(
             state=state,
             run_at=now + sa.bindparam("delay", type_=sa.Double()),
-            attempt=_given("new_attempt", _jobs.c.attempt),
-            last_error=_given("error", _jobs.c.last_error),
+            attempt=_parameter("new_attempt", _jobs.c.attempt),
+            last_error=_parameter("error", _jobs.c.last_error),
             dedupe_key=sa.case((state == "dead", sa.null()), else_=_jobs.c.dedupe_key),
             worker=None,
             lease_until=None,
-            updated_at=_given("changed_at", _jobs.c.updated_at),
+            updated_at=_parameter("changed_at", _jobs.c.updated_at),
         )
     )
 
@@ -193,10 +194,10 @@ SELECT tenant_id, priority, lane, {now} >= (
 
 
 def _lanes(dialect: str, now: str) -> Statement[Any]:
-    """The lanes after a given one, and whether something in them is due, found by hopping along the index.
+    """Select the lanes after a given one and whether a job in them is due, with a skip scan of the index.
 
-    A lane is what one tenant has waiting in a queue with one priority and one name of a lane. Hopping costs
-    the same whether a lane holds one job or a million.
+    A lane is the set of waiting jobs with the same queue, tenant, priority and lane name. The scan costs the
+    same whether a lane holds one job or a million.
     """
     lane = "tenant_id, priority, lane"
     first = _NEXT_LANE.format(what=lane, after=f"({lane}) > (:tenant_id, :priority, :lane)")
@@ -204,7 +205,7 @@ def _lanes(dialect: str, now: str) -> Statement[Any]:
         hop = _NEXT_LANE.format(what=lane, after=f"({lane}) > (lanes.tenant_id, lanes.priority, lanes.lane)")
         following = f"SELECT hop.* FROM lanes CROSS JOIN LATERAL ({hop}) AS hop"  # noqa: S608  our own text
     else:
-        # SQLite has no LATERAL, and would walk through the lane to compare rows with those of an outer one.
+        # SQLite has no LATERAL, and would scan the whole lane for a row comparison with an outer query.
         tenant, priority = "tenant_id = lanes.tenant_id", "priority = lanes.priority"
         later = (
             f"{tenant} AND {priority} AND lane > lanes.lane",
@@ -222,7 +223,7 @@ def _lanes(dialect: str, now: str) -> Statement[Any]:
 
 
 def _text(source: str, **types: sa.types.TypeEngine[Any]) -> sa.TextClause:
-    """Text of ours, with the types PostgreSQL wants to be told."""
+    """Return the text with the types of its parameters, which PostgreSQL needs."""
     types["queue"] = _jobs.c.queue.type
     if ":now" in source:
         types["now"] = sa.Double()
@@ -235,9 +236,9 @@ _HEADS = """SELECT {what} FROM jobs
     ORDER BY run_at LIMIT :each"""
 
 
-def _lane_heads(dialect: str, now: str) -> Statement[Claimed]:
-    """The first `each` due jobs of every given lane; `lanes` is JSON, `[[tenant_id, priority, lane], …]`."""
-    names = Claimed.__struct_fields__
+def _lane_heads(dialect: str, now: str) -> Statement[ClaimedJob]:
+    """Select the first `each` due jobs of the `lanes`, which are JSON: `[[tenant_id, priority, lane], …]`."""
+    names = ClaimedJob.__struct_fields__
     if dialect == "postgresql":
         heads = _HEADS.format(what=", ".join(names), now=now, lane="lane.value")
         source = (

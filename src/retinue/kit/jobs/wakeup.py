@@ -1,9 +1,9 @@
-"""Telling other processes that there is work."""
+"""Announcement of new work to other processes."""
 
 import asyncio
 
+from retinue.kit.context.instance import Instance
 from retinue.kit.db.engine import Database
-from retinue.kit.instance import Instance
 
 
 class Announcer:
@@ -35,5 +35,5 @@ class Announcer:
 
 
 def announce_work(instance: Instance) -> None:
-    """For a process without a worker: say so whenever it commits work for one."""
+    """Announce committed work; for a process without a worker of its own."""
     instance.work_arrived = Announcer(instance.database)

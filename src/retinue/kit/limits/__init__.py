@@ -1,21 +1,23 @@
 """Rate limits by plan, plain throttles and concurrency leases, in memory or in Redis.
 
-`RedisStore` is imported from `retinue.kit.limits.redis` by whoever has a Redis: the client is slow to import.
+Import `RedisStore` from `retinue.kit.limits.redis` only if Redis is configured: its client is slow to import.
 """
 
-from retinue.kit.limits.decision import Decision, LimitsUnreachable
+from retinue.kit.limits.decision import LimitsUnreachable, RateLimitDecision
+from retinue.kit.limits.lease import Lease
 from retinue.kit.limits.limiter import Limiter
-from retinue.kit.limits.memory import MemoryStore, Used
+from retinue.kit.limits.memory import MemoryStore, WindowUsage
 from retinue.kit.limits.plans import COST, PLANS, PlanLimits, limits_for
 
 __all__ = [
     "COST",
     "PLANS",
-    "Decision",
+    "Lease",
     "Limiter",
     "LimitsUnreachable",
     "MemoryStore",
     "PlanLimits",
-    "Used",
+    "RateLimitDecision",
+    "WindowUsage",
     "limits_for",
 ]

@@ -1,14 +1,14 @@
-"""What a limit answered, and the headers and the refusal that say so."""
+"""The result of a rate limit check, with its response headers and its error."""
 
 import msgspec
 
-from retinue.kit.errors import RateLimited, Unavailable
+from retinue.kit.errors import InternalError, RateLimited
 
 Header = tuple[bytes, bytes]
 
 
 class _Lines(dict[int, Header]):
-    """One header's ready-made lines: limits and windows are few, and the reset changes once a second."""
+    """A cache of encoded header lines by value: few values recur often."""
 
     def __init__(self, name: bytes) -> None:
         super().__init__()
@@ -27,8 +27,11 @@ _RESET = _Lines(b"x-ratelimit-reset")
 _WINDOW = _Lines(b"x-ratelimit-window")
 
 
-class Decision(msgspec.Struct, frozen=True, gc=False):
-    """`reset` is the Unix second at which the oldest cost leaves; `retry_after` is 0 unless refused."""
+class RateLimitDecision(msgspec.Struct, frozen=True, gc=False):
+    """The result of a check; `reset` is the Unix second at which the oldest cost leaves its window.
+
+    `retry_after` is 0 unless the request is refused.
+    """
 
     allowed: bool
     limit: int
@@ -38,11 +41,11 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     retry_after: int = 0
 
     def headers(self) -> list[Header]:
-        """The four headers of every answer, ready for ASGI."""
+        """Return the four rate limit headers of every response, encoded for ASGI."""
         return [_LIMIT[self.limit], _REMAINING[self.remaining], _RESET[self.reset], _WINDOW[self.window]]
 
     def refusal(self, kind: type[RateLimited] = RateLimited, message: str | None = None) -> RateLimited:
-        """The error to raise when this is not `allowed`."""
+        """Return the error to raise if the request is not `allowed`."""
         return kind(
             limit=self.limit,
             window=self.window,
@@ -52,5 +55,5 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-class LimitsUnreachable(Unavailable):
-    """The limits shared by all processes cannot be reached."""
+class LimitsUnreachable(InternalError):
+    """The shared rate limits are temporarily unavailable. Try again later."""

@@ -1,6 +1,6 @@
--- Takes one of a limited number of places until a deadline; expired leases free themselves.
--- KEYS[1]  a sorted set of leases by the millisecond in which they end
--- ARGV     now in milliseconds ('' is the server's clock), limit, lease, time to live in milliseconds
+-- Acquires one of a limited number of slots until a deadline; expired leases are removed.
+-- KEYS[1]  a sorted set of leases, scored by their expiry in milliseconds
+-- ARGV     now in milliseconds ('' uses the server's clock), limit, lease, time to live in milliseconds
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')

@@ -1,4 +1,4 @@
-"""The limiter the product asks: Redis when there is one, this process's memory when there is none."""
+"""The rate limiter: backed by Redis if it is configured, else by this process's memory."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import structlog
 
-from retinue.kit.limits.decision import Decision, LimitsUnreachable
-from retinue.kit.limits.memory import MemoryStore, Used
+from retinue.kit.ids import new_id
+from retinue.kit.limits.decision import LimitsUnreachable, RateLimitDecision
+from retinue.kit.limits.lease import LEASE_SECONDS, Lease
+from retinue.kit.limits.memory import MemoryStore, WindowUsage
 from retinue.kit.limits.plans import PlanLimits
 
 if TYPE_CHECKING:
@@ -15,15 +17,15 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("retinue.limits")
 
-Answer = TypeVar("Answer")
-Asked = ParamSpec("Asked")
+Result = TypeVar("Result")
+Args = ParamSpec("Args")
 
-CALLS_AT_ONCE = 16
-"""Connections to Redis; more would only wait for this process's one thread."""
+MAX_REDIS_CALLS = 16
+"""Concurrent Redis calls; more would only wait for this process's single thread."""
 
 
 class Limiter:
-    """Call the `_now` forms if it `is_local`, else await; while Redis is out, this process's limits hold."""
+    """Limits of all processes through Redis, or of this process; while Redis is out, this process's hold."""
 
     def __init__(
         self,
@@ -39,45 +41,48 @@ class Limiter:
         self._burst = burst
         self._patience = patience
         self._retry_seconds = retry_seconds
-        self._gate = asyncio.Semaphore(CALLS_AT_ONCE)
+        self._gate = asyncio.Semaphore(MAX_REDIS_CALLS)
         self._recovery: asyncio.Task[None] | None = None
-        self.is_local = shared is None
-        """Whether there is no Redis at all, so that nothing need be awaited."""
 
-    def hit_now(self, key: str, limits: PlanLimits, cost: int) -> Decision:
-        return self._local.hit(key, limits, cost, burst=self._burst)
-
-    def hit_window_now(self, key: str, limit: int | None, window_seconds: int, cost: int = 1) -> Decision:
-        return self._local.hit_window(key, limit, window_seconds, cost)
-
-    async def hit(self, key: str, limits: PlanLimits, cost: int) -> Decision:
-        """Charge a request to its plan; a cost of 0 only looks and is never refused."""
+    async def hit(self, key: str, limits: PlanLimits, cost: int) -> RateLimitDecision:
+        """Charge a request to its plan; a cost of 0 only reads and is never refused."""
         if self._shared:
             decision = await self._ask(self._shared.hit, key, limits, cost, burst=self._burst)
             if decision is not None:
                 return decision
-        return self.hit_now(key, limits, cost)
+        return self._local.hit(key, limits, cost, burst=self._burst)
 
-    async def hit_window(self, key: str, limit: int | None, window_seconds: int, cost: int = 1) -> Decision:
-        """Charge a throttle that has one window of its own."""
+    async def hit_window(
+        self, key: str, limit: int | None, window_seconds: int, cost: int = 1
+    ) -> RateLimitDecision:
+        """Charge a throttle with a single window."""
         if self._shared:
             decision = await self._ask(self._shared.hit_window, key, limit, window_seconds, cost)
             if decision is not None:
                 return decision
-        return self.hit_window_now(key, limit, window_seconds, cost)
+        return self._local.hit_window(key, limit, window_seconds, cost)
 
-    async def used(self, key: str) -> Used:
-        """What a key has spent of its plan in each window."""
+    async def used(self, key: str) -> WindowUsage:
+        """Return the usage of a key in each window of its plan."""
         if self._shared and (used := await self._ask(self._shared.used, key)) is not None:
             return used
         return self._local.used(key)
 
+    async def hold(self, key: str, limit: int | None, max_seconds: float) -> Lease | None:
+        """Hold one of `limit` slots for at most `max_seconds`; None if all are taken."""
+        lease_id = new_id("lease")
+        # A local slot ends with its process, so it is held for the whole time and not renewed.
+        seconds = LEASE_SECONDS if self._shared else max_seconds
+        if not await self.acquire(key, limit, lease_id, seconds):
+            return None
+        return Lease(self, key, limit, lease_id, renew_for=max_seconds if self._shared else 0)
+
     async def acquire(self, key: str, limit: int | None, lease_id: str, ttl: float) -> bool:
-        """Take one of `limit` places for `ttl` seconds; the same lease again is renewed."""
+        """Acquire one of `limit` slots for `ttl` seconds; acquiring the same lease again renews it."""
         if self._shared:
             admitted = await self._ask(self._shared.acquire, key, limit, lease_id, ttl)
             if admitted:
-                # Remembered here too, so that an outage begins with the places this process holds.
+                # Also recorded locally, so that an outage starts with the slots this process holds.
                 return self._local.acquire(key, None, lease_id, ttl)
             if admitted is not None:
                 return False
@@ -98,28 +103,28 @@ class Limiter:
 
     async def _ask(
         self,
-        ask: Callable[Asked, Coroutine[Any, Any, Answer]],
-        *args: Asked.args,
-        **kwargs: Asked.kwargs,
-    ) -> Answer | None:
-        """Redis's answer, or None during an outage, which begins when it gives none in time."""
+        call: Callable[Args, Coroutine[Any, Any, Result]],
+        *args: Args.args,
+        **kwargs: Args.kwargs,
+    ) -> Result | None:
+        """Return Redis's reply, or None during an outage, which starts with the first timeout."""
         async with self._gate:
             if self._recovery:
                 return None
             try:
-                return await self._in_time(ask(*args, **kwargs))
+                return await self._in_time(call(*args, **kwargs))
             except LimitsUnreachable as error:
                 if self._recovery is None:
                     log.warning("redis_lost", error=error.message, instead="limits of this process")
                     self._recovery = asyncio.create_task(self._recover())
                 return None
 
-    async def _in_time(self, question: Coroutine[Any, Any, Answer]) -> Answer:
-        # Waiting beside the call and not inside it keeps the promise even if the client swallows a
-        # cancellation. A silence counts only if this process woke on time: when the loop was held up, the
-        # answer may lie ready.
-        call = asyncio.create_task(question)
-        call.add_done_callback(_see_the_error)
+    async def _in_time(self, request: Coroutine[Any, Any, Result]) -> Result:
+        # Waiting outside the call's task bounds the wait even if the client swallows a cancellation. A
+        # timeout counts only if this process woke on time: after a blocked event loop, the reply may have
+        # arrived unread.
+        call = asyncio.create_task(request)
+        call.add_done_callback(_consume_error)
         clock = asyncio.get_running_loop().time
         for _ in range(3):
             began = clock()
@@ -129,7 +134,7 @@ class Limiter:
             if clock() - began < 1.2 * self._patience:
                 break
         call.cancel()
-        raise LimitsUnreachable(f"no answer in {self._patience} seconds")
+        raise LimitsUnreachable(f"no reply within {self._patience} seconds")
 
     async def _recover(self) -> None:
         while True:
@@ -140,7 +145,7 @@ class Limiter:
                 return
 
     async def _answers(self) -> bool:
-        """Whether Redis runs the script and keeps what it writes, which a ping does not show."""
+        """Return whether Redis runs the script and accepts writes, which a ping would not show."""
         assert self._shared
         try:
             await self._in_time(self._shared.hit_window("recovery", None, 1))
@@ -149,7 +154,7 @@ class Limiter:
         return True
 
 
-def _see_the_error(call: asyncio.Task[Any]) -> None:
-    """Nobody waits for a call that was given up, and its error is no news."""
+def _consume_error(call: asyncio.Task[Any]) -> None:
+    """Retrieve the error of an abandoned call, so that asyncio does not log it."""
     if not call.cancelled():
         call.exception()

@@ -1,19 +1,19 @@
-"""The limits of one process, in its memory; for one event loop, not for threads."""
+"""Rate limits in the memory of one process; for one event loop, not thread-safe."""
 
 from collections import OrderedDict
 
 import msgspec
 
 from retinue.kit.clock import Clock
-from retinue.kit.limits.decision import Decision
+from retinue.kit.limits.decision import RateLimitDecision
 from retinue.kit.limits.plans import PlanLimits
-from retinue.kit.limits.window import LONGEST_STANDSTILL_MS, Allowance, Tally, single
+from retinue.kit.limits.window import MAX_CLOCK_SETBACK_MS, Allowance, WindowTally, single_window
 
-_MANY_LEASES = 4096
+_LEASE_SWEEP_THRESHOLD = 4096
 
 
-class Used(msgspec.Struct, frozen=True):
-    """What a key has spent of its plan in each window."""
+class WindowUsage(msgspec.Struct, frozen=True):
+    """The usage of a key in each window of its plan."""
 
     minute: int
     hour: int
@@ -21,29 +21,31 @@ class Used(msgspec.Struct, frozen=True):
 
 
 class MemoryStore:
-    """Counts in memory; holds at most `max_keys` keys and forgets the longest idle first."""
+    """Counts in memory; holds at most `max_keys` keys and evicts the longest idle first."""
 
     def __init__(self, clock: Clock, max_keys: int = 50_000) -> None:
         self._time = clock.time
         self._monotonic = clock.monotonic
         self._latest = 0
         self._max_keys = max_keys
-        # In the order of their last hit. A plan's key is text, a throttle's key also carries its window.
-        self._tallies: OrderedDict[str | tuple[str, int], Tally] = OrderedDict()
+        # Ordered by last hit. A plan's key is text; a throttle's key includes its window.
+        self._tallies: OrderedDict[str | tuple[str, int], WindowTally] = OrderedDict()
         self._leases: OrderedDict[str, dict[str, float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._tallies)
 
-    def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> Decision:
-        """Charge a request to its plan; a cost of 0 only looks and is never refused."""
+    def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> RateLimitDecision:
+        """Charge a request to its plan; a cost of 0 only reads and is never refused."""
         return self._hit(key, limits.bursting if burst else limits.steady, cost)
 
-    def hit_window(self, key: str, limit: int | None, window_seconds: int, cost: int = 1) -> Decision:
-        """Charge a throttle that has one window of its own."""
-        return self._hit((key, window_seconds), single(limit, window_seconds), cost)
+    def hit_window(
+        self, key: str, limit: int | None, window_seconds: int, cost: int = 1
+    ) -> RateLimitDecision:
+        """Charge a throttle with a single window."""
+        return self._hit((key, window_seconds), single_window(limit, window_seconds), cost)
 
-    def _hit(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> Decision:
+    def _hit(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> RateLimitDecision:
         now = int(self._time() * 1000)
         if now < self._latest:
             now = self._after_setback(now)
@@ -58,21 +60,21 @@ class MemoryStore:
         return tally.hit(now, cost)
 
     def _after_setback(self, now: int) -> int:
-        """The time to go on with when the clock was set back: stand still, after a long step begin anew."""
-        if self._latest - now <= LONGEST_STANDSTILL_MS:
+        """Handle a clock that was set back: keep the latest time, or drop all counts after a large step."""
+        if self._latest - now <= MAX_CLOCK_SETBACK_MS:
             return self._latest
         self._tallies.clear()
         return now
 
-    def _opened(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> Tally:
-        tally = Tally(allowance)
+    def _opened(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> WindowTally:
+        tally = WindowTally(allowance)
         if cost:
-            self._make_room(self._latest)
+            self._evict(self._latest)
             self._tallies[key] = tally
         return tally
 
-    def _make_room(self, now: int) -> None:
-        # Two looks for each new key drain what is idle faster than it can grow, without a sweeper.
+    def _evict(self, now: int) -> None:
+        # Checking two keys per new key evicts idle ones faster than they accumulate, without a sweep.
         for _ in range(2):
             if not self._tallies:
                 return
@@ -81,18 +83,21 @@ class MemoryStore:
                 return
             del self._tallies[key]
 
-    def used(self, key: str) -> Used:
+    def used(self, key: str) -> WindowUsage:
         now = max(self._latest, int(self._time() * 1000))
         tally = self._tallies.get(key)
-        return Used(*(tally.used(now) if tally else (0, 0, 0)))
+        return WindowUsage(*(tally.used(now) if tally else (0, 0, 0)))
 
     def acquire(self, key: str, limit: int | None, lease_id: str, ttl: float) -> bool:
-        """Take one of `limit` places for `ttl` seconds; the same lease again is renewed."""
+        """Acquire one of `limit` slots for `ttl` seconds; acquiring the same lease again renews it."""
         now = self._monotonic()
         live = self._leases.pop(key, {})
         self._drop_expired(now)
-        if len(live) >= (_MANY_LEASES if limit is None else limit) and live.get(lease_id, 0.0) <= now:
-            # Only who finds no room looks whose time is over: a thousand turns at once are a thousand leases.
+        if (
+            len(live) >= (_LEASE_SWEEP_THRESHOLD if limit is None else limit)
+            and live.get(lease_id, 0.0) <= now
+        ):
+            # Scan for expired leases only at the limit: there may be a thousand of them.
             live = {lease: ends for lease, ends in live.items() if ends > now}
         admitted = lease_id in live or limit is None or len(live) < limit
         if admitted:

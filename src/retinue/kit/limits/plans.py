@@ -1,4 +1,4 @@
-"""The plans and their numbers; a tenant's own numbers go over them."""
+"""The plans and their limits; a tenant may override each limit."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.limits.window import UNLIMITED, Allowance
 
 COST: Final = {"free": 0, "read": 1, "write": 2, "delete": 2, "execute": 5, "chat": 10}
-"""What a request of each class takes from the minute; in the hour and the day every request is 1."""
+"""Cost of a request in the minute window, by class; in the hour and day windows every request costs 1."""
 
 _SPANS = (60_000, 3_600_000, 86_400_000)
 
@@ -20,9 +20,9 @@ def _number(limit: int | None) -> int:
     return UNLIMITED if limit is None else limit
 
 
-# `dict=True` gives the cached properties a place; they are worked out once for each tenant, not each request.
+# `dict=True` makes room for the cached properties, computed once per tenant instead of once per request.
 class PlanLimits(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What a plan allows; None is unlimited."""
+    """The limits of a plan; null means unlimited."""
 
     requests_per_minute: int | None
     requests_per_hour: int | None
@@ -35,7 +35,7 @@ class PlanLimits(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def steady(self) -> Allowance:
-        """The request limits with burst switched off."""
+        """Return the request limits without burst."""
         minute, hour, day = map(
             _number, (self.requests_per_minute, self.requests_per_hour, self.requests_per_day)
         )
@@ -43,7 +43,7 @@ class PlanLimits(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def bursting(self) -> Allowance:
-        """The request limits with burst switched on."""
+        """Return the request limits with burst."""
         minute = self.steady.limits[0]
         return Allowance(
             spans=_SPANS,
@@ -98,7 +98,7 @@ PLANS: Final[dict[str, PlanLimits]] = {
 
 
 def limits_for(plan: str, overrides: Mapping[str, Any] | None = None) -> PlanLimits:
-    """The plan's limits under a tenant's own numbers; keep the result, it remembers what it works out."""
+    """Return the plan's limits with a tenant's overrides; keep the result, it caches derived values."""
     if plan not in PLANS:
         raise Invalid({"plan": f"must be one of {', '.join(PLANS)}"})
     if not overrides:
@@ -109,9 +109,9 @@ def limits_for(plan: str, overrides: Mapping[str, Any] | None = None) -> PlanLim
     return msgspec.structs.replace(PLANS[plan], **overrides)
 
 
-def _fault(name: str, value: Any) -> str | None:
+def _fault(name: str, value: object) -> str | None:
     if name not in PlanLimits.__struct_fields__:
-        return "is not a limit"
+        return "is not the name of a limit"
     if name == "burst_factor":
         return _factor_fault(value)
     if value is None and name != "burst_seconds":
@@ -123,7 +123,7 @@ def _fault(name: str, value: Any) -> str | None:
     return None
 
 
-def _factor_fault(value: Any) -> str | None:
+def _factor_fault(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "must be a number"
     if not math.isfinite(value) or not 1 <= value <= 1000:

@@ -1,9 +1,9 @@
--- Charges every window of a key or none of them: what window.py does in memory, in one atomic step.
--- KEYS[1]  one key holds everything, so that losing it can only start the key anew:
+-- Charges every window of a key or none, atomically; the counterpart of window.py.
+-- KEYS[1]  one key holds the whole state, so that its loss only resets the counts:
 --          { since, window, ... }, each window { used, last cost of a bucket, its sum, ... }, oldest first
--- ARGV     cost (0 only looks), now in milliseconds ('' is the server's clock), and the packed rules:
---          { longest standstill, ceiling, burst milliseconds, { span, bucket, limit }, ... }
--- returns  1 or 0, the time used, and the state; only an admitted cost is written, the rest follows from the time
+-- ARGV     cost (0 only reads), now in milliseconds ('' uses the server's clock), and the packed rules:
+--          { largest clock setback, ceiling, burst milliseconds, { span, bucket, limit }, ... }
+-- returns  1 or 0, the time used, and the state; only an admitted cost is written
 local SPAN, BUCKET, LIMIT = 1, 2, 3
 local cost, now, rules = tonumber(ARGV[1]), tonumber(ARGV[2]), cmsgpack.unpack(ARGV[3])
 local standstill, ceiling, burst = rules[1], rules[2], rules[3]

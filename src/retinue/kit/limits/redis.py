@@ -1,4 +1,4 @@
-"""The limits of all processes together, in Redis: one script, one round trip, Redis's own clock."""
+"""Rate limits shared by all processes, in Redis: one script, one round trip, Redis's own clock."""
 
 from functools import lru_cache
 from hashlib import sha1
@@ -12,14 +12,21 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError
 
 from retinue.kit.clock import Clock
-from retinue.kit.limits.decision import Decision, LimitsUnreachable
-from retinue.kit.limits.memory import Used
+from retinue.kit.limits.decision import LimitsUnreachable, RateLimitDecision
+from retinue.kit.limits.memory import WindowUsage
 from retinue.kit.limits.plans import PLANS, PlanLimits
-from retinue.kit.limits.window import LONGEST_STANDSTILL_MS, UNLIMITED, Allowance, Tally, bucket_of, single
+from retinue.kit.limits.window import (
+    MAX_CLOCK_SETBACK_MS,
+    UNLIMITED,
+    Allowance,
+    WindowTally,
+    bucket_ms,
+    single_window,
+)
 
 
-class Script:
-    """A Lua script called by its hash, and sent in full when Redis does not have it."""
+class RedisScript:
+    """A Lua script, called by its hash and sent in full if Redis has not cached it."""
 
     def __init__(self, name: str) -> None:
         self._text = files(__package__).joinpath(name).read_text()
@@ -35,45 +42,49 @@ class Script:
             raise LimitsUnreachable(repr(error)) from error
 
 
-_HIT = Script("rate_limit.lua")
-_LEASE = Script("lease.lua")
+_HIT = RedisScript("rate_limit.lua")
+_LEASE = RedisScript("lease.lua")
 _PREFIX = "retinue:limits"
 
 
 class RedisStore:
-    """The same answers as MemoryStore, awaited; `clock` takes the place of Redis's own in tests."""
+    """The asynchronous counterpart of `MemoryStore`; tests replace Redis's clock with `clock`."""
 
     def __init__(self, client: Redis, clock: Clock | None = None) -> None:
-        """`client` must not decode responses: the state is binary."""
+        """Take a client that does not decode responses: the state is binary."""
         self._client = client
         self._clock = clock
 
     @classmethod
     def connect(cls, url: str, *, clock: Clock | None = None) -> "RedisStore":
-        """A store with connections of its own, made as they are needed."""
-        # One more try at once, for a connection that broke while it was idle; how long a request waits is
-        # the Limiter's concern, these seconds only end what it has given up.
+        """Return a store with its own connections, opened on demand."""
+        # One immediate retry covers a connection that broke while idle. The Limiter bounds a request's wait;
+        # these timeouts only end calls it has abandoned.
         retry = Retry(NoBackoff(), 1)
         return cls(Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1, retry=retry), clock)
 
-    async def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> Decision:
-        """Charge a request to its plan; a cost of 0 only looks and is never refused."""
+    async def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> RateLimitDecision:
+        """Charge a request to its plan; a cost of 0 only reads and is never refused."""
         return await self._hit(f"{_PREFIX}:plan:{key}", limits.bursting if burst else limits.steady, cost)
 
-    async def hit_window(self, key: str, limit: int | None, window_seconds: int, cost: int = 1) -> Decision:
-        """Charge a throttle that has one window of its own."""
-        return await self._hit(f"{_PREFIX}:{window_seconds}:{key}", single(limit, window_seconds), cost)
+    async def hit_window(
+        self, key: str, limit: int | None, window_seconds: int, cost: int = 1
+    ) -> RateLimitDecision:
+        """Charge a throttle with a single window."""
+        return await self._hit(
+            f"{_PREFIX}:{window_seconds}:{key}", single_window(limit, window_seconds), cost
+        )
 
-    async def _hit(self, name: str, allowance: Allowance, cost: int) -> Decision:
+    async def _hit(self, name: str, allowance: Allowance, cost: int) -> RateLimitDecision:
         allowed, now, tally = await self._run(name, allowance, cost)
         return tally.admitted(now) if allowed else tally.refused(now, cost)
 
-    async def used(self, key: str) -> Used:
-        # Looking needs the windows of a plan, whichever its limits.
+    async def used(self, key: str) -> WindowUsage:
+        # Reading needs the windows, which are the same in every plan.
         _, _, tally = await self._run(f"{_PREFIX}:plan:{key}", PLANS["free"].steady, 0)
-        return Used(*(window.used for window in tally.windows))
+        return WindowUsage(*(window.used for window in tally.windows))
 
-    async def _run(self, name: str, allowance: Allowance, cost: int) -> tuple[bool, int, Tally]:
+    async def _run(self, name: str, allowance: Allowance, cost: int) -> tuple[bool, int, WindowTally]:
         allowed, now, packed = await _HIT.run(self._client, name, cost, self._now(), _rules(allowance))
         return bool(allowed), now, _restored(allowance, packed)
 
@@ -81,10 +92,10 @@ class RedisStore:
         return int(self._clock.time() * 1000) if self._clock else ""
 
     async def acquire(self, key: str, limit: int | None, lease_id: str, ttl: float) -> bool:
-        """Take one of `limit` places for `ttl` seconds; the same lease again is renewed."""
-        places = UNLIMITED if limit is None else limit
+        """Acquire one of `limit` slots for `ttl` seconds; acquiring the same lease again renews it."""
+        slots = UNLIMITED if limit is None else limit
         name = f"{_PREFIX}:leases:{key}"
-        return bool(await _LEASE.run(self._client, name, self._now(), places, lease_id, round(ttl * 1000)))
+        return bool(await _LEASE.run(self._client, name, self._now(), slots, lease_id, round(ttl * 1000)))
 
     async def release(self, key: str, lease_id: str) -> None:
         try:
@@ -98,16 +109,16 @@ class RedisStore:
 
 @lru_cache(maxsize=4096)
 def _rules(allowance: Allowance) -> bytes:
-    """An allowance as the script reads it."""
+    """Encode an allowance for the script."""
     windows = [
-        (span, bucket_of(span), limit) for span, limit in zip(allowance.spans, allowance.limits, strict=True)
+        (span, bucket_ms(span), limit) for span, limit in zip(allowance.spans, allowance.limits, strict=True)
     ]
-    return msgspec.msgpack.encode([LONGEST_STANDSTILL_MS, allowance.ceiling, allowance.burst_ms, *windows])
+    return msgspec.msgpack.encode([MAX_CLOCK_SETBACK_MS, allowance.ceiling, allowance.burst_ms, *windows])
 
 
-def _restored(allowance: Allowance, packed: bytes) -> Tally:
+def _restored(allowance: Allowance, packed: bytes) -> WindowTally:
     since, *windows = msgspec.msgpack.decode(packed)
-    tally = Tally(allowance)
+    tally = WindowTally(allowance)
     tally.since = since
     for window, (used, *buckets) in zip(tally.windows, windows, strict=True):
         window.restore(used, buckets)

@@ -1,27 +1,27 @@
-"""The arithmetic every store shares: sliding windows made of buckets, in whole milliseconds.
+"""Sliding windows made of buckets, in whole milliseconds; shared by both stores.
 
-A bucket is half a second of a minute, a sixtieth of a longer window. It leaves as a whole, one window after
-its *last* cost. So no rolling window ever holds more than was allowed; the price is that a cost may count
-for up to one bucket longer than the window.
+A bucket is half a second of a minute, or a sixtieth of a longer window. It expires as a whole, one window
+after its *last* cost. No rolling window ever exceeds its limit; in return, a cost may count for up to one
+bucket longer than the window.
 """
 
 from functools import lru_cache
 
 import msgspec
 
-from retinue.kit.limits.decision import Decision
+from retinue.kit.limits.decision import RateLimitDecision
 
 UNLIMITED = 2**31 - 1
-"""Stands for null: far above what one tenant can send, and still a number in a header."""
+"""Represents null: far above any tenant's traffic, yet a valid number in a header."""
 
 NEVER = 1 << 62
 
-LONGEST_STANDSTILL_MS = 1000
-"""How far a clock may be set back before the counts are dropped, which its old times would hold too long."""
+MAX_CLOCK_SETBACK_MS = 1000
+"""Largest clock setback that keeps the counts; after a larger one they would expire far too late."""
 
 
 class Allowance(msgspec.Struct, frozen=True, gc=False):
-    """What may be spent: one limit per window; the first window takes the cost and may burst."""
+    """One limit per window; the first window is charged the cost and may burst, the others count requests."""
 
     spans: tuple[int, ...]
     limits: tuple[int, ...]
@@ -30,25 +30,25 @@ class Allowance(msgspec.Struct, frozen=True, gc=False):
 
 
 @lru_cache(maxsize=4096)
-def single(limit: int | None, window_seconds: int) -> Allowance:
-    """The allowance of a plain throttle: one window, no burst."""
+def single_window(limit: int | None, window_seconds: int) -> Allowance:
+    """Return the allowance of a plain throttle: one window, no burst."""
     number = UNLIMITED if limit is None else limit
     return Allowance(spans=(window_seconds * 1000,), limits=(number,), ceiling=number)
 
 
-def bucket_of(span: int) -> int:
+def bucket_ms(span: int) -> int:
     return max(1, span // (120 if span <= 60_000 else 60))
 
 
 class Window:
-    """The costs of one span; `buckets` are the closed ones, flat: when the last cost came, then the sum."""
+    """The costs of one span; `buckets` is a flat list of (time of last cost, sum) for closed buckets."""
 
     __slots__ = ("bucket", "buckets", "closed", "last", "limit", "open_until", "slide_at", "span", "used")
 
     def __init__(self, span: int, limit: int) -> None:
         self.span = span
         self.limit = limit
-        self.bucket = bucket_of(span)
+        self.bucket = bucket_ms(span)
         self.buckets: list[int] = []
         self.closed = 0
         self.used = 0
@@ -57,13 +57,13 @@ class Window:
         self.slide_at = NEVER
 
     def restore(self, used: int, buckets: list[int]) -> None:
-        """Take over what the script counted, to describe it; the last bucket is the open one."""
+        """Load the counts of the Redis script; its last bucket is the open one."""
         self.used = used
         if buckets:
             *self.buckets, self.last, _ = buckets
 
     def slide(self, now: int) -> None:
-        """Forget the buckets that have left; not needed before `slide_at`."""
+        """Drop expired buckets; not needed before `slide_at`."""
         buckets, gone = self.buckets, 0
         while gone < len(buckets) and buckets[gone] + self.span <= now:
             self.closed -= buckets[gone + 1]
@@ -76,7 +76,7 @@ class Window:
             self.used, self.slide_at = 0, NEVER
 
     def open(self, now: int, amount: int) -> None:
-        """Close the bucket of the last cost and begin one."""
+        """Close the current bucket and open a new one."""
         if self.used:
             self.buckets += (self.last, self.used - self.closed)
         else:
@@ -87,13 +87,13 @@ class Window:
         self.open_until = now - now % self.bucket + self.bucket
 
     def reset(self, now: int) -> int:
-        """The Unix second by which the oldest cost has left; of an empty window, a cost of this moment."""
+        """Return the Unix second at which the oldest cost expires, or one of now in an empty window."""
         if self.buckets:
             return -((self.buckets[0] + self.span) // -1000)
         return -(((self.last if self.used else now) + self.span) // -1000)
 
     def falls_to(self, level: int, now: int) -> int:
-        """When at most `level` is left if nothing is added; a span ahead if that can never be."""
+        """Return when usage falls to `level` if nothing is added; one span ahead if `level` is negative."""
         if self.used <= level:
             return now
         if level < 0:
@@ -106,13 +106,13 @@ class Window:
         return self.last + self.span
 
 
-def _told_to_wait(now: int, until: int) -> int:
-    """Retry-After knows whole seconds only, and 0 would mean at once."""
+def _retry_after_seconds(now: int, until: int) -> int:
+    """Return whole seconds, at least 1: a Retry-After of 0 would mean at once."""
     return max(1, -((now - until) // 1000))
 
 
-class Tally:
-    """What one key has spent; `since` is when it passed its first limit, 0 while it is below."""
+class WindowTally:
+    """The usage of one key; `since` is when it exceeded its first limit, 0 while below it."""
 
     __slots__ = ("allowance", "since", "windows")
 
@@ -124,13 +124,13 @@ class Tally:
         ]
 
     def adopt(self, allowance: Allowance) -> None:
-        """Go on with other limits over the same windows: the tenant's plan has changed."""
+        """Apply new limits to the same windows after the tenant's plan has changed."""
         self.allowance = allowance
         for window, limit in zip(self.windows, allowance.limits, strict=True):
             window.limit = limit
 
-    def hit(self, now: int, cost: int) -> Decision:
-        """Charge every window or none; a cost of 0 only looks. `rate_limit.lua` does the same."""
+    def hit(self, now: int, cost: int) -> RateLimitDecision:
+        """Charge every window or none; a cost of 0 only reads. Keep in step with `rate_limit.lua`."""
         windows = self.windows
         amount, fits = cost, True
         for window in windows:
@@ -155,7 +155,7 @@ class Tally:
         return self.admitted(now)
 
     def _bursts(self, now: int, cost: int) -> bool:
-        """Whether only the first limit is in the way and a burst may pass it; if so the burst is on."""
+        """Start or continue a burst if only the first limit is exceeded; return whether it is allowed."""
         first, *longer = self.windows
         if not self.allowance.burst_ms or first.used + cost > self.allowance.ceiling:
             return False
@@ -166,17 +166,19 @@ class Tally:
         self.since = self.since or now
         return True
 
-    def admitted(self, now: int) -> Decision:
-        """Describes the window with the least left, the first on a tie."""
+    def admitted(self, now: int) -> RateLimitDecision:
+        """Return a decision that describes the window with the least capacity left, the first on a tie."""
         tightest, least = self.windows[0], NEVER
         for window in self.windows:
             left = window.limit - window.used
             if left < least:
                 tightest, least = window, left
-        return Decision(True, tightest.limit, max(0, least), tightest.reset(now), tightest.span // 1000)
+        return RateLimitDecision(
+            True, tightest.limit, max(0, least), tightest.reset(now), tightest.span // 1000
+        )
 
-    def refused(self, now: int, cost: int) -> Decision:
-        """Describes the window that refuses longest, so that waiting once is enough."""
+    def refused(self, now: int, cost: int) -> RateLimitDecision:
+        """Return a decision that describes the window that refuses longest, so that one wait is enough."""
         first, *longer = self.windows
         tightest, room_at = first, now
         for window in longer:
@@ -186,16 +188,16 @@ class Tally:
         opens_at = self._first_opens(now, room_at, cost)
         if opens_at > room_at:
             tightest, room_at = first, opens_at
-        wait = _told_to_wait(now, room_at)
-        return Decision(False, tightest.limit, 0, tightest.reset(now), tightest.span // 1000, wait)
+        wait = _retry_after_seconds(now, room_at)
+        return RateLimitDecision(False, tightest.limit, 0, tightest.reset(now), tightest.span // 1000, wait)
 
     def _first_opens(self, now: int, earliest: int, cost: int) -> int:
-        """When, not before `earliest`, the first window takes this cost, within its limit or in a burst."""
+        """Return when, from `earliest` on, the first window accepts the cost, normally or in a burst."""
         first, ceiling, burst_ms = self.windows[0], self.allowance.ceiling, self.allowance.burst_ms
         if not burst_ms:
             return max(earliest, first.falls_to(first.limit - cost, now))
         under_ceiling = max(earliest, first.falls_to(ceiling - cost, now))
-        tried_at = now + 1000 * _told_to_wait(now, under_ceiling)
+        tried_at = now + 1000 * _retry_after_seconds(now, under_ceiling)
         if not self.since or tried_at - self.since < burst_ms:
             return under_ceiling
         return max(earliest, first.falls_to(min(first.limit - 1, ceiling - cost), now))
@@ -206,5 +208,5 @@ class Tally:
         return [window.used for window in self.windows]
 
     def is_idle(self, now: int) -> bool:
-        """Whether every cost has left, so that forgetting the key forgets nothing."""
+        """Return whether every cost has expired, so that evicting the key loses nothing."""
         return not any(self.used(now))

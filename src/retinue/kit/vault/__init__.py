@@ -1,11 +1,11 @@
-"""The vault: which keys there are, and what happens when the root key is not the right one.
+"""The vault: the instance's keys, and the sealed state if the root key is missing or wrong.
 
-The operations are in modules of their own: `rotation`, `root_rotation`, `signing`, `refresh`, `status`.
+Operations are in `rotation`, `root_rotation`, `signing_key_rotation`, `key_refresh` and `status`.
 """
 
 from retinue.kit.vault.key_files import KEY_FILE, root_keys
+from retinue.kit.vault.loader import Vault, open_vault
 from retinue.kit.vault.models import InstanceKey, KeyPurpose, KeyState, VaultKey
-from retinue.kit.vault.opening import Vault, open_vault
 from retinue.kit.vault.ring import LiveRing, RingStale
 
 __all__ = [

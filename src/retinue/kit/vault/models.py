@@ -1,4 +1,4 @@
-"""The key ring and the instance's own keys, as rows."""
+"""The stored key ring and the instance's own keys."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from retinue.kit.db.models import Record, table
 
 
 class KeyState(StrEnum):
-    """A `next` key is handed to every process before any of them uses it; an `old` one only opens."""
+    """Every process learns a `next` key before any uses it; an `old` key only decrypts."""
 
     next = "next"
     active = "active"
@@ -17,7 +17,7 @@ class KeyState(StrEnum):
 
 @table("vault_keys", prefix="vk", unique=[("version",)])
 class VaultKey(Record, kw_only=True):
-    """One version of the key that wraps every tenant's keys, itself wrapped by the root key."""
+    """One version of the key from which tenant keys are derived, wrapped by the root key."""
 
     version: int
     wrapped: bytes
@@ -32,7 +32,7 @@ class KeyPurpose(StrEnum):
 
 @table("instance_keys", prefix="key", indexes=[("purpose", "state")])
 class InstanceKey(Record, kw_only=True):
-    """A key the instance itself uses; an old signing key still verifies until `retire_at`."""
+    """A key of the instance itself; an old signing key verifies until `retire_at`."""
 
     purpose: KeyPurpose
     secret: Sealed

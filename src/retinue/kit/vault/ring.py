@@ -1,21 +1,21 @@
-"""The ring of a running process, which follows the database while it is in use."""
+"""The key ring of a running process, updated from the database while in use."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from retinue.kit.crypto import Envelope, KeyRing, Place
+from retinue.kit.crypto import Envelope, KeyRing, SealLocation
 from retinue.kit.errors import Unavailable
 
 
 class RingStale(Unavailable):
-    """The key ring could not be checked for a while; try again in a moment."""
+    """The encryption keys could not be checked against the database. Try again in a moment."""
 
 
 class LiveRing(KeyRing):
-    """One object for all holders, so that a new key reaches open transactions and long jobs as well.
+    """A ring shared by reference, so that a new key also reaches open transactions and long jobs.
 
-    `is_trusted` says whether the ring was compared with the database lately: what a process seals with a key
-    that was retired meanwhile could never be opened again. `on_unknown_version` hears of values from a
-    version that is not known here.
+    `is_trusted` returns whether the ring was recently compared with the database: a value sealed with a
+    retired key could never be opened again. `on_unknown_version` is called for a value with an unknown key
+    version.
     """
 
     def __init__(self, versions: Mapping[int, bytes], active: int) -> None:
@@ -25,7 +25,7 @@ class LiveRing(KeyRing):
         self.check: Callable[[], Awaitable[None]] | None = None
 
     async def prepare(self) -> None:
-        """After a pause of the whole process, a closed laptop for one, the first to seal looks itself."""
+        """Check the ring if it is no longer trusted, for example after the machine was suspended."""
         if self.check is not None and not self.is_trusted():
             await self.check()
 
@@ -34,18 +34,18 @@ class LiveRing(KeyRing):
         return frozenset(self._versions)
 
     def learn(self, versions: Iterable[int], active: int, unwrap: Callable[[int], bytes]) -> None:
-        """Hold exactly these versions from now on; `unwrap` gives the keys of those not known yet."""
-        held = self._versions
+        """Replace the versions by exactly these; `unwrap` returns the keys of new ones."""
+        known = self._versions
         super().__init__(
-            {version: held[version] if version in held else unwrap(version) for version in versions}, active
+            {version: known[version] if version in known else unwrap(version) for version in versions}, active
         )
 
-    def seal(self, plaintext: bytes, place: Place) -> bytes:
+    def seal(self, plaintext: bytes, location: SealLocation) -> bytes:
         if not self.is_trusted():
             raise RingStale
-        return super().seal(plaintext, place)
+        return super().seal(plaintext, location)
 
-    def _unwrap(self, envelope: Envelope, place: Place) -> bytes:
+    def _unwrap(self, envelope: Envelope, location: SealLocation) -> bytes:
         if envelope.version not in self._versions:
             self.on_unknown_version()
-        return super()._unwrap(envelope, place)
+        return super()._unwrap(envelope, location)

@@ -1,38 +1,38 @@
-"""`retinue vault rotate-root`: the same key ring under another root key."""
+"""`retinue vault rotate-root`: wraps the key ring with another root key."""
 
 import structlog
 
+from retinue.kit.context.instance import Instance
 from retinue.kit.crypto import RootKey
 from retinue.kit.db.session import SystemDb
-from retinue.kit.errors import Conflict
+from retinue.kit.errors import InternalError
 from retinue.kit.failpoints import failpoint
-from retinue.kit.instance import Instance
-from retinue.kit.vault.changing import changing_ring
 from retinue.kit.vault.key_files import KeyFiles, root_keys
+from retinue.kit.vault.loader import require_matching_root
 from retinue.kit.vault.models import VaultKey
-from retinue.kit.vault.opening import matching_root
+from retinue.kit.vault.ring_lock import locked_ring
 
 log = structlog.get_logger("retinue.vault")
 
 
-class SameRootKey(Conflict):
-    """The database is wrapped with this master key already."""
+class SameRootKey(InternalError):
+    """The database already uses this master key. Choose another one."""
 
 
 async def rotate_root(instance: Instance, new_root: RootKey) -> None:
-    """Wrap the version keys with another root key, in one transaction; nothing that is sealed changes.
+    """Wrap the version keys with another root key, in one transaction; sealed values do not change.
 
-    A root key of the data dir is exchanged with it. One of the environment is the caller's to keep: it must
-    be in safe hands before this is called.
+    A root key in the data directory is replaced. A root key for the environment must be stored safely by the
+    caller before the call.
     """
     files = None if instance.settings.master_key is not None else KeyFiles(instance.settings.data_dir)
-    async with changing_ring(instance) as system:
+    async with locked_ring(instance) as system:
         await _rewrap(system, instance, new_root, files)
         failpoint("rotate_root_before_commit")
     failpoint("rotate_root_after_commit")
     if files is not None:
-        # Held again: another rotation may have begun since, and then the files are not ours to move.
-        async with changing_ring(instance) as system:
+        # Lock again: if another rotation has started since, the files must not be moved here.
+        async with locked_ring(instance) as system:
             if {row.root_fingerprint for row in await system.all(VaultKey)} == {new_root.fingerprint}:
                 files.promote(new_root)
     log.info("root_key_rotated", fingerprint=new_root.fingerprint)
@@ -40,7 +40,7 @@ async def rotate_root(instance: Instance, new_root: RootKey) -> None:
 
 async def _rewrap(system: SystemDb, instance: Instance, new_root: RootKey, files: KeyFiles | None) -> None:
     stored = await system.all(VaultKey)
-    root = matching_root(root_keys(instance.settings, may_create=False), stored)
+    root = require_matching_root(root_keys(instance.settings, may_create=False), stored)
     if root == new_root:
         raise SameRootKey
     if files is not None:

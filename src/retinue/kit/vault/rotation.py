@@ -1,11 +1,11 @@
-"""`retinue vault rotate-key`: a new key version while servers run, in steps that may be cut off anywhere.
+"""`retinue vault rotate-key`: introduces a new key version while servers run; safe to interrupt anywhere.
 
-1. The new version is stored as `next`, and every running process learns it before anything is sealed with it.
-2. It becomes active, the one before it old; all values are wrapped anew in batches.
-3. Once no process can seal with an old version any more, what came in meanwhile is wrapped too.
-4. When no value is left on them, the old versions are deleted.
+1. The new version is stored as `next`; every running process learns it before anything is sealed with it.
+2. It becomes active and the previous one old; all values are rewrapped in batches.
+3. Once no process can seal with an old version any more, values sealed in the meantime are rewrapped.
+4. Old versions without values are deleted.
 
-Running it again goes on where it ended: what is to be done is read from the database each time.
+A repeated run resumes an interrupted one: the remaining steps follow from the database.
 """
 
 import asyncio
@@ -16,81 +16,81 @@ from enum import StrEnum
 import msgspec
 import structlog
 
-from retinue.kit.crypto import Place
+from retinue.kit.context.instance import Instance
+from retinue.kit.crypto import SealLocation
 from retinue.kit.failpoints import failpoint
-from retinue.kit.instance import Instance
-from retinue.kit.vault.barrier import writers_ended
-from retinue.kit.vault.changing import changing_ring
 from retinue.kit.vault.key_files import root_keys
+from retinue.kit.vault.key_refresh import REFRESH_SECONDS, RING_LEASE_SECONDS, refresh_keys
+from retinue.kit.vault.loader import require_matching_root
 from retinue.kit.vault.models import KeyState, VaultKey
-from retinue.kit.vault.opening import matching_root
-from retinue.kit.vault.refresh import LEASE_S, REFRESH_S, refresh_keys
-from retinue.kit.vault.rewrapping import Moved, count_behind, move_to_active, sealed_columns
+from retinue.kit.vault.rewrap import RewrapResult, count_outdated, rewrap_to_active, sealed_columns
+from retinue.kit.vault.ring_lock import locked_ring
+from retinue.kit.vault.writer_barrier import wait_for_writers
 
 log = structlog.get_logger("retinue.vault")
 
-_LONGEST_WAIT_S = 30.0
-_LOCKED_PAUSE_S = 0.2
+_MAX_CONNECTION_WAIT_SECONDS = 30.0
+_LOCKED_PAUSE_SECONDS = 0.2
 
 
-class Pace(msgspec.Struct, frozen=True):
-    """How long running processes are given: to learn a key, and to be done with sealing under an old one.
+class RotationTiming(msgspec.Struct, frozen=True):
+    """The time given to running processes to learn a new key and to stop sealing under an old one.
 
-    Until it is done a process seals for at most its lease, and a sealed value may then wait for a connection
-    before it is written.
+    A process may seal under an old key until its lease ends, and the sealed value may then wait for a
+    connection before it is written.
     """
 
-    learn_s: float = 2 * REFRESH_S
-    settle_s: float = LEASE_S + _LONGEST_WAIT_S
+    learn_s: float = 2 * REFRESH_SECONDS
+    settle_s: float = RING_LEASE_SECONDS + _MAX_CONNECTION_WAIT_SECONDS
 
 
-class Stage(StrEnum):
+class RotationStage(StrEnum):
     learning = "waiting until every process knows the new key"
     wrapping = "wrapping secrets anew"
     settling = "waiting until no process uses an old key"
     finishing = "wrapping what came in meanwhile"
 
 
-class Progress(msgspec.Struct, frozen=True):
-    """`done` of `total` values, or of so many seconds."""
+class RotationProgress(msgspec.Struct, frozen=True):
+    """Progress of a stage: `done` of `total`, in values or in seconds."""
 
-    stage: Stage
+    stage: RotationStage
     done: float
     total: float
 
 
-Watch = Callable[[Progress], None]
+RotationCallback = Callable[[RotationProgress], None]
 
 
 class Rotation(msgspec.Struct, kw_only=True):
-    """How it ended; old versions are kept while a value needs them, be it unreadable."""
+    """The result of a rotation; old versions are kept while any value, even an unreadable one, needs them."""
 
     version: int
     moved: int
     retired: list[int]
-    unreadable: list[Place]
+    unreadable: list[SealLocation]
 
 
 async def rotate_key(
     instance: Instance,
     *,
-    pace: Pace = Pace(),  # noqa: B008  frozen
-    watch: Watch = lambda _: None,
+    pace: RotationTiming = RotationTiming(),  # noqa: B008  frozen
+    watch: RotationCallback = lambda _: None,
 ) -> Rotation:
-    """Seal everything under a new key version, or finish a rotation that was cut off."""
+    """Move all values to a new key version, or finish an interrupted rotation."""
     version = await _prepare(instance)
     failpoint("rotate_prepared")
     await refresh_keys(instance)
     if instance.ring.active != version:
-        await _pause(Stage.learning, pace.learn_s, watch)
+        await _pause(RotationStage.learning, pace.learn_s, watch)
         await _activate(instance, version)
         failpoint("rotate_activated")
         await refresh_keys(instance)
     settled_at = asyncio.get_running_loop().time() + pace.settle_s
-    first = await _move(instance, Stage.wrapping, watch)
-    await _pause(Stage.settling, settled_at - asyncio.get_running_loop().time(), watch)
-    await writers_ended(instance, sorted({column.table.name for column in sealed_columns()}))
-    last = await _move(instance, Stage.finishing, watch)
+    first = await _rewrap_all(instance, RotationStage.wrapping, watch)
+    await _pause(RotationStage.settling, settled_at - asyncio.get_running_loop().time(), watch)
+    await wait_for_writers(instance, sorted({column.table.name for column in sealed_columns()}))
+    last = await _rewrap_all(instance, RotationStage.finishing, watch)
     retired = [] if last.unreadable else await _retire(instance, version)
     await refresh_keys(instance)
     log.info("key_rotated", version=version, retired=retired, unreadable=len(last.unreadable))
@@ -100,13 +100,13 @@ async def rotate_key(
 
 
 async def _prepare(instance: Instance) -> int:
-    """The version to move to: the one of an unfinished rotation, else a new one."""
-    async with changing_ring(instance) as system:
+    """Return the target version: that of an unfinished rotation, else a new one."""
+    async with locked_ring(instance) as system:
         stored = await system.all(VaultKey, order_by=("version",))
         newest = stored[-1]
         if newest.state is KeyState.next or len(stored) > 1:
             return newest.version
-        root = matching_root(root_keys(instance.settings, may_create=False), stored)
+        root = require_matching_root(root_keys(instance.settings, may_create=False), stored)
         version = newest.version + 1
         wrapped = root.wrap(secrets.token_bytes(32), version)
         await system.insert(
@@ -116,30 +116,30 @@ async def _prepare(instance: Instance) -> int:
 
 
 async def _activate(instance: Instance, version: int) -> None:
-    async with changing_ring(instance) as system:
+    async with locked_ring(instance) as system:
         stored = await system.all(VaultKey)
         if not any(row.version == version and row.state is KeyState.next for row in stored):
-            return  # another process has activated it meanwhile
+            return  # another process has activated it
         for row in stored:
             await system.update(row, state=KeyState.active if row.version == version else KeyState.old)
         failpoint("rotate_before_activation")
 
 
-async def _move(instance: Instance, stage: Stage, watch: Watch) -> Moved:
-    """Pass after pass until nothing is left but what cannot be read."""
-    total = await count_behind(instance, instance.ring.active)
-    moved = Moved()
+async def _rewrap_all(instance: Instance, stage: RotationStage, watch: RotationCallback) -> RewrapResult:
+    """Rewrap in repeated passes until only unreadable values are left."""
+    total = await count_outdated(instance, instance.ring.active)
+    moved = RewrapResult()
     while True:
-        await move_to_active(instance, moved, lambda: watch(Progress(stage, moved.count, total)))
-        left = await count_behind(instance, instance.ring.active)
+        await rewrap_to_active(instance, moved, lambda: watch(RotationProgress(stage, moved.count, total)))
+        left = await count_outdated(instance, instance.ring.active)
         if left <= len(moved.unreadable):
             return moved
-        await asyncio.sleep(_LOCKED_PAUSE_S)
+        await asyncio.sleep(_LOCKED_PAUSE_SECONDS)
 
 
 async def _retire(instance: Instance, version: int) -> list[int]:
     failpoint("rotate_before_retire")
-    async with changing_ring(instance) as system:
+    async with locked_ring(instance) as system:
         old = [row for row in await system.all(VaultKey, order_by=("version",)) if row.version < version]
         for row in old:
             await system.delete(row)
@@ -147,11 +147,11 @@ async def _retire(instance: Instance, version: int) -> list[int]:
     return [row.version for row in old]
 
 
-async def _pause(stage: Stage, seconds: float, watch: Watch) -> None:
+async def _pause(stage: RotationStage, seconds: float, watch: RotationCallback) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
     while (waited := loop.time() - began) < seconds:
-        watch(Progress(stage, waited, seconds))
+        watch(RotationProgress(stage, waited, seconds))
         await asyncio.sleep(min(0.25, seconds - waited))
     if seconds > 0:
-        watch(Progress(stage, seconds, seconds))
+        watch(RotationProgress(stage, seconds, seconds))

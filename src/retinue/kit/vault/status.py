@@ -1,14 +1,14 @@
-"""What the vault holds, told without opening anything."""
+"""The vault's status, read without decrypting anything."""
 
 import msgspec
 
 from retinue.kit.clock import Instant
+from retinue.kit.context.instance import Instance
 from retinue.kit.crypto import version_header
 from retinue.kit.db.session import SystemDb
-from retinue.kit.db.unit import Unit
-from retinue.kit.instance import Instance
+from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.vault.models import InstanceKey, KeyPurpose, KeyState, VaultKey
-from retinue.kit.vault.rewrapping import count_versions
+from retinue.kit.vault.rewrap import count_versions
 
 
 class VersionStatus(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class SigningKeyStatus(msgspec.Struct, frozen=True):
 
 
 class VaultStatus(msgspec.Struct, frozen=True):
-    """`lost` counts values that name a version which does not exist."""
+    """The status of all keys; `lost` counts values whose key version does not exist."""
 
     sealed_because: str
     versions: list[VersionStatus]
@@ -36,7 +36,9 @@ class VaultStatus(msgspec.Struct, frozen=True):
 
 
 async def read_status(instance: Instance) -> VaultStatus:
-    system = SystemDb(Unit(instance.database, reads_freely=True), instance.clock, instance.ring)
+    system = SystemDb(
+        UnitOfWork(instance.database, reads_outside_transaction=True), instance.clock, instance.ring
+    )
     counts = await count_versions(instance)
     versions = [
         VersionStatus(

@@ -4,16 +4,17 @@ from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, RateLimited
 from retinue.kit.http.replies import EventStream
 from retinue.kit.http.request import Request
-from retinue.kit.http.routing import SIGNED_IN, Loaded, Routes
-from retinue.notifications import by_hand, inbox, preferences
+from retinue.kit.http.routing import SIGNED_IN, PathLoader, Routes
+from retinue.notifications import inbox, manual_sends, preferences
 from retinue.notifications.errors import (
     ChannelInactive,
     ChannelNotFound,
     NotificationNotFound,
     TooManyNotifications,
 )
-from retinue.notifications.live import follow
+from retinue.notifications.live_inboxes import follow_inbox
 from retinue.notifications.models import UserNotification
+from retinue.notifications.redacted_views import shown_notifications
 from retinue.notifications.schemas import (
     MarkedAllRead,
     MarkedRead,
@@ -31,12 +32,16 @@ from retinue.notifications.schemas import (
 
 routes = Routes("/api/v1/notifications", tag="notifications")
 
-OwnNotification = Annotated[UserNotification, Loaded("notification_id", inbox.find_own, NotificationNotFound)]
+OwnNotification = Annotated[
+    UserNotification, PathLoader("notification_id", inbox.find_own, NotificationNotFound)
+]
 
 
 @routes.get("", requires=SIGNED_IN)
 async def list_notifications(ctx: Context, query: NotificationQuery) -> NotificationPage:
-    return NotificationPage.shown(await inbox.page(ctx, query))
+    """List the caller's own notifications, newest first."""
+    page = await inbox.page(ctx, query)
+    return NotificationPage.of(page, data=await shown_notifications(ctx, page.items))
 
 
 @routes.post(
@@ -46,48 +51,73 @@ async def list_notifications(ctx: Context, query: NotificationQuery) -> Notifica
     errors=(ChannelNotFound, ChannelInactive, TooManyNotifications),
 )
 async def send_notification(ctx: Context, body: NotificationSend) -> NotificationsSent:
-    return await by_hand.send(ctx, body)
+    """Notify users of the tenant.
+
+    Name the recipients by `user_ids`, `roles` or `all`; only a notification to fixed destinations, such as a
+    team chat or webhook, needs none. Mail goes to verified addresses only. Deliveries are made in the
+    background. At most 120 requests per minute and tenant.
+    """
+    return await manual_sends.send(ctx, body)
 
 
 @routes.get("/stream", requires=SIGNED_IN, errors=(RateLimited,))
 async def stream_notifications(ctx: Context, request: Request) -> EventStream:
-    after, apart = _last_event(request), ctx.apart()
-    return EventStream(lambda: follow(apart, after))
+    """Receive the caller's notifications as server-sent events as they arrive.
+
+    `notification` events carry a notification, `unread` events the number of unread ones. Send the last
+    event's id as `Last-Event-ID` to receive missed notifications. At most 20 streams per user.
+    """
+    after, detached = _last_event(request), ctx.detached()
+    return EventStream(lambda: follow_inbox(detached, after))
 
 
 @routes.get("/unread/count", requires=SIGNED_IN)
 async def count_unread_notifications(ctx: Context) -> UnreadCount:
-    return UnreadCount(count=(await inbox.find(ctx)).unread)
+    """Return how many unread notifications the caller has."""
+    return UnreadCount(count=(await inbox.find_inbox(ctx)).unread)
 
 
 @routes.post("/read-all", requires=SIGNED_IN)
 async def mark_all_notifications_read(ctx: Context, body: ReadAll) -> MarkedAllRead:
+    """Mark the caller's unread notifications as read; `type` and `before` narrow them down."""
     updated = await inbox.mark_all_read(ctx, body)
     return MarkedAllRead(message=f"{updated} notifications were marked as read.", updated=updated)
 
 
 @routes.get("/preferences", requires=SIGNED_IN)
 async def get_notification_preferences(ctx: Context) -> PreferencesOut:
-    return PreferencesOut(preferences=await preferences.read(ctx))
+    """Return how the caller receives each type of notification, including defaults."""
+    return PreferencesOut(preferences=await preferences.load_own(ctx))
 
 
 @routes.put("/preferences", requires=SIGNED_IN)
 async def update_notification_preferences(ctx: Context, body: PreferencesUpdate) -> PreferencesOut:
+    """Change how the caller receives notifications.
+
+    Types and channels that are not sent stay unchanged.
+    """
     return PreferencesOut(preferences=await preferences.update(ctx, body))
 
 
 @routes.post("/test", requires=SIGNED_IN, calls_out=True, errors=(TooManyNotifications,))
 async def test_notification(ctx: Context, body: NotificationTest) -> NotificationTested:
-    return await by_hand.test_self(ctx, body)
+    """Send a test notification to the caller's own account.
+
+    Without an active mail channel, `email` is sent by the instance itself; other types then answer 200 with
+    `success: false`. At most ten tests per minute and user.
+    """
+    return await manual_sends.test_self(ctx, body)
 
 
 @routes.post("/{notification_id}/read", requires=SIGNED_IN)
 async def mark_notification_read(ctx: Context, notification: OwnNotification) -> MarkedRead:
+    """Mark one of the caller's notifications as read. Marking it again keeps the first `read_at`."""
     return MarkedRead.shown(await inbox.mark_read(ctx, notification))
 
 
 @routes.delete("/{notification_id}", requires=SIGNED_IN, status=204)
 async def delete_notification(ctx: Context, notification: OwnNotification) -> None:
+    """Delete one of the caller's notifications."""
     await inbox.delete(ctx, notification)
 
 

@@ -16,7 +16,10 @@ def _shown(changed: tuple[DataTable, Column]) -> ColumnOut:
 
 @routes.post("", requires="data_tables:write", status=201, errors=(ColumnNameTaken, TableBusy))
 async def add_table_column(ctx: Context, table: TableById, body: ColumnCreate) -> ColumnOut:
-    """Rows that are there already get the default."""
+    """Add a column to a data table.
+
+    Existing rows get its default value. While an import runs: 409 `import_running`.
+    """
     return _shown(await columns.add(ctx, table.id, body))
 
 
@@ -28,11 +31,15 @@ async def add_table_column(ctx: Context, table: TableById, body: ColumnCreate) -
 async def update_table_column(
     ctx: Context, table: TableById, column_id: str, body: ColumnUpdate
 ) -> ColumnOut:
-    """Renames, moves or converts it; a conversion happens for every row or not at all."""
+    """Rename, move, convert or restrict a column.
+
+    Existing values are converted in all rows or in none: if some cannot be converted, the response is 409
+    `cannot_convert` with their number and examples.
+    """
     return _shown(await columns.change(ctx, table.id, column_id, body))
 
 
 @routes.delete("/{column_id}", requires="data_tables:write", status=204, errors=(ColumnNotFound, TableBusy))
 async def delete_table_column(ctx: Context, table: TableById, column_id: str) -> None:
-    """With its value in every row."""
+    """Delete a column and its value in every row."""
     await columns.delete(ctx, table.id, column_id)

@@ -1,15 +1,16 @@
-from typing import Any
-
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
+from retinue.kit.http.preconditions import expected_tags
+from retinue.kit.http.replies import Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
-from retinue.tables import aggregates, reading, rows, service
-from retinue.tables.errors import QueryTooExpensive, RowNotFound, ValueTaken, VersionConflict
+from retinue.kit.json_types import JsonObject
+from retinue.tables import aggregates, row_requests, rows, service
+from retinue.tables.errors import QueryTooExpensive, RowNotFound, ValueTaken
 from retinue.tables.loaders import TableById, TableToWrite
+from retinue.tables.models import DataTable
 from retinue.tables.schemas import (
     AggregateQuery,
-    JsonObject,
     RowPage,
     RowQuery,
     RowsDelete,
@@ -17,37 +18,60 @@ from retinue.tables.schemas import (
     Upsert,
     Upserted,
 )
-from retinue.tables.storage import Layout
+from retinue.tables.storage import Layout, StoredRow
 
 routes = Routes("/api/v1/data-tables/{table_id}", tag="data tables", wrap=True)
 
-# A thousand rows of a hundred columns.
-MOST_KEYS = 110_000
+# 1000 rows of 100 columns, with some room.
+MAX_BODY_KEYS = 110_000
 
 
-def _expected(request: Request) -> Instant | None:
-    """What `If-Match` says: when the caller saw the row changed last."""
-    given = request.header(b"if-match").strip().removeprefix("W/").strip('"')
-    return None if given in {"", "*"} else given
+def _expected(request: Request) -> set[Instant] | None:
+    """Return the `updated_at` values in `If-Match`, with or without quotes."""
+    tags = expected_tags(request)
+    return None if tags is None else {tag.removeprefix("W/").strip('"') for tag in tags}
+
+
+def _tagged(table: DataTable, row: StoredRow) -> Reply[JsonObject]:
+    return Reply(Layout(table).show(row), headers=(("ETag", rows.etag_of(row)),))
 
 
 @routes.get("/rows", requires="data_tables:read", wrap=False, errors=(QueryTooExpensive,))
 async def list_table_rows(ctx: Context, table: TableById, query: RowQuery, request: Request) -> RowPage:
-    """`where[column]=value` asks for a value, `filter` for more; at most 1000 rows on a page."""
-    return await reading.page(ctx, table, query, request.query_pairs())
+    """List the rows of a data table, newest first by default and at most 1000 per page.
+
+    Narrow them with `filter`, `search` or `where[column]=value`. On large tables, a query that takes too long
+    answers 422 `query_too_expensive`; filter by indexed columns.
+    """
+    return await row_requests.page(ctx, table, query, request.query_pairs())
 
 
-@routes.post("/rows", requires="data_tables:write", status=201, max_keys=MOST_KEYS, errors=(ValueTaken,))
+@routes.post(
+    "/rows",
+    requires="data_tables:write",
+    status=201,
+    max_keys=MAX_BODY_KEYS,
+    errors=(ValueTaken,),
+    handles_etag_itself=True,
+)
 async def create_table_rows(
-    ctx: Context, table: TableToWrite, body: dict[str, Any]
-) -> JsonObject | list[JsonObject]:
-    """One row, or as many as a thousand as `rows`: all of them or none."""
-    return await reading.created(ctx, table, body)
+    ctx: Context, table: TableToWrite, body: JsonObject
+) -> Reply[JsonObject] | list[JsonObject]:
+    """Create one row, or up to 1000 rows given as `rows`.
+
+    Either all are created or none. Keys are column names; unknown ones are refused with 422. Omitted columns
+    get their default.
+    """
+    created = await row_requests.create_rows(ctx, table, body)
+    return [Layout(table).show(row) for row in created] if "rows" in body else _tagged(table, created[0])
 
 
-@routes.post("/rows/upsert", requires="data_tables:write", max_keys=MOST_KEYS, errors=(ValueTaken,))
+@routes.post("/rows/upsert", requires="data_tables:write", max_keys=MAX_BODY_KEYS, errors=(ValueTaken,))
 async def upsert_table_rows(ctx: Context, table: TableById, body: Upsert) -> list[Upserted]:
-    """Changes the row with the same values in the columns of `match`, or adds one."""
+    """Create rows, or update those with the same values in the `match` columns.
+
+    Either all rows are written or none. The response has one entry per given row, in the same order.
+    """
     return await service.upsert(ctx, table, body)
 
 
@@ -59,38 +83,54 @@ async def upsert_table_rows(ctx: Context, table: TableById, body: Upsert) -> lis
     errors=(QueryTooExpensive,),
 )
 async def delete_table_rows(ctx: Context, table: TableToWrite, body: RowsDelete) -> RowsDeleted:
-    """At most 5000 at once: where `deleted` is less than `matched`, ask again."""
-    return await reading.deleted(ctx, table, body)
+    """Delete the rows that match a filter, at most 5000 per request.
+
+    If `deleted` is less than `matched`, repeat the request.
+    """
+    return await row_requests.delete_rows(ctx, table, body)
 
 
-@routes.get("/rows/{row_id}", requires="data_tables:read", errors=(RowNotFound,))
-async def get_table_row(ctx: Context, table: TableById, row_id: str) -> JsonObject:
-    return Layout(table).show(await rows.fetch(ctx, table, row_id))
+@routes.get("/rows/{row_id}", requires="data_tables:read", errors=(RowNotFound,), handles_etag_itself=True)
+async def get_table_row(ctx: Context, table: TableById, row_id: str) -> Reply[JsonObject]:
+    """Return one row. Its `ETag` can be sent as `If-Match` with a change."""
+    return _tagged(table, await rows.fetch(ctx, table, row_id))
 
 
-@routes.put("/rows/{row_id}", requires="data_tables:write", errors=(RowNotFound, ValueTaken, VersionConflict))
+@routes.put(
+    "/rows/{row_id}", requires="data_tables:write", errors=(RowNotFound, ValueTaken), handles_etag_itself=True
+)
 async def replace_table_row(
-    ctx: Context, table: TableToWrite, row_id: str, body: dict[str, Any], request: Request
-) -> JsonObject:
-    """What is not given gets its default; with `If-Match: <updated_at>` only if nobody was faster."""
-    row = await rows.replace(ctx, table, row_id, body, _expected(request))
-    return Layout(table).show(row)
+    ctx: Context, table: TableToWrite, row_id: str, body: JsonObject, request: Request
+) -> Reply[JsonObject]:
+    """Replace all values of a row.
+
+    Omitted columns get their default. `If-Match` takes the `ETag`, or the value of `updated_at`.
+    """
+    return _tagged(table, await rows.replace(ctx, table, row_id, body, _expected(request)))
 
 
 @routes.patch(
-    "/rows/{row_id}", requires="data_tables:write", errors=(RowNotFound, ValueTaken, VersionConflict)
+    "/rows/{row_id}", requires="data_tables:write", errors=(RowNotFound, ValueTaken), handles_etag_itself=True
 )
 async def update_table_row(
-    ctx: Context, table: TableToWrite, row_id: str, body: dict[str, Any], request: Request
-) -> JsonObject:
-    """What is not given stays; with `If-Match: <updated_at>` only if nobody was faster."""
-    return Layout(table).show(await rows.change(ctx, table, row_id, body, _expected(request)))
+    ctx: Context, table: TableToWrite, row_id: str, body: JsonObject, request: Request
+) -> Reply[JsonObject]:
+    """Change the given columns of a row; the others stay unchanged.
+
+    Null removes a value. `If-Match` takes the `ETag`, or the value of `updated_at`.
+    """
+    return _tagged(table, await rows.update(ctx, table, row_id, body, _expected(request)))
 
 
 @routes.delete(
-    "/rows/{row_id}", requires="data_tables:write", status=204, errors=(RowNotFound, VersionConflict)
+    "/rows/{row_id}",
+    requires="data_tables:write",
+    status=204,
+    errors=(RowNotFound,),
+    handles_etag_itself=True,
 )
 async def delete_table_row(ctx: Context, table: TableToWrite, row_id: str, request: Request) -> None:
+    """Delete one row. `If-Match` takes the `ETag`, or the value of `updated_at`."""
     await rows.delete(ctx, table, row_id, _expected(request))
 
 
@@ -98,6 +138,10 @@ async def delete_table_row(ctx: Context, table: TableToWrite, row_id: str, reque
 async def aggregate_table_rows(
     ctx: Context, table: TableById, query: AggregateQuery, request: Request
 ) -> list[JsonObject]:
-    """`metrics=count,sum:amount` of all rows, or of each group of `group_by=column`, the largest first."""
-    condition = reading.condition(table, query.filter, query.search, request.query_pairs())
+    """Compute counts, sums and other figures over rows, for all rows or per group.
+
+    Each entry has one key per metric, and `group` with the grouped columns. The largest groups come first, at
+    most 1000. `filter`, `search` and `where[column]=value` narrow the rows.
+    """
+    condition = row_requests.parse_condition(table, query.filter, query.search, request.query_pairs())
     return await aggregates.aggregate(ctx, table, condition, query.group_by, query.metrics)

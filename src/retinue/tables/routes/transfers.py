@@ -5,13 +5,14 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes, Upload
 from retinue.kit.http.uploads import FormData
 from retinue.kit.lists import Page, PageQuery
-from retinue.tables import exporting, importing, reading
+from retinue.tables import row_requests
 from retinue.tables.errors import ImportNotFound, TableBusy
 from retinue.tables.loaders import TableById
 from retinue.tables.queries import IMPORTS
-from retinue.tables.schemas import ExportQuery, ImportOut, ImportStarted
+from retinue.tables.schemas import ImportOut, ImportStarted, RowExportQuery
+from retinue.tables.transfers import exports, imports
 
-IMPORT = Upload(max_file=importing.LARGEST_FILE, fields=("file",), texts=("mapping", "mode", "match"))
+IMPORT_UPLOAD = Upload(max_file=imports.MAX_FILE_BYTES, fields=("file",), texts=("mapping", "mode", "match"))
 
 routes = Routes("/api/v1/data-tables/{table_id}", tag="data tables", wrap=True)
 
@@ -20,41 +21,53 @@ routes = Routes("/api/v1/data-tables/{table_id}", tag="data tables", wrap=True)
     "/import",
     requires="data_tables:write",
     status=202,
-    upload=IMPORT,
+    upload=IMPORT_UPLOAD,
     calls_out=True,
     errors=(FileTooLarge, UnsupportedFileType, TableBusy),
 )
 async def import_table_rows(ctx: Context, table: TableById, form: FormData) -> ImportStarted:
-    """A .csv, .json or .xlsx file; `mode` is append, upsert (with `match`) or replace."""
-    return ImportStarted(job_id=(await importing.start(ctx, table, form)).id)
+    """Start to import a CSV, JSON or XLSX file; the rows are stored in the background.
+
+    Rows with invalid values are skipped and reported in the import. A table has only one running import; a
+    second one answers 409 `import_running`.
+    """
+    return ImportStarted(job_id=(await imports.start(ctx, table, form)).id)
 
 
 @routes.get("/imports", requires="data_tables:read", wrap=False)
 async def list_table_imports(ctx: Context, table: TableById, query: PageQuery) -> Page[ImportOut]:
+    """List the imports of a data table, newest first."""
     return (await IMPORTS.page(ctx.db, query, table_id=table.id)).shown(ImportOut.of)
 
 
 @routes.get("/imports/{import_id}", requires="data_tables:read", errors=(ImportNotFound,))
 async def get_table_import(ctx: Context, table: TableById, import_id: str) -> ImportOut:
-    """How far it is, and the first hundred rows that were left out."""
-    return ImportOut.of(await importing.fetch(ctx, table, import_id))
+    """Return the progress of an import and the first 100 rows that were skipped."""
+    return ImportOut.of(await imports.fetch(ctx, table, import_id))
 
 
 @routes.post(
     "/imports/{import_id}/cancel", requires="data_tables:write", errors=(ImportNotFound, InvalidTransition)
 )
 async def cancel_table_import(ctx: Context, table: TableById, import_id: str) -> ImportOut:
-    """What was added so far stays, except with `replace`, where the table is as it was."""
-    return ImportOut.of(await importing.cancel(ctx, table, import_id))
+    """Stop an import that has not ended.
+
+    Rows that were added so far stay; with the mode `replace`, the table stays unchanged.
+    """
+    return ImportOut.of(await imports.cancel(ctx, table, import_id))
 
 
 @routes.get("/export", requires="data_tables:read", cost="execute")
 async def export_table_rows(
-    ctx: Context, table: TableById, query: ExportQuery, request: Request
+    ctx: Context, table: TableById, query: RowExportQuery, request: Request
 ) -> Reply[ByteStream]:
-    """The rows as a file that is made while it is sent."""
-    condition = reading.condition(table, query.filter, query.search, request.query_pairs())
-    fields = reading.fields(table, query.fields)
-    chunks = exporting.file(ctx.apart(), table, condition, query.format, fields)
+    """Download rows as a file that is streamed while it is generated.
+
+    Cells that a spreadsheet would run as a formula are escaped; an import removes the escape.
+    `where[column]=value` narrows the rows as in the list.
+    """
+    condition = row_requests.parse_condition(table, query.filter, query.search, request.query_pairs())
+    fields = row_requests.parse_fields(table, query.fields)
+    chunks = exports.export_table(ctx.detached(), table, condition, query.format, fields)
     name = ("Content-Disposition", f'attachment; filename="{table.slug}.{query.format}"')
-    return Reply(ByteStream(chunks, exporting.MIME_TYPES[query.format]), headers=(name,))
+    return Reply(ByteStream(chunks, exports.MIME_TYPES[query.format]), headers=(name,))

@@ -1,7 +1,7 @@
-"""What runs a tool, by its type."""
+"""Executors by tool type."""
 
-from retinue.tools.calls import Executor
 from retinue.tools.executors import custom, database, function, rest_api, script, webhook
+from retinue.tools.executors.call import Executor
 from retinue.tools.models import ToolType
 
 EXECUTORS: dict[ToolType, Executor] = {

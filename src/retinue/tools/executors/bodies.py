@@ -1,4 +1,4 @@
-"""Bodies of HTTP calls: JSON values become bytes, and bytes become JSON values."""
+"""Encoding and decoding of HTTP bodies."""
 
 import re
 import urllib.parse
@@ -12,7 +12,7 @@ JSON_TYPE = "application/json"
 
 _FORM_TYPE = "application/x-www-form-urlencoded"
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json", re.ASCII)
-# Encodings that mean plain text; Python knows others, such as punycode, that are slow or are code.
+# Only plain text encodings: others that Python accepts, such as punycode, are slow or are not text.
 _CHARSET = re.compile(
     r"utf-?(?:8|16|16le|16be)|us-ascii|iso-8859-\d{1,2}|latin-?1|windows-125\d|koi8-[ru]"
     r"|shift_jis|euc-(?:jp|kr)|gb18030|gbk|gb2312|big5",
@@ -21,8 +21,8 @@ _CHARSET = re.compile(
 _CHARSET_PARAMETER = re.compile(r';\s*charset="?([^";\s]+)', re.IGNORECASE)
 
 
-def as_content(body: Any, content_type: str) -> bytes:
-    """A body in the form its type says; text is sent as it is unless it has to be JSON."""
+def encode_body(body: Any, content_type: str) -> bytes:
+    """Encode a body by its content type; text is sent unchanged unless the type is JSON."""
     mime_type = _mime_type(content_type)
     if mime_type == _FORM_TYPE and isinstance(body, dict):
         return urllib.parse.urlencode(query_pairs(body), errors="replace").encode()
@@ -31,8 +31,8 @@ def as_content(body: Any, content_type: str) -> bytes:
     return msgspec.json.encode(body)
 
 
-def decoded(content: bytes, content_type: str) -> Any:
-    """A JSON value where the type says JSON or nothing, otherwise text; nothing for an empty body."""
+def decode_body(content: bytes, content_type: str) -> Any:
+    """Decode JSON if the type is JSON or missing, otherwise text; return None for an empty body."""
     if not content:
         return None
     mime_type = _mime_type(content_type)
@@ -49,6 +49,6 @@ def _mime_type(content_type: str) -> str:
 
 
 def _charset(content_type: str) -> str:
-    found = _CHARSET_PARAMETER.search(content_type)
-    named = found[1].lower() if found else ""
-    return named if _CHARSET.fullmatch(named) else "utf-8"
+    matched = _CHARSET_PARAMETER.search(content_type)
+    charset = matched[1].lower() if matched else ""
+    return charset if _CHARSET.fullmatch(charset) else "utf-8"

@@ -1,4 +1,4 @@
-"""`database`: one checked statement on a PostgreSQL, MySQL or SQLite database."""
+"""`database`: one validated statement on a PostgreSQL, MySQL or SQLite database."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,18 +15,19 @@ from retinue.adapters.databases import (
 )
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout
 from retinue.kit.errors import Invalid
+from retinue.kit.json_types import JsonObject
 from retinue.kit.secrets import Secret
-from retinue.tools.calls import Call
+from retinue.tools.config.shapes import DatabaseToolConfig, parse_run_config
 from retinue.tools.errors import ExecutionFailed
-from retinue.tools.executors.configs import DatabaseConfig, read_config
+from retinue.tools.executors.call import ExecutorCall
 
 MAX_ROWS = 10_000
 
 _ALIASES = {"read": ("select",), "write": ("insert", "update", "delete")}
 
 
-async def run(call: Call) -> Any:
-    config = read_config(call.config, DatabaseConfig)
+async def run(call: ExecutorCall) -> Any:
+    config = parse_run_config(call.config, DatabaseToolConfig)
     db_type = find_db_type(config.db_type)
     if db_type is None:
         raise ExecutionFailed("not_configured", "config.db_type must be postgresql, mysql or sqlite.")
@@ -55,15 +56,15 @@ def _allowed(operations: Iterable[str]) -> set[str]:
     return {name for operation in lowered for name in _ALIASES.get(operation, (operation,))}
 
 
-def _query(given: dict[str, Any], db_type: DbType, allowed: set[str]) -> Query:
-    """The statement that was written, or one built from a table's name, conditions and values."""
+def _query(given: JsonObject, db_type: DbType, allowed: set[str]) -> Query:
+    """Return the written statement, or one built from a table name, conditions and values."""
     operation = given.get("operation")
     if operation is not None and not isinstance(operation, str):
         raise Invalid({"input.operation": "must be select, insert, update or delete"})
     operation = operation and operation.lower()
     if given.get("query") is None:
         if given.get("table") is None:
-            raise Invalid({"input.query": "is required, unless a table is given"})
+            raise Invalid({"input.query": "is required unless table is given"})
         return databases.build(
             db_type=db_type,
             allowed=allowed,
@@ -73,14 +74,14 @@ def _query(given: dict[str, Any], db_type: DbType, allowed: set[str]) -> Query:
             values=given.get("values"),
         )
     if not isinstance(given["query"], str):
-        raise Invalid({"input.query": "must be a text"})
+        raise Invalid({"input.query": "must be text"})
     return databases.check(
         given["query"], given.get("params"), db_type=db_type, allowed=allowed, operation=operation or None
     )
 
 
-def _connection(call: Call, config: DatabaseConfig, db_type: DbType) -> ConnectionSpec:
-    """The tool's own server, or the one its credential is for; host and port are never mixed from both."""
+def _connection(call: ExecutorCall, config: DatabaseToolConfig, db_type: DbType) -> ConnectionSpec:
+    """Return the tool's own server or its credential's; host and port are never mixed from both."""
     secrets = call.authentication.secrets
     host, port = (config.host, config.port) if config.host else (secrets.get("host"), secrets.get("port"))
     return ConnectionSpec(

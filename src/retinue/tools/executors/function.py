@@ -1,14 +1,14 @@
-"""`function`: a piece of code that is given with the tool, and whose `main` gets the input."""
+"""`function`: code in the tool's configuration, whose `main` receives the input."""
 
 from typing import Any
 
 from retinue.adapters.sandbox import Code
-from retinue.tools.calls import Call
-from retinue.tools.executors.configs import FunctionConfig, read_config
-from retinue.tools.executors.sandboxed import packages_of, run_code, runtime_of
+from retinue.tools.config.shapes import FunctionToolConfig, parse_run_config
+from retinue.tools.executors.call import ExecutorCall
+from retinue.tools.executors.sandbox import require_packages, require_runtime, run_code
 
 
-async def run(call: Call) -> Any:
-    config = read_config(call.config, FunctionConfig)
-    code = Code(runtime=runtime_of(config.runtime), source=config.code, packages=packages_of(call))
+async def run(call: ExecutorCall) -> Any:
+    config = parse_run_config(call.config, FunctionToolConfig)
+    code = Code(runtime=require_runtime(config.runtime), source=config.code, packages=require_packages(call))
     return await run_code(call, code)

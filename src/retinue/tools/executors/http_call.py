@@ -1,14 +1,12 @@
-"""One HTTP call of a tool: sent through egress, tried again where that is safe, read into a JSON value."""
+"""One HTTP call of a tool: sent through egress, retried where that is safe, decoded to a JSON value."""
 
 import asyncio
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 
-from retinue.kit import hops
-from retinue.kit.clock import Clock
+from retinue.kit import hop_count
 from retinue.kit.egress import (
     MAX_REDIRECTS,
     Egress,
@@ -19,26 +17,28 @@ from retinue.kit.egress import (
     ResponseTooLarge,
 )
 from retinue.kit.egress.destination import MAX_URL_LENGTH
+from retinue.kit.egress.retry_after import parse_retry_after
 from retinue.kit.errors import Invalid
-from retinue.tools import authentication
-from retinue.tools.calls import Call
+from retinue.kit.json_types import JsonObject
+from retinue.tools.config.shapes import HttpToolConfig, parse_run_config
 from retinue.tools.errors import ExecutionFailed
-from retinue.tools.executors.bodies import JSON_TYPE, as_content, decoded
-from retinue.tools.executors.configs import HttpConfig, read_config
-from retinue.tools.executors.headers import content_type, merged_headers
-from retinue.tools.executors.urls import Pairs, with_query
+from retinue.tools.executors import authentication
+from retinue.tools.executors.bodies import JSON_TYPE, decode_body, encode_body
+from retinue.tools.executors.call import ExecutorCall
+from retinue.tools.executors.headers import content_type, merge_headers
+from retinue.tools.executors.urls import Pairs, add_query
 
-FIRST_PAUSE_S = 0.5
+FIRST_BACKOFF_SECONDS = 0.5
 
-_REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
-_PASSING = frozenset({429, 502, 503, 504})
-_SHOWN_HEADERS = ("content-type", "retry-after")
+_IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "PUT", "DELETE"})
+_TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
+_KEPT_HEADERS = ("content-type", "retry-after")
 _ACCEPT = {"Accept": "application/json, */*;q=0.8"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """A call as configuration and input make it; what lets it in is added when it is sent."""
+class HttpToolRequest:
+    """A request built from configuration and input; authentication is added when it is sent."""
 
     method: str
     url: str
@@ -47,8 +47,8 @@ class Request:
     body: Any = field(default=None, repr=False)
 
 
-class _Setback(Exception):
-    """An attempt that may go better another time, and how long the destination asked to wait."""
+class _RetryableFailure(Exception):
+    """A failed attempt that may be retried, with the delay that the destination requested."""
 
     def __init__(self, failure: ExecutionFailed, pause_s: float | None = None) -> None:
         super().__init__(failure.message)
@@ -56,38 +56,40 @@ class _Setback(Exception):
         self.pause_s = pause_s
 
 
-async def send(call: Call, request: Request) -> dict[str, Any]:
-    """The answer as output; asked once more with a new token when the one at hand is refused."""
+async def send(call: ExecutorCall, request: HttpToolRequest) -> JsonObject:
+    """Return the response as output; repeat the call once with a new token if the first is refused."""
     deadline = _now() + call.timeout_s
     try:
-        return await _persevere(call, request, deadline)
+        return await _send_with_retries(call, request, deadline)
     except ExecutionFailed as failure:
-        if not _is_refused(failure) or not await authentication.renew(call):
+        if not _is_unauthorized(failure) or not await authentication.renew(call):
             raise
     call.attempts += 1
-    return await _persevere(call, request, deadline)
+    return await _send_with_retries(call, request, deadline)
 
 
-async def _persevere(call: Call, request: Request, deadline: float) -> dict[str, Any]:
-    config = read_config(call.config, HttpConfig)
-    is_repeatable = request.method in _REPEATABLE or config.retry_unsafe
-    retries = config.retry_count if is_repeatable else 0
+async def _send_with_retries(call: ExecutorCall, request: HttpToolRequest, deadline: float) -> JsonObject:
+    config = parse_run_config(call.config, HttpToolConfig)
+    is_retryable = request.method in _IDEMPOTENT_METHODS or config.retry_unsafe
+    retries = config.retry_count if is_retryable else 0
     retry = 0
     while True:
         try:
             return await _attempt(call, request, config, deadline)
-        except _Setback as setback:
-            pause_s = _backoff_s(retry) if setback.pause_s is None else setback.pause_s
+        except _RetryableFailure as retryable:
+            pause_s = _backoff_s(retry) if retryable.pause_s is None else retryable.pause_s
             if retry == retries or _now() + pause_s >= deadline:
-                raise setback.failure from None
-        await pause(pause_s)
+                raise retryable.failure from None
+        await wait_before_retry(pause_s)
         retry += 1
         call.attempts += 1
 
 
-async def _attempt(call: Call, request: Request, config: HttpConfig, deadline: float) -> dict[str, Any]:
+async def _attempt(
+    call: ExecutorCall, request: HttpToolRequest, config: HttpToolConfig, deadline: float
+) -> JsonObject:
     remaining_s = deadline - _now()
-    headers, content = _message(call, request)
+    headers, content = _build_message(call, request)
     try:
         async with call.ctx.adapter(Egress).request(
             request.method,
@@ -103,64 +105,56 @@ async def _attempt(call: Call, request: Request, config: HttpConfig, deadline: f
         raise ExecutionFailed(error.code, error.message) from None
     except (EgressFailed, EgressTimeout) as error:
         code = "timeout" if _now() >= deadline else "network_error"
-        raise _Setback(ExecutionFailed(code, error.message)) from None
-    return _judged(call.ctx.clock, output)
+        raise _RetryableFailure(ExecutionFailed(code, error.message)) from None
+    return _require_success(call, output, response.headers)
 
 
-def _message(call: Call, request: Request) -> tuple[dict[str, str], bytes | None]:
-    typed = {} if request.body is None else {"Content-Type": JSON_TYPE}
-    own = {hops.HEADER: str(call.ctx.caller.hops + 1)}
-    headers = merged_headers(_ACCEPT, typed, request.headers, call.authentication.headers, own)
-    return headers, None if request.body is None else as_content(request.body, content_type(headers))
+def _build_message(call: ExecutorCall, request: HttpToolRequest) -> tuple[dict[str, str], bytes | None]:
+    type_header = {} if request.body is None else {"Content-Type": JSON_TYPE}
+    platform_headers = {hop_count.HOPS_HEADER: str(call.ctx.caller.hops + 1)}
+    headers = merge_headers(
+        _ACCEPT, type_header, request.headers, call.authentication.headers, platform_headers
+    )
+    return headers, None if request.body is None else encode_body(request.body, content_type(headers))
 
 
-def _url(call: Call, request: Request) -> str:
-    """The whole address; a parameter of the input never stands beside one that lets the call in."""
+def _url(call: ExecutorCall, request: HttpToolRequest) -> str:
+    """Return the full URL; authentication parameters replace those of the input."""
     granted = call.authentication.query
     pairs = [(name, value) for name, value in request.query if name not in granted]
-    url = with_query(request.url, [*pairs, *granted.items()])
+    url = add_query(request.url, [*pairs, *granted.items()])
     if len(url) > MAX_URL_LENGTH:
         raise Invalid({"input": f"makes a URL longer than {MAX_URL_LENGTH} characters"})
     return url
 
 
-async def _output(response: Response) -> dict[str, Any]:
-    headers = {name: response.headers[name] for name in _SHOWN_HEADERS if name in response.headers}
-    body = decoded(await response.read(), headers.get("content-type", ""))
+async def _output(response: Response) -> JsonObject:
+    headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+    body = decode_body(await response.read(), headers.get("content-type", ""))
     return {"status_code": response.status, "headers": headers, "body": body}
 
 
-def _judged(clock: Clock, output: dict[str, Any]) -> dict[str, Any]:
-    """The output of a success; any other answer is a failure that keeps it in its details."""
+def _require_success(call: ExecutorCall, output: JsonObject, headers: Mapping[str, str]) -> JsonObject:
+    """Return the output of a 2xx response; raise any other with the output as details."""
     status = output["status_code"]
     if 200 <= status < 300:
         return output
     failure = ExecutionFailed("http_error", f"The destination answered with status {status}.", details=output)
-    if status in _PASSING:
-        raise _Setback(failure, _asked_pause_s(clock, output["headers"].get("retry-after", "")))
+    if status in _TRANSIENT_STATUSES:
+        pause_s = parse_retry_after(headers, call.ctx.clock.time(), max_seconds=call.timeout_s)
+        raise _RetryableFailure(failure, pause_s)
     raise failure
 
 
-def _is_refused(failure: ExecutionFailed) -> bool:
+def _is_unauthorized(failure: ExecutionFailed) -> bool:
     return failure.details is not None and failure.details.get("status_code") == 401
 
 
 def _backoff_s(retry: int) -> float:
-    return FIRST_PAUSE_S * 2.0**retry * random.uniform(0.75, 1.25)  # noqa: S311  not a secret
+    return FIRST_BACKOFF_SECONDS * 2.0**retry * random.uniform(0.75, 1.25)  # noqa: S311  not a secret
 
 
-def _asked_pause_s(clock: Clock, retry_after: str) -> float | None:
-    """Seconds or a date; what is neither was not asked."""
-    if retry_after.isascii() and retry_after.isdigit():
-        return float(retry_after[:12])
-    try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - clock.time())
-    except (ValueError, OverflowError):
-        return None
-
-
-async def pause(seconds: float) -> None:
-    """The wait between two attempts."""
+async def wait_before_retry(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 

@@ -1,40 +1,41 @@
-"""`http_template`: a request with `{{name}}` in it, each replaced by the value at that path of the input.
+"""`http_template`: a request in which each `{{name}}` is replaced by the value at that path of the input.
 
-Nothing is evaluated: a name is looked up, and what is no name stays as it is written.
+Nothing is evaluated: names are looked up, and anything else in braces stays unchanged.
 """
 
 import re
 from typing import Any
 
 from retinue.kit.errors import Invalid
-from retinue.tools.calls import Call
+from retinue.kit.json_types import JsonObject
+from retinue.tools.config.shapes import HttpTemplateToolConfig, parse_run_config
 from retinue.tools.errors import ExecutionFailed
-from retinue.tools.executors.configs import HttpTemplateConfig, read_config
-from retinue.tools.executors.headers import checked_headers
-from retinue.tools.executors.http_call import Request, send
-from retinue.tools.executors.urls import as_text, encoded, query_pairs, refuse_steps
+from retinue.tools.executors.call import ExecutorCall
+from retinue.tools.executors.headers import validate_headers
+from retinue.tools.executors.http_call import HttpToolRequest, send
+from retinue.tools.executors.urls import encode_segment, query_pairs, refuse_path_traversal, to_text
 
 _SEGMENT = r"(?:[A-Za-z][A-Za-z0-9_-]*|\d{1,6})"
 _PLACEHOLDER = re.compile(rf"\{{\{{\s*({_SEGMENT}(?:\.{_SEGMENT})*)\s*\}}\}}", re.ASCII)
 _AUTHORITY = re.compile(r"[a-z]+://[^/?#]*", re.IGNORECASE)
 
 
-async def run(call: Call) -> Any:
-    template = read_config(call.config, HttpTemplateConfig).request
+async def run(call: ExecutorCall) -> Any:
+    template = parse_run_config(call.config, HttpTemplateToolConfig).request
     return await send(
         call,
-        Request(
+        HttpToolRequest(
             method=template.method.upper(),
             url=_url(template.url, call.input),
-            query=query_pairs(_filled(template.query or {}, call.input)),
-            headers=checked_headers(_filled(template.headers or {}, call.input), "input"),
-            body=_filled(template.body, call.input),
+            query=query_pairs(_fill_placeholders(template.query or {}, call.input)),
+            headers=validate_headers(_fill_placeholders(template.headers or {}, call.input), "input"),
+            body=_fill_placeholders(template.body, call.input),
         ),
     )
 
 
-def _url(url: str, values: dict[str, Any]) -> str:
-    """The URL with values in its path and query; where it leads is fixed by the configuration."""
+def _url(url: str, values: JsonObject) -> str:
+    """Fill the path and query of the URL; scheme and host are fixed by the configuration."""
     matched = _AUTHORITY.match(url)
     authority = matched[0] if matched else ""
     if not authority or "{{" in authority:
@@ -43,28 +44,28 @@ def _url(url: str, values: dict[str, Any]) -> str:
         )
 
     def fill(matched: re.Match[str]) -> str:
-        return encoded(_value_at(values, matched[1]), f"input.{matched[1]}")
+        return encode_segment(_value_at(values, matched[1]), f"input.{matched[1]}")
 
     path = url[len(authority) :]
     filled = _PLACEHOLDER.sub(fill, path)
-    refuse_steps(path, filled, "input")
+    refuse_path_traversal(path, filled, "input")
     return authority + filled
 
 
-def _filled(template: Any, values: dict[str, Any]) -> Any:
-    """A JSON value with every placeholder in its texts replaced; one that stands alone keeps its type."""
+def _fill_placeholders(template: object, values: JsonObject) -> Any:
+    """Replace the placeholders in a JSON value; a text that is only a placeholder takes the value's type."""
     if isinstance(template, dict):
-        return {name: _filled(inner, values) for name, inner in template.items()}
+        return {name: _fill_placeholders(value, values) for name, value in template.items()}
     if isinstance(template, list):
-        return [_filled(inner, values) for inner in template]
+        return [_fill_placeholders(item, values) for item in template]
     if not isinstance(template, str):
         return template
     if alone := _PLACEHOLDER.fullmatch(template):
         return _value_at(values, alone[1])
-    return _PLACEHOLDER.sub(lambda matched: as_text(_value_at(values, matched[1])), template)
+    return _PLACEHOLDER.sub(lambda matched: to_text(_value_at(values, matched[1])), template)
 
 
-def _value_at(values: Any, path: str) -> Any:
+def _value_at(values: object, path: str) -> Any:
     for name in path.split("."):
         if isinstance(values, dict) and name in values:
             values = values[name]

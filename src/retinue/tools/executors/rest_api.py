@@ -1,31 +1,32 @@
-"""`rest_api`: one of the configured endpoints, with values of the input in their declared places."""
+"""`rest_api`: one of the configured endpoints, filled with values of the input."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from retinue.kit.errors import Invalid
-from retinue.tools.calls import Call
+from retinue.kit.json_types import JsonObject
+from retinue.tools.config.shapes import RestApiToolConfig, RestEndpoint, parse_run_config
 from retinue.tools.errors import ExecutionFailed
-from retinue.tools.executors.configs import Endpoint, RestApiConfig, read_config
-from retinue.tools.executors.headers import checked_headers, header_texts, merged_headers
-from retinue.tools.executors.http_call import Request, send
-from retinue.tools.executors.urls import encoded, query_pairs, refuse_steps
+from retinue.tools.executors.call import ExecutorCall
+from retinue.tools.executors.headers import header_texts, merge_headers, validate_headers
+from retinue.tools.executors.http_call import HttpToolRequest, send
+from retinue.tools.executors.urls import encode_segment, query_pairs, refuse_path_traversal
 
-_PLACES = frozenset({"path_params", "query", "body", "headers"})
+_INPUT_PLACES = frozenset({"path_params", "query", "body", "headers"})
 _OBJECTS = ("path_params", "query", "headers")
 _PLACEHOLDER = re.compile(r"\{([^{}/?#]+)\}")
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
 
 
-async def run(call: Call) -> Any:
-    config = read_config(call.config, RestApiConfig)
+async def run(call: ExecutorCall) -> Any:
+    config = parse_run_config(call.config, RestApiToolConfig)
     given = dict(call.input)
-    endpoint = _chosen(config.endpoints, given.pop("endpoint", None))
-    return await send(call, _request(call, config.base_url, endpoint, given))
+    endpoint = _choose_endpoint(config.endpoints, given.pop("endpoint", None))
+    return await send(call, _build_request(call, config.base_url, endpoint, given))
 
 
-def _chosen(endpoints: Mapping[str, Endpoint], name: Any) -> Endpoint:
+def _choose_endpoint(endpoints: Mapping[str, RestEndpoint], name: object) -> RestEndpoint:
     if name is None and len(endpoints) == 1:
         return next(iter(endpoints.values()))
     if not isinstance(name, str) or name not in endpoints:
@@ -33,51 +34,55 @@ def _chosen(endpoints: Mapping[str, Endpoint], name: Any) -> Endpoint:
     return endpoints[name]
 
 
-def _request(call: Call, base_url: str, endpoint: Endpoint, given: dict[str, Any]) -> Request:
-    """Values that name no place of their own fill the path first, then the query or the body."""
+def _build_request(
+    call: ExecutorCall, base_url: str, endpoint: RestEndpoint, given: JsonObject
+) -> HttpToolRequest:
+    """Build the request; values of a flat input fill the path first, then the query or the body."""
     method = endpoint.method.upper()
-    is_placed = _is_placed(given)
-    placed = given if is_placed else {}
-    loose = {**(endpoint.default_params or {}), **({} if is_placed else given)}
+    is_explicit = _has_explicit_places(given)
+    explicit = given if is_explicit else {}
+    flat = {**(endpoint.default_params or {}), **({} if is_explicit else given)}
     names = _PLACEHOLDER.findall(endpoint.path)
-    in_path = {name: loose[name] for name in names if name in loose} | (placed.get("path_params") or {})
-    rest = {name: value for name, value in loose.items() if name not in names}
-    query, body = placed.get("query") or {}, placed.get("body")
+    path_values = {name: flat[name] for name in names if name in flat} | (explicit.get("path_params") or {})
+    rest = {name: value for name, value in flat.items() if name not in names}
+    query, body = explicit.get("query") or {}, explicit.get("body")
     if method in _WITHOUT_BODY:
         query = {**rest, **query}
     elif rest and (body is None or isinstance(body, dict)):
         body = {**rest, **(body or {})}
-    own = _input_headers(call, placed.get("headers") or {})
-    return Request(
+    input_headers = _input_headers(call, explicit.get("headers") or {})
+    return HttpToolRequest(
         method=method,
-        url=_url(base_url, endpoint.path, in_path, "input.path_params" if is_placed else "input"),
+        url=_url(base_url, endpoint.path, path_values, "input.path_params" if is_explicit else "input"),
         query=query_pairs(query),
-        headers=merged_headers(header_texts(endpoint.default_headers), own),
+        headers=merge_headers(header_texts(endpoint.default_headers), input_headers),
         body=body,
     )
 
 
-def _is_placed(given: dict[str, Any]) -> bool:
-    """Whether the input says where its values belong; otherwise it is flat."""
-    return _PLACES.issuperset(given) and all(isinstance(given.get(name) or {}, dict) for name in _OBJECTS)
+def _has_explicit_places(given: JsonObject) -> bool:
+    """Return whether the input says where its values go; otherwise it is flat."""
+    return _INPUT_PLACES.issuperset(given) and all(
+        isinstance(given.get(name) or {}, dict) for name in _OBJECTS
+    )
 
 
-def _url(base_url: str, path: str, values: dict[str, Any], field: str) -> str:
-    """The path below the base, which no value can leave."""
+def _url(base_url: str, path: str, values: JsonObject, field: str) -> str:
+    """Fill the path and append it to the base URL; values cannot leave the path."""
     if "?" in base_url or "#" in base_url:
-        raise ExecutionFailed("not_configured", "config.base_url may not have a query or a fragment.")
+        raise ExecutionFailed("not_configured", "config.base_url must not have a query or a fragment.")
 
     def fill(matched: re.Match[str]) -> str:
-        return encoded(values.get(matched[1]), f"{field}.{matched[1]}")
+        return encode_segment(values.get(matched[1]), f"{field}.{matched[1]}")
 
     filled = _PLACEHOLDER.sub(fill, path)
-    refuse_steps(path, filled, field)
+    refuse_path_traversal(path, filled, field)
     return f"{base_url.rstrip('/')}/{filled.lstrip('/')}" if filled else base_url
 
 
-def _input_headers(call: Call, given: dict[str, Any]) -> dict[str, str]:
-    """Headers of the input, which never stand in for what the tool itself is let in with."""
-    headers = checked_headers(given, "input.headers")
+def _input_headers(call: ExecutorCall, given: JsonObject) -> dict[str, str]:
+    """Return the headers of the input; they must not replace the tool's authentication."""
+    headers = validate_headers(given, "input.headers")
     granted = call.authentication
     reserved = {name.lower() for name in granted.headers}
     if granted.headers or granted.query:

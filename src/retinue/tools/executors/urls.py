@@ -1,4 +1,4 @@
-"""Values from the input as parts of a URL: they fill the place they were given and never leave it."""
+"""Input values as parts of a URL: they fill their placeholder and cannot change the rest."""
 
 import urllib.parse
 from collections.abc import Iterable, Mapping
@@ -12,45 +12,45 @@ from retinue.kit.errors import Invalid
 Pairs = list[tuple[str, str]]
 
 
-def as_text(value: Any) -> str:
-    """A JSON value as it stands in a URL, a header or in the middle of a text."""
+def to_text(value: object) -> str:
+    """Return a JSON value as text for a URL, a header or the middle of a text."""
     if isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
 
 
-def encoded(value: Any, field: str) -> str:
-    """A value as one segment of a path: nothing in it can end the segment, and there is something in it."""
+def encode_segment(value: object, field: str) -> str:
+    """Return a value as one path segment, escaped and never empty."""
     if value is None or value == "":
         raise Invalid({field: "is required"})
     if isinstance(value, dict | list):
-        raise Invalid({field: "must be a text, a number or a boolean"})
-    text = as_text(value)
+        raise Invalid({field: "must be text, a number or a boolean"})
+    text = to_text(value)
     if len(text) > MAX_URL_LENGTH:
         raise Invalid({field: f"is longer than {MAX_URL_LENGTH} characters"})
     return urllib.parse.quote(text, safe="", errors="replace")
 
 
-def refuse_steps(path: str, filled: str, field: str) -> None:
-    """Refuse a path in which values came out as `.` or `..`, which a server would follow elsewhere."""
+def refuse_path_traversal(path: str, filled: str, field: str) -> None:
+    """Refuse values that make a path segment `.` or `..`, which servers resolve to another path."""
     for before, after in zip(path.split("/"), filled.split("/"), strict=True):
         if before != after and urllib.parse.unquote(after.partition("?")[0]) in {".", ".."}:
-            raise Invalid({field: "may not step to another place of the path"})
+            raise Invalid({field: "must not make a path segment . or .."})
 
 
 def query_pairs(query: Mapping[str, Any]) -> Pairs:
-    """A list repeats its name, nothing leaves it out, and an object is sent as JSON."""
+    """Return the parameters as pairs; lists repeat the name, nulls are omitted, objects become JSON."""
     pairs: Pairs = []
     for name, value in query.items():
         values: Iterable[Any] = value if isinstance(value, list) else [value]
-        pairs += [(name, as_text(item)) for item in values if item is not None]
+        pairs += [(name, to_text(item)) for item in values if item is not None]
     return pairs
 
 
-def with_query(url: str, pairs: Pairs) -> str:
-    """The URL with these parameters after its own; a fragment means nothing to a server and goes."""
+def add_query(url: str, pairs: Pairs) -> str:
+    """Append parameters to a URL and drop its fragment, which is never sent."""
     url = url.partition("#")[0]
     if not pairs:
         return url
-    joint = "&" if "?" in url else "?"
-    return f"{url}{joint}{urllib.parse.urlencode(pairs, errors='replace')}"
+    separator = "&" if "?" in url else "?"
+    return f"{url}{separator}{urllib.parse.urlencode(pairs, errors='replace')}"

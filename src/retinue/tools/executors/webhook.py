@@ -1,23 +1,23 @@
-"""`webhook`: the input is sent as JSON to one URL, or as its query where the method has no body."""
+"""`webhook`: sends the input to one URL as JSON, or as query parameters if the method has no body."""
 
 from typing import Any
 
-from retinue.tools.calls import Call
-from retinue.tools.executors.configs import WebhookConfig, read_config
+from retinue.tools.config.shapes import WebhookToolConfig, parse_run_config
+from retinue.tools.executors.call import ExecutorCall
 from retinue.tools.executors.headers import header_texts
-from retinue.tools.executors.http_call import Request, send
+from retinue.tools.executors.http_call import HttpToolRequest, send
 from retinue.tools.executors.urls import query_pairs
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD"})
 
 
-async def run(call: Call) -> Any:
-    config = read_config(call.config, WebhookConfig)
+async def run(call: ExecutorCall) -> Any:
+    config = parse_run_config(call.config, WebhookToolConfig)
     method = config.method.upper()
     has_body = method not in _WITHOUT_BODY
     return await send(
         call,
-        Request(
+        HttpToolRequest(
             method=method,
             url=config.url,
             query=[] if has_body else query_pairs(call.input),

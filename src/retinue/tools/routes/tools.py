@@ -2,9 +2,11 @@ from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, VaultSealed
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
+from retinue.kit.text.header_masks import mask_config_headers
 from retinue.tools import service
-from retinue.tools.errors import SlugTaken
+from retinue.tools.errors import ToolSlugTaken
 from retinue.tools.loaders import ToolById
+from retinue.tools.models import Tool
 from retinue.tools.queries import TOOLS
 from retinue.tools.schemas import (
     CategoryOut,
@@ -21,31 +23,52 @@ routes = Routes("/v1/tools", tag="tools", wrap=True)
 
 @routes.get("", requires="tools:read", wrap=False)
 async def list_tools(ctx: Context, query: ToolList) -> Page[ToolSummary]:
+    """Returns the tools of the tenant without their configuration, by default newest first."""
     return (await TOOLS.page(ctx.db, query)).shown(ToolSummary.of)
 
 
-@routes.post("", requires="tools:write", status=201, errors=(SlugTaken, Forbidden, VaultSealed))
+@routes.post(
+    "", requires="tools:write", status=201, errors=(ToolSlugTaken, Forbidden, VaultSealed), versioned=Tool
+)
 async def create_tool(ctx: Context, body: ToolCreate) -> ToolMade:
-    """The answer has no `config`; `auth_config` is never shown again."""
+    """Registers a tool.
+
+    The answer leaves out `config`; `auth_config` is encrypted and never returned. Secrets are bound to the
+    destination that `config` names now and have to be entered again if that changes.
+    """
     return ToolMade.of(await service.create(ctx, body))
 
 
 @routes.get("/categories", requires="tools:read")
 async def list_tool_categories(ctx: Context) -> list[CategoryOut]:
+    """Returns all categories in the order the console shows them, with the number of tools in each."""
     return await service.categories(ctx)
 
 
-@routes.get("/{tool_id}", requires="tools:read")
-async def get_tool(ctx: Context, tool: ToolById) -> ToolOut:  # noqa: ARG001  every handler takes it
-    return ToolOut.of(tool)
+@routes.get("/{tool_id}", requires="tools:read", versioned=Tool)
+async def get_tool(ctx: Context, tool: ToolById) -> ToolOut:
+    """Returns a tool with its configuration.
+
+    Values of headers in `config` are masked for callers without `tools:write`; `auth_config` is never
+    returned.
+    """
+    return ToolOut.of(tool, config=mask_config_headers(ctx.principal, tool.config, "tools:write"))
 
 
-@routes.put("/{tool_id}", requires="tools:write", errors=(SlugTaken, Forbidden, VaultSealed))
+@routes.put(
+    "/{tool_id}", requires="tools:write", errors=(ToolSlugTaken, Forbidden, VaultSealed), versioned=Tool
+)
 async def update_tool(ctx: Context, tool: ToolById, body: ToolUpdate) -> ToolOut:
-    """`config` is merged by key and its `endpoints` by name, null removes one; `auth_config` is replaced."""
+    """Changes the fields that are sent.
+
+    `config` is merged by key and its `endpoints` by name, where null removes an entry; `auth_config` is
+    replaced as a whole. If `config` moves to another destination, the stored secrets follow only if they are
+    sent again or the caller may reveal them; otherwise executing the tool fails with `destination_changed`.
+    """
     return ToolOut.of(await service.update(ctx, tool, body))
 
 
-@routes.delete("/{tool_id}", requires="tools:write", status=204)
+@routes.delete("/{tool_id}", requires="tools:write", status=204, versioned=Tool)
 async def delete_tool(ctx: Context, tool: ToolById) -> None:
+    """Deletes the tool with its executions and detaches it from agents."""
     await service.delete(ctx, tool)

@@ -9,9 +9,14 @@ routes = Routes("/users", tag="users")
 
 @routes.get("", requires="admin:users")
 async def list_users(ctx: Context, query: UserList) -> UserPage:
+    """List the users of the tenant, newest first by default.
+
+    A super administrator who does not act in another tenant sees the users of all tenants.
+    """
     return UserPage.shown(await page_of_users(ctx, query))
 
 
 @routes.get("/{user_id}", requires="admin:users")
 async def get_user(ctx: Context, user: UserById) -> UserOut:  # noqa: ARG001  every handler takes it
+    """Return one user. Super administrators reach the users of every tenant."""
     return UserOut.of(user)

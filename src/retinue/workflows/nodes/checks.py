@@ -1,26 +1,21 @@
-"""What several types of nodes check before they may be published."""
-
-from typing import Any
+"""Checks before publication that several node types share."""
 
 from retinue.kit.db.models import Record
-from retinue.workflows.nodes.kinds import Checking, Problems
+from retinue.kit.text.templates import is_template
+from retinue.workflows.engine.node_type import NodeCheck, Problems
 
 
-def is_template(value: Any) -> bool:
-    return isinstance(value, str) and "{{" in value
-
-
-def required(checking: Checking, *names: str) -> Problems:
-    config = checking.node.config
-    return {f"{checking.path}.{name}": "is required" for name in names if config.get(name) in (None, "")}
+def problems_of_missing(node_check: NodeCheck, *names: str) -> Problems:
+    config = node_check.node.config
+    return {f"{node_check.path}.{name}": "is required" for name in names if config.get(name) in (None, "")}
 
 
 async def problems_of_reference(
-    checking: Checking, name: str, record: type[Record], missing: str
+    node_check: NodeCheck, name: str, record: type[Record], missing: str
 ) -> Problems:
-    """Whether the tenant has what a field names; what a template will name shows when it is used."""
-    value = checking.node.config.get(name)
+    """Check that the record a field names exists; a template is only known when the node runs."""
+    value = node_check.node.config.get(name)
     if value is None or is_template(value):
         return {}
-    found = await checking.ctx.db.get(record, value) if isinstance(value, str) else None
-    return {} if found is not None else {f"{checking.path}.{name}": missing}
+    found = await node_check.ctx.db.get(record, value) if isinstance(value, str) else None
+    return {} if found is not None else {f"{node_check.path}.{name}": missing}

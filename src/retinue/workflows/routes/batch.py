@@ -1,5 +1,5 @@
-from retinue.kit.batch import Batch, BatchAnswer, BatchFailed
 from retinue.kit.context import Context
+from retinue.kit.http.batch import Batch, BatchAnswer, BatchFailed
 from retinue.kit.http.replies import Reply
 from retinue.kit.http.routing import Routes
 from retinue.workflows import batch
@@ -8,9 +8,13 @@ from retinue.workflows.schemas import WorkflowOut
 routes = Routes("/v1/workflows/batch", tag="workflows")
 
 
-# Each operation has a transaction of its own unless all are one, so nothing is loaded inside one before.
+# Each operation opens its own transaction unless the batch is atomic, so the route must not open one.
 @routes.post("", requires="workflows:write", other_status=207, calls_out=True, errors=(BatchFailed,))
 async def change_many_workflows(ctx: Context, body: Batch) -> Reply[BatchAnswer[WorkflowOut]]:
-    """At most 100 operations at the cost of one; 207 when some failed, with `atomic` 422 when one did."""
-    answer = await batch.carry_out(ctx, body)
+    """Carries out up to 100 operations at the cost of one request.
+
+    The answer is 207 if some of them failed. With `atomic`, the first failure undoes all of them and answers
+    422 `batch_failed`.
+    """
+    answer = await batch.run_batch(ctx, body)
     return Reply(answer, status=207 if answer.summary.failed else 200)

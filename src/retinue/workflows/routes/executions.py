@@ -5,20 +5,22 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.workflows import executions
-from retinue.workflows.errors import ExecutionNotFound, WorkflowNotPublished
+from retinue.workflows.errors import WorkflowExecutionNotFound, WorkflowNotPublished
+from retinue.workflows.execution_stream import stream_events
 from retinue.workflows.loaders import ExecutionById, WorkflowById, require_own
 from retinue.workflows.queries import EXECUTIONS
+from retinue.workflows.read_access import may_read, readable_execution_ids
 from retinue.workflows.schemas import (
-    ExecuteQuery,
-    ExecutionList,
     WorkflowExecute,
+    WorkflowExecuteQuery,
     WorkflowExecutionAccepted,
+    WorkflowExecutionList,
     WorkflowExecutionOut,
     WorkflowExecutionSummary,
     WorkflowRetry,
     accepted,
+    shown_summary,
 )
-from retinue.workflows.streaming import follow
 
 routes = Routes("/api/v1/workflows/{workflow_id}", tag="workflows", wrap=True)
 
@@ -32,37 +34,57 @@ _READ, _EXECUTE = "workflows:read", "workflows:execute"
     other_status=200,
     cost="execute",
     calls_out=True,
-    errors=(WorkflowNotPublished, RateLimited, ExecutionNotFound),
+    errors=(WorkflowNotPublished, RateLimited, WorkflowExecutionNotFound),
 )
 async def execute_workflow(
-    ctx: Context, workflow: WorkflowById, body: WorkflowExecute, query: ExecuteQuery
+    ctx: Context, workflow: WorkflowById, body: WorkflowExecute, query: WorkflowExecuteQuery
 ) -> Reply[WorkflowExecutionOut | WorkflowExecutionAccepted]:
-    """200 with the whole execution if it ended within `wait` seconds; `draft` runs what is not published."""
+    """Starts an execution of the published version.
+
+    The answer is 202, or 200 with the whole execution if it ends within `wait` seconds. A workflow that is
+    not published answers 409 `workflow_not_published` unless `draft` is true; a limit of the plan answers
+    429.
+    """
     answer = await executions.execute(ctx, workflow, body, is_draft=query.draft)
     return Reply(answer, status=200 if isinstance(answer, WorkflowExecutionOut) else 202)
 
 
 @routes.get("/executions", requires=_READ, wrap=False)
 async def list_workflow_executions(
-    ctx: Context, workflow: WorkflowById, query: ExecutionList
+    ctx: Context, workflow: WorkflowById, query: WorkflowExecutionList
 ) -> Page[WorkflowExecutionSummary]:
-    """Newest first."""
-    return (await EXECUTIONS.page(ctx.db, query, workflow_id=workflow.id)).shown(WorkflowExecutionSummary.of)
+    """Returns the executions of a workflow, newest first.
+
+    Executions are kept for 90 days. Error messages that quote a conversation the caller may not read are
+    redacted.
+    """
+    found = await EXECUTIONS.page(ctx.db, query, workflow_id=workflow.id)
+    readable = await readable_execution_ids(ctx, found.items)
+    return found.shown(lambda one: shown_summary(one, is_readable=one.id in readable))
 
 
 @routes.get("/executions/{workflow_execution_id}", requires=_READ)
 async def get_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById
 ) -> WorkflowExecutionOut:
-    return await executions.detail(ctx, require_own(workflow, execution))
+    """Returns an execution with its input, its output and what each node did.
+
+    Values are redacted if they quote a conversation that the caller may not read.
+    """
+    return await executions.load_detail(ctx, require_own(workflow, execution))
 
 
 @routes.post("/executions/{workflow_execution_id}/cancel", requires=_EXECUTE, errors=(InvalidTransition,))
 async def cancel_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById
 ) -> WorkflowExecutionSummary:
-    """Nothing of it begins any more; what calls outside at this moment is not heard when it comes back."""
-    return WorkflowExecutionSummary.of(await executions.cancel(ctx, require_own(workflow, execution)))
+    """Ends an execution.
+
+    No further node starts, pending approvals and agent requests are cancelled, and the result of a call that
+    is under way is discarded. An execution that has ended answers 409 `invalid_transition`.
+    """
+    ended = await executions.cancel(ctx, require_own(workflow, execution))
+    return shown_summary(ended, is_readable=await may_read(ctx, ended))
 
 
 @routes.post(
@@ -75,7 +97,11 @@ async def cancel_workflow_execution(
 async def retry_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById, body: WorkflowRetry
 ) -> WorkflowExecutionAccepted:
-    """Goes on at the node that failed, or at `from_node`; what was done before it stays done."""
+    """Starts a new execution of the same version with the same input.
+
+    It continues at the nodes that failed or did not run, or at `from_node`; results of earlier nodes are
+    kept. An execution that has not ended answers 409 `invalid_transition`.
+    """
     return accepted(await executions.retry(ctx, require_own(workflow, execution), body))
 
 
@@ -83,9 +109,14 @@ async def retry_workflow_execution(
 async def stream_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById, request: Request
 ) -> EventStream:
-    """What its nodes do, until it has ended; goes on after the event of `Last-Event-ID`."""
+    """Streams what the execution does as Server-Sent Events, until it ends.
+
+    The events are `execution_started`, `node_started`, `node_completed`, `approval_required`, then
+    `execution_completed`, or `execution_failed` for every other end. Send `Last-Event-ID` to continue after
+    an event.
+    """
     own, after = require_own(workflow, execution), _last_event(request)
-    return EventStream(lambda: follow(ctx.apart(), own.id, after))
+    return EventStream(lambda: stream_events(ctx.detached(), own.id, after))
 
 
 def _last_event(request: Request) -> int:

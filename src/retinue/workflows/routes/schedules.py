@@ -11,6 +11,7 @@ routes = Routes("/api/v1/workflows/{workflow_id}/schedules", tag="workflows", wr
 
 @routes.get("", requires="workflows:read")
 async def list_workflow_schedules(ctx: Context, workflow: WorkflowById) -> list[WorkflowScheduleOut]:
+    """Returns the schedules of a workflow, oldest first. A trigger of type `schedule` is one of them."""
     found = await ctx.db.all(WorkflowSchedule, order_by=("created_at", "id"), workflow_id=workflow.id)
     return [schedules.shown(one) for one in found]
 
@@ -19,18 +20,22 @@ async def list_workflow_schedules(ctx: Context, workflow: WorkflowById) -> list[
 async def create_workflow_schedule(
     ctx: Context, workflow: WorkflowById, body: WorkflowScheduleCreate
 ) -> WorkflowScheduleOut:
-    """The workflow is started at these times for as long as it is published."""
-    return schedules.shown(await schedules.add(ctx, workflow, body))
+    """Adds a schedule, at most 20 per workflow.
+
+    It starts the workflow only while the workflow is published. Missed times are skipped.
+    """
+    return schedules.shown(await schedules.create(ctx, workflow, body))
 
 
 @routes.delete("", requires="workflows:write", status=204)
 async def delete_workflow_schedules(ctx: Context, workflow: WorkflowById) -> None:
-    """All of them."""
+    """Deletes all schedules of the workflow, including the one of its trigger."""
     await schedules.delete_all(ctx, workflow)
 
 
 @routes.delete("/{schedule_id}", requires="workflows:write", status=204)
 async def delete_workflow_schedule(ctx: Context, workflow: WorkflowById, schedule: ScheduleById) -> None:
+    """Deletes one schedule. Executions that it started continue."""
     if schedule.workflow_id != workflow.id:
         raise ScheduleNotFound
     await ctx.db.delete(schedule)

@@ -1,12 +1,14 @@
+from functools import partial
+
 from retinue.kit.context import Context
 from retinue.kit.errors import InvalidTransition
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page, PageQuery
 from retinue.workflows import service
+from retinue.workflows.engine.node_type import NODE_TYPES
 from retinue.workflows.errors import WorkflowVersionNotFound
 from retinue.workflows.loaders import WorkflowById
-from retinue.workflows.models import WorkflowStatus
-from retinue.workflows.node_types import NODE_TYPES
+from retinue.workflows.models import Workflow, WorkflowStatus
 from retinue.workflows.queries import VERSIONS, WORKFLOWS, find_version
 from retinue.workflows.schemas import (
     WorkflowCreate,
@@ -28,61 +30,101 @@ _READ, _WRITE = "workflows:read", "workflows:write"
 
 @routes.get("", requires=_READ, wrap=False)
 async def list_workflows(ctx: Context, query: WorkflowList) -> Page[WorkflowOut]:
-    return (await WORKFLOWS.page(ctx.db, query)).shown(shown)
+    """Returns the workflows of the tenant, by default newest first.
+
+    Values of headers in nodes are masked for callers without `workflows:write`.
+    """
+    return (await WORKFLOWS.page(ctx.db, query)).shown(partial(shown, ctx))
 
 
-@routes.post("", requires=_WRITE, status=201)
+@routes.post("", requires=_WRITE, status=201, versioned=Workflow)
 async def create_workflow(ctx: Context, body: WorkflowCreate) -> WorkflowOut:
-    """A draft may have gaps; with `status: "published"` it is checked as if it were published."""
-    return shown(await service.create(ctx, body))
+    """Creates a workflow.
+
+    A draft may be incomplete; with `status: "published"` it is validated like a publication, and problems
+    answer 422.
+    """
+    return shown(ctx, await service.create(ctx, body))
 
 
 @routes.get("/node-types", requires=_READ)
 async def list_node_types(ctx: Context) -> list[WorkflowNodeType]:  # noqa: ARG001  every handler takes it
+    """Returns the types of nodes that a workflow can use, each with the JSON Schema of its `config`."""
     return [WorkflowNodeType.of(kind) for kind in NODE_TYPES.values()]
 
 
-@routes.get("/{workflow_id}", requires=_READ)
-async def get_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowOut:  # noqa: ARG001  every handler takes it
-    return shown(workflow)
+@routes.get("/{workflow_id}", requires=_READ, versioned=Workflow)
+async def get_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowOut:
+    """Returns a workflow as it is stored now, which for a draft may differ from its latest version.
+
+    Values of headers in nodes are masked for callers without `workflows:write`.
+    """
+    return shown(ctx, workflow)
 
 
-@routes.put("/{workflow_id}", requires=_WRITE, errors=(InvalidTransition,))
+@routes.put("/{workflow_id}", requires=_WRITE, errors=(InvalidTransition,), versioned=Workflow)
 async def update_workflow(ctx: Context, workflow: WorkflowById, body: WorkflowUpdate) -> WorkflowOut:
-    """Of a published workflow this makes a new version; what runs already goes on with its own."""
-    return shown(await service.update(ctx, workflow, body))
+    """Changes the fields that are sent.
+
+    On a published workflow every change is validated and creates a new version, which later executions use;
+    running executions continue with theirs.
+    """
+    return shown(ctx, await service.update(ctx, workflow, body))
 
 
-@routes.delete("/{workflow_id}", requires=_WRITE, status=204)
+@routes.delete("/{workflow_id}", requires=_WRITE, status=204, versioned=Workflow)
 async def delete_workflow(ctx: Context, workflow: WorkflowById) -> None:
-    """Removes its executions as well; those that still run are cancelled."""
+    """Deletes the workflow with its versions, schedules and executions.
+
+    Executions that have not ended are cancelled.
+    """
     await service.delete(ctx, workflow)
 
 
-@routes.post("/{workflow_id}/publish", requires=_WRITE, errors=(InvalidTransition,))
+@routes.post("/{workflow_id}/publish", requires=_WRITE, errors=(InvalidTransition,), versioned=Workflow)
 async def publish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    return WorkflowState.of(await service.enter(ctx, workflow, WorkflowStatus.published))
+    """Validates a draft and makes it executable; its trigger takes effect.
+
+    Problems answer 422 with one message per path. A new version is created if the content differs from the
+    latest one. Publishing again changes nothing; an archived workflow answers 409 `invalid_transition`.
+    """
+    return WorkflowState.of(await service.set_status(ctx, workflow, WorkflowStatus.published))
 
 
-@routes.post("/{workflow_id}/unpublish", requires=_WRITE)
+@routes.post("/{workflow_id}/unpublish", requires=_WRITE, versioned=Workflow)
 async def unpublish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    """Also takes it out of the archive."""
-    return WorkflowState.of(await service.enter(ctx, workflow, WorkflowStatus.draft))
+    """Returns a published or archived workflow to `draft`.
+
+    Its trigger and schedules no longer start it; running executions continue.
+    """
+    return WorkflowState.of(await service.set_status(ctx, workflow, WorkflowStatus.draft))
 
 
-@routes.post("/{workflow_id}/archive", requires=_WRITE)
+@routes.post("/{workflow_id}/archive", requires=_WRITE, versioned=Workflow)
 async def archive_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    return WorkflowState.of(await service.enter(ctx, workflow, WorkflowStatus.archived))
+    """Archives a draft or published workflow.
+
+    It can no longer be executed, and its trigger and schedules no longer start it; running executions
+    continue.
+    """
+    return WorkflowState.of(await service.set_status(ctx, workflow, WorkflowStatus.archived))
 
 
-@routes.post("/{workflow_id}/duplicate", requires=_WRITE, status=201)
+@routes.post("/{workflow_id}/duplicate", requires=_WRITE, status=201, versioned=Workflow)
 async def duplicate_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowOut:
-    return shown(await service.duplicate(ctx, workflow))
+    """Creates a draft with the same content and `(copy)` after the name.
+
+    Versions, schedules and executions are not copied.
+    """
+    return shown(ctx, await service.duplicate(ctx, workflow))
 
 
 @routes.post("/{workflow_id}/validate", requires=_READ)
 async def validate_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowValidated:
-    """What would keep it from being published."""
+    """Checks the stored workflow as publishing would, and returns what would prevent it.
+
+    Nothing is changed.
+    """
     return await service.validate(ctx, workflow)
 
 
@@ -90,14 +132,15 @@ async def validate_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowVal
 async def list_workflow_versions(
     ctx: Context, workflow: WorkflowById, query: PageQuery
 ) -> Page[WorkflowVersionOut]:
-    """Newest first."""
-    return (await VERSIONS.page(ctx.db, query, workflow_id=workflow.id)).shown(shown_version)
+    """Returns the published versions, newest first. A version never changes."""
+    return (await VERSIONS.page(ctx.db, query, workflow_id=workflow.id)).shown(partial(shown_version, ctx))
 
 
 @routes.get("/{workflow_id}/versions/{version}", requires=_READ, errors=(WorkflowVersionNotFound,))
 async def get_workflow_version(ctx: Context, workflow: WorkflowById, version: str) -> WorkflowVersionOut:
+    """Returns one published version by its number."""
     number = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
     found = await find_version(ctx, workflow.id, number)
     if found is None:
         raise WorkflowVersionNotFound
-    return shown_version(found)
+    return shown_version(ctx, found)

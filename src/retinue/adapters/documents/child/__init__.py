@@ -1,4 +1,4 @@
-"""The process that reads one document: it imports what it needs, gives up everything, then looks at the file.
+"""The process that parses one document: it imports what it needs, locks itself down, then reads the file.
 
-Nothing here may be imported by the server, and nothing of the server is imported here but the confinement.
+The server must not import this package, and it imports nothing of the server but the lockdown.
 """

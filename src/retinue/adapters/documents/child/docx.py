@@ -1,4 +1,4 @@
-"""Word documents: the XML of their text, headings and tables, and nothing they refer to."""
+"""Word documents: the XML of their text, headings and tables, without external references."""
 
 import codecs
 import posixpath
@@ -9,16 +9,16 @@ from zipfile import BadZipFile
 from . import xml_stream
 from .archive import Archive
 from .outline import Outline
-from .sections import Notes, Refusal, Section
-from .word_body import Body
-from .word_styles import BODY_LEVEL, Styles
+from .sections import DocumentNotes, DocumentRefused, Section
+from .word_body import WordBody
+from .word_styles import BODY_LEVEL, WordStyles
 
 _RELATIONSHIPS = "_rels/.rels"
-_USUAL = "word/document.xml"
+_DEFAULT_MAIN_PART = "word/document.xml"
 
 
 class _Relationships:
-    """Listens to the archive's relationships for the one that names its main part."""
+    """XML handler that finds the archive's main part in its relationships."""
 
     def __init__(self) -> None:
         self.main = ""
@@ -34,50 +34,52 @@ class _Relationships:
 
 
 def load() -> None:
-    # The names inside an archive may be in it, and after this there are no files to load it from.
+    # Names in an archive may use this codec; after the lockdown it could not be loaded.
     codecs.lookup("cp437")
 
 
-def read(content: bytes, _notes: Notes) -> Iterator[Section]:
+def read(content: bytes, _notes: DocumentNotes) -> Iterator[Section]:
     archive = Archive(content)
     try:
         yield from _sections(archive)
     except (BadZipFile, zlib.error, EOFError, NotImplementedError):
-        raise Refusal("parse_error", "The document is damaged: part of it cannot be unpacked.") from None
+        raise DocumentRefused(
+            "parse_error", "The document is damaged: part of it cannot be unpacked."
+        ) from None
 
 
 def _sections(archive: Archive) -> Iterator[Section]:
     main = _main_part(archive)
     folder = posixpath.dirname(main)
-    styles = Styles()
-    _heard(archive, posixpath.join(folder, "styles.xml"), styles)
+    styles = WordStyles()
+    _parse_part(archive, posixpath.join(folder, "styles.xml"), styles)
     outline = Outline()
     for part in (main, *(posixpath.join(folder, name) for name in ("footnotes.xml", "endnotes.xml"))):
         if archive.has(part):
-            yield from _blocks(archive, part, Body(styles), outline)
+            yield from _blocks(archive, part, WordBody(styles), outline)
     yield from outline.end()
 
 
 def _main_part(archive: Archive) -> str:
     relationships = _Relationships()
-    _heard(archive, _RELATIONSHIPS, relationships)
-    main = relationships.main or _USUAL
+    _parse_part(archive, _RELATIONSHIPS, relationships)
+    main = relationships.main or _DEFAULT_MAIN_PART
     if not archive.has(main):
-        raise Refusal("parse_error", "The file is an archive, but not a Word document.")
+        raise DocumentRefused("parse_error", "The file is an archive, but not a Word document.")
     return main
 
 
-def _heard(archive: Archive, part: str, listener: xml_stream.Listener) -> None:
+def _parse_part(archive: Archive, part: str, handler: xml_stream.XmlHandler) -> None:
     if archive.has(part):
         with archive.opened(part) as file:
-            for _ in xml_stream.listen(file, listener):
+            for _ in xml_stream.parse_xml(file, handler):
                 pass
 
 
-def _blocks(archive: Archive, part: str, body: Body, outline: Outline) -> Iterator[Section]:
+def _blocks(archive: Archive, part: str, body: WordBody, outline: Outline) -> Iterator[Section]:
     with archive.opened(part) as file:
-        for _ in xml_stream.listen(file, body):
-            for block in body.taken():
+        for _ in xml_stream.parse_xml(file, body):
+            for block in body.take_blocks():
                 if block.level < BODY_LEVEL:
                     yield from outline.enter(block.level, block.text)
                 else:

@@ -1,16 +1,16 @@
-"""Text gathered under the headings it stands below."""
+"""Grouping of text under the headings above it."""
 
 from collections.abc import Iterator
 
-from .cleaning import clean, clean_line
+from .normalization import normalize_line, normalize_text
 from .sections import Section
 
-LONGEST_HEADING = 200
-_LONGEST_SECTION = 64 * 1024
+MAX_HEADING_LENGTH = 200
+_MAX_SECTION_LENGTH = 64 * 1024
 
 
 class Outline:
-    """Takes headings and text in the order of the document and gives sections back."""
+    """Accepts headings and text in document order and yields sections."""
 
     def __init__(self) -> None:
         self._titles: dict[int, str] = {}
@@ -22,31 +22,31 @@ class Outline:
     def add(self, text: str) -> Iterator[Section]:
         self._parts.append(text)
         self._length += len(text)
-        # A section is cleaned and copied as a whole, so a long one is given back in several.
-        if self._length > _LONGEST_SECTION:
-            yield from self._gathered()
+        # A section is normalized and copied as a whole, so a long one is split.
+        if self._length > _MAX_SECTION_LENGTH:
+            yield from self._flush_text()
 
     def enter(self, level: int, title: str) -> Iterator[Section]:
-        yield from self._gathered()
+        yield from self._flush_text()
         if level <= self._level:
-            yield from self._bare()
+            yield from self._flush_bare_heading()
         self._titles = {at: text for at, text in self._titles.items() if at < level}
-        self._titles[level] = clean_line(title)[:LONGEST_HEADING]
+        self._titles[level] = normalize_line(title)[:MAX_HEADING_LENGTH]
         self._level, self._is_bare = level, True
 
     def end(self) -> Iterator[Section]:
-        yield from self._gathered()
-        yield from self._bare()
+        yield from self._flush_text()
+        yield from self._flush_bare_heading()
 
-    def _gathered(self) -> Iterator[Section]:
-        text = clean("".join(self._parts)).strip()
+    def _flush_text(self) -> Iterator[Section]:
+        text = normalize_text("".join(self._parts)).strip()
         self._parts, self._length = [], 0
         if text:
             self._is_bare = False
             yield Section(text, heading=_path(list(self._titles.values())))
 
-    def _bare(self) -> Iterator[Section]:
-        """A heading with nothing below it is text itself: it would be lost."""
+    def _flush_bare_heading(self) -> Iterator[Section]:
+        """Yield a heading without text as a section of its own, so that it is not lost."""
         if self._is_bare and self._titles[self._level]:
             above = [text for at, text in self._titles.items() if at < self._level]
             yield Section(self._titles[self._level], heading=_path(above))
@@ -55,7 +55,7 @@ class Outline:
 
 def _path(titles: list[str]) -> str | None:
     titles = [title for title in titles if title]
-    # The nearest heading says most, so the farthest go first when there is no room for all.
-    while len(titles) > 1 and len(" > ".join(titles)) > LONGEST_HEADING:
+    # The nearest heading matters most, so the farthest are dropped first.
+    while len(titles) > 1 and len(" > ".join(titles)) > MAX_HEADING_LENGTH:
         titles = titles[1:]
     return " > ".join(titles) or None

@@ -1,4 +1,4 @@
-"""PDF, page by page, with pdfium."""
+"""PDF with pdfium, page by page."""
 
 import codecs
 import ctypes
@@ -7,43 +7,43 @@ from collections.abc import Iterator
 
 import pypdfium2_raw as pdfium  # type: ignore[import-untyped]
 
-from .cleaning import clean
-from .sections import Notes, Refusal, Section
+from .normalization import normalize_text
+from .sections import DocumentNotes, DocumentRefused, Section
 
-# pdfium's own marks for a hyphen at the end of a line, in the two ways it gives text.
+# pdfium's two marks for a hyphen at the end of a line.
 _HYPHENATED = re.compile("[\x02\ufffe](?:\r\n|\n)?")
 _LIST_ITEM = re.compile(r"\s*(?:[-•*\u2013▪●◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
-_HEADER_WITHIN = 1024
-# A line this long, compared with the longest of its page, ended because the page did.
-_FULL = 0.7
+_HEADER_SEARCH_BYTES = 1024
+# A line of this length, relative to the longest of its page, was wrapped by the page.
+_FULL_LINE_RATIO = 0.7
 
 
 def load() -> None:
     pdfium.FPDF_InitLibrary()
-    # After this there are no files to load it from.
+    # After the lockdown it could not be loaded.
     codecs.lookup("utf-16-le")
 
 
-def read(content: bytes, notes: Notes) -> Iterator[Section]:
-    if b"%PDF-" not in content[:_HEADER_WITHIN]:
-        raise Refusal("parse_error", "The file is not a PDF, although its name says so.")
+def read(content: bytes, notes: DocumentNotes) -> Iterator[Section]:
+    if b"%PDF-" not in content[:_HEADER_SEARCH_BYTES]:
+        raise DocumentRefused("parse_error", "The file is not a PDF, although its extension is .pdf.")
     document = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
     if not document:
-        raise _why_not()
+        raise _load_error()
     notes.pages = pdfium.FPDF_GetPageCount(document)
     for index in range(notes.pages):
         text = _page_text(document, index)
         if text.strip():
-            yield Section(unwrapped(clean(_HYPHENATED.sub("", text))), page=index + 1)
+            yield Section(join_wrapped_lines(normalize_text(_HYPHENATED.sub("", text))), page=index + 1)
 
 
-def _why_not() -> Refusal:
+def _load_error() -> DocumentRefused:
     reason = pdfium.FPDF_GetLastError()
     if reason == pdfium.FPDF_ERR_PASSWORD:
-        return Refusal("parse_error", "The PDF is protected by a password; send it without one.")
+        return DocumentRefused("parse_error", "The PDF is password-protected. Send it without a password.")
     if reason == pdfium.FPDF_ERR_SECURITY:
-        return Refusal("parse_error", "The PDF is protected in a way that cannot be opened.")
-    return Refusal("parse_error", "The PDF is damaged and cannot be opened.")
+        return DocumentRefused("parse_error", "The PDF uses a protection that is not supported.")
+    return DocumentRefused("parse_error", "The PDF is damaged and cannot be opened.")
 
 
 def _page_text(document: "pdfium.FPDF_DOCUMENT", index: int) -> str:
@@ -62,16 +62,16 @@ def _all_text(text_page: "pdfium.FPDF_TEXTPAGE") -> str:
     count = pdfium.FPDFText_CountChars(text_page)
     if count <= 0:
         return ""
-    # Two bytes for each unit of UTF-16, of which a character may need two, and the closing zero.
+    # Two UTF-16 units per character at most, and the closing zero.
     buffer = (ctypes.c_ushort * (2 * count + 1))()
-    written = pdfium.FPDFText_GetText(text_page, 0, count, buffer)
-    return bytes(memoryview(buffer).cast("B")[: 2 * max(0, written - 1)]).decode("utf-16-le", "ignore")
+    length = pdfium.FPDFText_GetText(text_page, 0, count, buffer)
+    return bytes(memoryview(buffer).cast("B")[: 2 * max(0, length - 1)]).decode("utf-16-le", "ignore")
 
 
-def unwrapped(text: str) -> str:
-    """Lines that only ended because the page was full, joined again; short lines and list items stay."""
+def join_wrapped_lines(text: str) -> str:
+    """Join lines that were wrapped at the edge of the page; short lines and list items stay."""
     lines = text.split("\n")
-    full = _FULL * max(map(len, lines))
+    full = _FULL_LINE_RATIO * max(map(len, lines))
     joined: list[str] = []
     is_open = False
     for line in lines:

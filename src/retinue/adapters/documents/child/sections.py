@@ -1,4 +1,4 @@
-"""What a parser makes of a file."""
+"""The output of a parser."""
 
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ class Section(NamedTuple):
     heading: str | None = None
 
 
-class Notes:
-    """What is to be told about the document as a whole."""
+class DocumentNotes:
+    """Facts about the document as a whole."""
 
     def __init__(self) -> None:
         self.is_truncated = False
         self.pages: int | None = None
 
 
-class Refusal(Exception):
-    """The document is not read; the code is one of `errors.py`, the message is for who sent it."""
+class DocumentRefused(Exception):
+    """The document is rejected; the code is one of `errors.py`, the message is for the sender."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -28,4 +28,4 @@ class Refusal(Exception):
 
 
 class EncodingUnknown(Exception):
-    """The text is not Unicode, and the library that guesses was not loaded."""
+    """The text is not Unicode, and the library that guesses encodings was not loaded."""

@@ -1,21 +1,21 @@
-"""Plain text, in windows that are cut at paragraphs."""
+"""Plain text in windows that are cut at paragraphs."""
 
 from collections.abc import Iterator
 from typing import TextIO
 
-from .chunking import cut
-from .cleaning import clean
-from .sections import Notes, Section
+from .chunking import find_cut
+from .normalization import normalize_text
+from .sections import DocumentNotes, Section
 
-_WINDOW = 64 * 1024
+_WINDOW_LENGTH = 64 * 1024
 
 
-def read(stream: TextIO, _notes: Notes) -> Iterator[Section]:
+def read(stream: TextIO, _notes: DocumentNotes) -> Iterator[Section]:
     rest = ""
-    while block := stream.read(_WINDOW):
+    while block := stream.read(_WINDOW_LENGTH):
         rest += block
-        if len(rest) >= _WINDOW:
-            end = cut(rest, 0, len(rest))
-            yield Section(clean(rest[:end]))
+        if len(rest) >= _WINDOW_LENGTH:
+            end = find_cut(rest, 0, len(rest))
+            yield Section(normalize_text(rest[:end]))
             rest = rest[end:]
-    yield Section(clean(rest))
+    yield Section(normalize_text(rest))

@@ -1,18 +1,18 @@
-"""The paragraphs, headings and tables of a Word document in the order they are read in."""
+"""The paragraphs, headings and tables of a Word document in reading order."""
 
 from typing import NamedTuple
 
-from .sections import Refusal
-from .word_names import ELEMENTS, LEFT_OUT, attribute
-from .word_styles import BODY_LEVEL, Styles, outline_level
+from .sections import DocumentRefused
+from .word_styles import BODY_LEVEL, WordStyles, outline_level
+from .word_xml import ELEMENTS, SKIPPED_ELEMENTS, find_attribute
 
 _ROOTS = {"document", "footnotes", "endnotes"}
-_WRITTEN = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_LONGEST_HEADING = 300
+_ELEMENT_TEXT = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_MAX_HEADING_LENGTH = 300
 
 
-class Block(NamedTuple):
-    """A paragraph or a row of a table; a level below ten makes it a heading."""
+class WordBlock(NamedTuple):
+    """A paragraph or a table row; a level below ten makes it a heading."""
 
     text: str
     level: int = BODY_LEVEL
@@ -26,19 +26,19 @@ class _Paragraph:
         self.is_list_item = False
 
 
-class Body:
-    """Listens to document.xml, footnotes.xml or endnotes.xml; `taken` gives what is complete so far."""
+class WordBody:
+    """XML handler for document.xml, footnotes.xml or endnotes.xml; `take_blocks` returns what is complete."""
 
-    def __init__(self, styles: Styles) -> None:
+    def __init__(self, styles: WordStyles) -> None:
         self._styles = styles
-        self._blocks: list[Block] = []
+        self._blocks: list[WordBlock] = []
         self._paragraphs: list[_Paragraph] = []
-        # For each table that is open, the cells of its current row, each a list of lines.
+        # The cells of the current row of each open table, each cell a list of lines.
         self._tables: list[list[list[str]]] = []
-        self._left_out = 0
+        self._skipped_depth = 0
         self._has_root = self._is_text = self._is_in_properties = False
 
-    def taken(self) -> list[Block]:
+    def take_blocks(self) -> list[WordBlock]:
         blocks, self._blocks = self._blocks, []
         return blocks
 
@@ -46,10 +46,12 @@ class Body:
         element = ELEMENTS.get(name)
         if not self._has_root:
             if element not in _ROOTS:
-                raise Refusal("parse_error", "The file is not a Word document, although its name says so.")
+                raise DocumentRefused(
+                    "parse_error", "The file is not a Word document, although its extension is .docx."
+                )
             self._has_root = True
-        if self._left_out or element in LEFT_OUT:
-            self._left_out += 1
+        if self._skipped_depth or element in SKIPPED_ELEMENTS:
+            self._skipped_depth += 1
         elif element == "p":
             self._paragraphs.append(_Paragraph())
         elif element == "t":
@@ -62,8 +64,8 @@ class Body:
             self._describe(self._paragraphs[-1], element, attributes)
 
     def end(self, name: str) -> None:
-        if self._left_out:
-            self._left_out -= 1
+        if self._skipped_depth:
+            self._skipped_depth -= 1
             return
         element = ELEMENTS.get(name)
         if element == "p":
@@ -76,15 +78,15 @@ class Body:
             self._end_row()
         elif element == "tbl":
             self._tables.pop()
-            self._say("\n", BODY_LEVEL)
+            self._emit("\n", BODY_LEVEL)
 
     def text(self, data: str) -> None:
-        if self._is_text and not self._left_out and self._paragraphs:
+        if self._is_text and not self._skipped_depth and self._paragraphs:
             self._paragraphs[-1].parts.append(data)
 
     def _open_table(self, element: str) -> None:
         if element == "tbl":
-            self._say("\n", BODY_LEVEL)
+            self._emit("\n", BODY_LEVEL)
             self._tables.append([])
         elif self._tables and element == "tr":
             self._tables[-1] = []
@@ -93,11 +95,11 @@ class Body:
 
     def _describe(self, paragraph: _Paragraph, element: str, attributes: dict[str, str]) -> None:
         if not self._is_in_properties:
-            paragraph.parts.append(_WRITTEN.get(element, ""))
+            paragraph.parts.append(_ELEMENT_TEXT.get(element, ""))
         elif element == "pStyle":
-            paragraph.style = attribute(attributes, "val")
+            paragraph.style = find_attribute(attributes, "val")
         elif element == "outlineLvl":
-            paragraph.level = outline_level(attribute(attributes, "val"))
+            paragraph.level = outline_level(find_attribute(attributes, "val"))
         elif element == "numPr":
             paragraph.is_list_item = True
 
@@ -106,24 +108,24 @@ class Body:
         if not text or self._styles.is_contents(paragraph.style):
             return
         level = self._styles.level(paragraph.style) if paragraph.level is None else paragraph.level
-        if level < BODY_LEVEL and len(text) <= _LONGEST_HEADING and not self._tables:
-            self._say(text, level)
+        if level < BODY_LEVEL and len(text) <= _MAX_HEADING_LENGTH and not self._tables:
+            self._emit(text, level)
         elif paragraph.is_list_item or self._styles.is_list_item(paragraph.style):
-            self._say(f"- {text}\n", BODY_LEVEL)
+            self._emit(f"- {text}\n", BODY_LEVEL)
         else:
-            self._say(f"{text}\n\n", BODY_LEVEL)
+            self._emit(f"{text}\n\n", BODY_LEVEL)
 
     def _end_row(self) -> None:
         cells = [" ".join("".join(cell).split()) for cell in self._tables[-1]]
         self._tables[-1] = []
-        # The row belongs to the cell around its table, if there is one, so it is said outside of its own.
-        own = self._tables.pop()
+        # A row belongs to the cell around its table, if any, so it is emitted outside its own table.
+        table = self._tables.pop()
         if any(cells):
-            self._say(" | ".join(cells) + "\n", BODY_LEVEL)
-        self._tables.append(own)
+            self._emit(" | ".join(cells) + "\n", BODY_LEVEL)
+        self._tables.append(table)
 
-    def _say(self, text: str, level: int) -> None:
+    def _emit(self, text: str, level: int) -> None:
         if self._tables and self._tables[-1]:
             self._tables[-1][-1].append(text)
         else:
-            self._blocks.append(Block(text, level))
+            self._blocks.append(WordBlock(text, level))

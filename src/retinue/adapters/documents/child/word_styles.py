@@ -1,37 +1,37 @@
-"""Which paragraph styles of a Word document are headings, whatever language they are named in."""
+"""Detection of heading styles in a Word document, independent of its language."""
 
 import re
 from typing import NamedTuple
 
-from .word_names import ELEMENTS, attribute
+from .word_xml import ELEMENTS, find_attribute
 
 _HEADING_NAME = re.compile(r"heading ([1-9])$")
-_DEEPEST = 20
+_MAX_STYLE_DEPTH = 20
 TITLE_LEVEL, BODY_LEVEL = 0, 10
 
 
-class Style(NamedTuple):
+class WordStyle(NamedTuple):
     name: str = ""
     based_on: str = ""
     level: int | None = None
 
 
-class Styles:
-    """Listens to styles.xml."""
+class WordStyles:
+    """XML handler for styles.xml."""
 
     def __init__(self) -> None:
-        self._styles: dict[str, Style] = {}
+        self._styles: dict[str, WordStyle] = {}
         self._id = ""
 
     def level(self, style_id: str) -> int:
-        """0 for the title, 1 to 9 for headings, 10 for text."""
-        for _ in range(_DEEPEST):
+        """Return 0 for the title, 1 to 9 for headings, 10 for text."""
+        for _ in range(_MAX_STYLE_DEPTH):
             style = self._styles.get(style_id)
             if style is None:
                 break
-            named = _HEADING_NAME.match(style.name)
-            if named:
-                return int(named[1])
+            match = _HEADING_NAME.match(style.name)
+            if match:
+                return int(match[1])
             if style.name == "title":
                 return TITLE_LEVEL
             if style.level is not None:
@@ -40,19 +40,19 @@ class Styles:
         return BODY_LEVEL
 
     def is_contents(self, style_id: str) -> bool:
-        """Whether it is a line of the table of contents, which only repeats the headings."""
-        return self._styles.get(style_id, Style()).name.startswith("toc ")
+        """Return whether a style is for the table of contents, which only repeats the headings."""
+        return self._styles.get(style_id, WordStyle()).name.startswith("toc ")
 
     def is_list_item(self, style_id: str) -> bool:
-        return self._styles.get(style_id, Style()).name.startswith(("list bullet", "list number"))
+        return self._styles.get(style_id, WordStyle()).name.startswith(("list bullet", "list number"))
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         element = ELEMENTS.get(name)
         if element == "style":
-            self._id = attribute(attributes, "styleId")
-            self._styles[self._id] = Style()
+            self._id = find_attribute(attributes, "styleId")
+            self._styles[self._id] = WordStyle()
         elif self._id and element in {"name", "basedOn", "outlineLvl"}:
-            value = attribute(attributes, "val")
+            value = find_attribute(attributes, "val")
             style = self._styles[self._id]
             if element == "name":
                 style = style._replace(name=value.lower())
@@ -70,5 +70,5 @@ class Styles:
 
 
 def outline_level(value: str) -> int:
-    """Word counts headings from zero and calls text nine."""
+    """Convert Word's outline level, which counts headings from 0 and uses 9 for text."""
     return int(value) + 1 if len(value) == 1 and value in "012345678" else BODY_LEVEL

@@ -1,17 +1,17 @@
-"""XML as events, without document types, so that there are no entities to expand and nothing to fetch."""
+"""XML events without document types: no entity is expanded and nothing is fetched."""
 
 from collections.abc import Iterator
 from io import BufferedIOBase
 from typing import Protocol
 from xml.parsers import expat
 
-from .sections import Refusal
+from .sections import DocumentRefused
 
-_BLOCK = 64 * 1024
+_BLOCK_BYTES = 64 * 1024
 
 
-class Listener(Protocol):
-    """Names are "namespace local", or the local name alone where there is no namespace."""
+class XmlHandler(Protocol):
+    """Receives XML events; names are "namespace local", or the local name without a namespace."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None: ...
 
@@ -20,23 +20,25 @@ class Listener(Protocol):
     def text(self, data: str) -> None: ...
 
 
-def listen(file: BufferedIOBase, listener: Listener) -> Iterator[None]:
-    """Tells the listener what is in the file, and pauses after each block of it."""
+def parse_xml(file: BufferedIOBase, handler: XmlHandler) -> Iterator[None]:
+    """Send the file's events to the handler, and pause after each block."""
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = _refuse
-    parser.StartElementHandler = listener.start
-    parser.EndElementHandler = listener.end
-    parser.CharacterDataHandler = listener.text
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    parser.StartElementHandler = handler.start
+    parser.EndElementHandler = handler.end
+    parser.CharacterDataHandler = handler.text
     try:
-        while block := file.read(_BLOCK):
+        while block := file.read(_BLOCK_BYTES):
             parser.Parse(block, False)
             yield
         parser.Parse(b"", True)
     except (expat.ExpatError, LookupError, ValueError):
-        raise Refusal("parse_error", "The document is damaged: its XML is not well-formed.") from None
+        raise DocumentRefused("parse_error", "The document is damaged: its XML is not well-formed.") from None
     yield
 
 
-def _refuse(*_declared: object) -> None:
-    raise Refusal("parse_error", "The document declares XML entities, which no Word document does.")
+def _refuse_doctype(*_declared: object) -> None:
+    raise DocumentRefused(
+        "parse_error", "The document declares XML entities, which are not allowed in Word documents."
+    )

@@ -1,5 +1,5 @@
-"""Speech without any key: recordings to text with Whisper, text to sound with a small English voice.
+"""Speech without a key: speech to text with Whisper, text to speech with a small English voice.
 
-`Transcriber(models_folder).transcribe(audio, …)` and `Speaker().speak(text, …)` are the server's side of two
-child processes, started with the first call; close both when the server stops.
+`Transcriber(models_folder).transcribe(audio, …)` and `SpeechSynthesizer().speak(text, …)` are the server's
+side of two child processes, which start with the first call. Close both when the server stops.
 """

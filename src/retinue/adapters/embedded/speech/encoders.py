@@ -1,4 +1,4 @@
-"""Sound as it is sent: samples in, bytes of a format out, as early as the format allows."""
+"""Audio encoders: samples in, encoded bytes out, as early as the format allows."""
 
 import struct
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from io import RawIOBase
 from typing import Protocol
 
 import av
-import lameenc  # type: ignore[import-not-found]  # it has no stubs
+import lameenc  # type: ignore[import-not-found]  # no stubs
 import numpy as np
 from av.audio.frame import AudioFrame
 from numpy.typing import NDArray
@@ -16,17 +16,17 @@ Samples = NDArray[np.int16]
 _MP3_KILOBITS = 64
 _OPUS_BITS = 32_000
 _OPUS_FRAME_SECONDS = 0.02
-# How the sizes in a WAV header say that the end was not known when it was written.
+# The value for sizes in a WAV header that are not known when it is written.
 _UNKNOWN_SIZE = 0xFFFFFFFF
 
 
 class Encoder(Protocol):
     def encode(self, samples: Samples) -> bytes:
-        """What can be sent already."""
+        """Return the bytes that are ready to be sent."""
         ...
 
     def finish(self) -> bytes:
-        """What was still held back."""
+        """Return the remaining bytes."""
         ...
 
 
@@ -61,8 +61,8 @@ class WavEncoder:
         return b""
 
 
-class _Outlet(RawIOBase):
-    """Where the muxer writes, emptied as often as we like."""
+class _OutputBuffer(RawIOBase):
+    """The file that the muxer writes to, drained between frames."""
 
     def __init__(self) -> None:
         self._written = bytearray()
@@ -74,37 +74,37 @@ class _Outlet(RawIOBase):
         self._written += data
         return len(data)
 
-    def taken(self) -> bytes:
-        taken = bytes(self._written)
+    def take(self) -> bytes:
+        content = bytes(self._written)
         self._written.clear()
-        return taken
+        return content
 
 
 class OpusEncoder:
     def __init__(self, sample_rate: int) -> None:
         self._rate = sample_rate
         self._frame = int(sample_rate * _OPUS_FRAME_SECONDS)
-        self._held: Samples = np.zeros(0, np.int16)
+        self._pending: Samples = np.zeros(0, np.int16)
         self._position = 0
-        self._outlet = _Outlet()
-        # Pages of a fifth of a second: a longer one would hold the first word back.
+        self._output = _OutputBuffer()
+        # Pages of 0.2 seconds: longer ones would delay the first word.
         options = {"page_duration": "200000"}
-        self._file = av.open(self._outlet, "w", format="ogg", container_options=options)
+        self._file = av.open(self._output, "w", format="ogg", container_options=options)
         self._stream = self._file.add_stream("libopus", rate=sample_rate, layout="mono")
         self._stream.bit_rate = _OPUS_BITS
 
     def encode(self, samples: Samples) -> bytes:
-        held = np.concatenate((self._held, samples))
-        whole = len(held) - len(held) % self._frame
-        self._held = held[whole:]
-        self._mux(held[:whole])
-        return self._outlet.taken()
+        pending = np.concatenate((self._pending, samples))
+        whole = len(pending) - len(pending) % self._frame
+        self._pending = pending[whole:]
+        self._mux(pending[:whole])
+        return self._output.take()
 
     def finish(self) -> bytes:
-        self._mux(self._held)
+        self._mux(self._pending)
         self._file.mux(self._stream.encode(None))
         self._file.close()
-        return self._outlet.taken()
+        return self._output.take()
 
     def _mux(self, samples: Samples) -> None:
         for start in range(0, len(samples), self._frame):

@@ -1,23 +1,25 @@
-"""Speech to text on this machine: a recording is decoded in one process and heard in another."""
+"""Speech to text on this machine: one process decodes the recording, another transcribes it."""
 
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
-from retinue.adapters.embedded.host import Capability, Host
-from retinue.adapters.embedded.speech.decoding import decode
+from retinue.adapters.embedded.host import Capability, ModelHost
+from retinue.adapters.embedded.speech.recording_decoder import decode_recording
 from retinue.adapters.embedded.speech.recordings import SAMPLE_RATE
-from retinue.adapters.embedded.weights import PULL_HINT, TRANSCRIPTION, find
+from retinue.adapters.embedded.weights import PULL_HINT, TRANSCRIPTION_WEIGHTS, find
 from retinue.adapters.llm.errors import ModelError
 from retinue.adapters.llm.messages import Audio, Transcription
 from retinue.kit.errors import Invalid
+from retinue.kit.json_types import JsonObject
 
-_LISTENING = Capability(name="speech to text", program="retinue.adapters.embedded.speech.listening")
+_CAPABILITY = Capability(
+    name="speech to text", program="retinue.adapters.embedded.speech.transcriber_program"
+)
 
 
 class Transcriber:
     def __init__(self, models_folder: Path) -> None:
-        self.host = Host(_LISTENING, lambda: _options(models_folder))
+        self.host = ModelHost(_CAPABILITY, lambda: _options(models_folder))
 
     async def transcribe(
         self,
@@ -25,27 +27,29 @@ class Transcriber:
         *,
         language: str | None = None,
         prompt: str | None = None,
-        who: str = "",
+        requester: str = "",
     ) -> Transcription:
-        """What was said, empty where nobody speaks; `who` takes turns with others."""
-        samples = await decode(audio.content)
+        """Return the transcription, empty if there is no speech; calls alternate between requesters."""
+        samples = await decode_recording(audio.content)
         payload = {"samples": samples, "language": language, "prompt": prompt}
         try:
-            async with aclosing(self.host.stream("transcribe", payload, who=who)) as parts:
-                heard, *texts = [part async for part in parts] or [None]
+            async with aclosing(self.host.stream("transcribe", payload, requester=requester)) as parts:
+                detected_language, *texts = [part async for part in parts] or [None]
         except ModelError as error:
             if error.kind == "invalid_request":
-                raise Invalid({"language": "is not one that can be transcribed"}) from error
+                raise Invalid({"language": "is not supported for transcription"}) from error
             raise
         seconds = round(len(samples) / 2 / SAMPLE_RATE, 2)
-        return Transcription(" ".join("".join(texts).split()), heard if texts else None, seconds)
+        return Transcription(" ".join("".join(texts).split()), detected_language if texts else None, seconds)
 
     async def close(self) -> None:
         await self.host.close()
 
 
-def _options(models_folder: Path) -> dict[str, Any]:
-    folder = find(models_folder.absolute(), TRANSCRIPTION)
+def _options(models_folder: Path) -> JsonObject:
+    folder = find(models_folder.absolute(), TRANSCRIPTION_WEIGHTS)
     if folder is None:
-        raise ModelError("unreachable", f"The weights of {TRANSCRIPTION.model} are missing; {PULL_HINT}.")
+        raise ModelError(
+            "unreachable", f"The weights of {TRANSCRIPTION_WEIGHTS.model} are missing: {PULL_HINT}."
+        )
     return {"folder": str(folder), "readable": [str(folder)]}

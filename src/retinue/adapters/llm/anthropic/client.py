@@ -1,4 +1,4 @@
-"""A client of Anthropic's protocol for one key."""
+"""The client for Anthropic's Messages API."""
 
 from collections.abc import AsyncGenerator, Callable
 from typing import NoReturn
@@ -7,17 +7,16 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from retinue.adapters.llm.anthropic.replies import MessageReading
+from retinue.adapters.api_client import json_body
+from retinue.adapters.llm.anthropic.replies import AnthropicReplyParser
 from retinue.adapters.llm.anthropic.requests import messages_body
 from retinue.adapters.llm.errors import ModelError
-from retinue.adapters.llm.messages import ChatReply, ChatRequest, Delta, ModelInfo
-from retinue.adapters.llm.profiles import Profile
-from retinue.adapters.llm.wire import Wire
+from retinue.adapters.llm.messages import ChatRequest, Delta, ModelInfo, ModelReply
+from retinue.adapters.llm.profiles import ProviderProfile
+from retinue.adapters.llm.transport import ModelTransport
 
 _PER_PAGE = 1000
-_MOST_PAGES = 10
-
-_encode = msgspec.json.Encoder().encode
+_MAX_PAGES = 10
 
 
 class _Listed(Struct):
@@ -37,52 +36,56 @@ _decode_page = msgspec.json.Decoder(_Page).decode
 
 class AnthropicClient:
     def __init__(
-        self, wire: Wire, provider: str, profile: Profile, url_for: Callable[[str, str], str]
+        self,
+        transport: ModelTransport,
+        provider: str,
+        profile: ProviderProfile,
+        url_for: Callable[[str, str], str],
     ) -> None:
-        self._wire = wire
+        self._wire = transport
         self._provider = provider
         self._profile = profile
         self._url_for = url_for
 
-    async def chat(self, request: ChatRequest) -> ChatReply:
-        reading = self._reading(request)
+    async def chat(self, request: ChatRequest) -> ModelReply:
+        parser = self._parser(request)
         body = messages_body(request, self._provider, self._profile, is_streamed=False)
-        await self._wire.post(self._url_for("messages", request.model), _encode(body), reading.take_whole)
-        return reading.reply()
+        await self._wire.post(self._url_for("messages", request.model), json_body(body), parser.parse_whole)
+        return parser.reply()
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[Delta, None]:
         body = messages_body(request, self._provider, self._profile, is_streamed=True)
         url = self._url_for("messages", request.model)
-        return self._wire.stream(url, _encode(body), self._reading(request))
+        return self._wire.stream(url, json_body(body), self._parser(request))
 
     async def models(self) -> list[ModelInfo]:
-        found: list[ModelInfo] = []
+        infos: list[ModelInfo] = []
         url = f"{self._url_for('models', '')}?limit={_PER_PAGE}"
         after = ""
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await self._wire.get(url + after, _decode_page)
-            found += [_model_info(listed) for listed in page.data]
+            infos += [_model_info(listed) for listed in page.data]
             if not page.has_more or not page.last_id:
                 break
             after = f"&after_id={quote(page.last_id, safe='')}"
-        return found
+        return infos
 
     async def embed(self, *_: object, **__: object) -> NoReturn:
-        raise _not_offered("embeddings")
+        raise _unsupported("embeddings")
 
     async def transcribe(self, *_: object, **__: object) -> NoReturn:
-        raise _not_offered("transcription")
+        raise _unsupported("transcription")
 
     def speak(self, *_: object, **__: object) -> NoReturn:
-        raise _not_offered("speech")
+        raise _unsupported("speech")
 
-    def _reading(self, request: ChatRequest) -> MessageReading:
-        return MessageReading(self._provider, request.model, self._wire.reported)
+    def _parser(self, request: ChatRequest) -> AnthropicReplyParser:
+        return AnthropicReplyParser(self._provider, request.model, self._wire.reported)
 
 
 def _model_info(listed: _Listed) -> ModelInfo:
     return ModelInfo(listed.id, listed.display_name or listed.id, listed.max_input_tokens)
 
 
-def _not_offered(what: str) -> ModelError:
-    return ModelError("invalid_request", f"It offers no {what}.")
+def _unsupported(feature: str) -> ModelError:
+    return ModelError("invalid_request", f"This provider does not offer {feature}.")

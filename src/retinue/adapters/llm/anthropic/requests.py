@@ -1,40 +1,41 @@
-"""A chat request in the words of Anthropic's Messages."""
+"""Build the body of a request to Anthropic's Messages API."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from retinue.adapters.llm.messages import (
     ChatRequest,
+    ContentPart,
     ForcedTool,
     ImageData,
     ImageUrl,
-    JsonSchema,
-    Message,
-    Part,
-    TextPart,
+    ModelMessage,
+    ResponseSchema,
+    TextContent,
 )
-from retinue.adapters.llm.profiles import Profile
-from retinue.adapters.llm.tool_calls import foreign_id
+from retinue.adapters.llm.profiles import ProviderProfile
+from retinue.adapters.llm.tool_calls import provider_call_id, replayed_arguments
+from retinue.kit.json_types import JsonObject
 
-# The protocol wants a limit; it holds the model's reasoning too, and every current model allows this one.
+# The API requires a limit. It includes the model's reasoning, and every current model allows this value.
 _DEFAULT_MAX_TOKENS = 16_384
+_DEFAULT_TTL = "5m"
 _TOOL_CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 
 
 def messages_body(
-    request: ChatRequest, provider: str, profile: Profile, *, is_streamed: bool
-) -> dict[str, Any]:
-    body: dict[str, Any] = {
+    request: ChatRequest, provider: str, profile: ProviderProfile, *, is_streamed: bool
+) -> JsonObject:
+    body: JsonObject = {
         "model": request.model,
-        "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS,
-        "messages": _Writer(provider, request.model, profile).turns(request.messages),
-        **_sampling(request, profile),
         **_tools(request),
+        **_system(request),
+        "messages": _Writer(provider, request.model, profile).turns(request),
+        **_tool_choice(request),
+        "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS,
+        **_sampling(request, profile),
     }
-    if system := "\n\n".join(_system_texts(request)):
-        body["system"] = system
     if request.stop:
         body["stop_sequences"] = list(request.stop)
     if is_streamed:
@@ -43,26 +44,31 @@ def messages_body(
 
 
 class _Writer:
-    """Writes turns for one provider and model."""
+    """Converts messages into turns for one provider and model."""
 
-    def __init__(self, provider: str, model: str, profile: Profile) -> None:
+    def __init__(self, provider: str, model: str, profile: ProviderProfile) -> None:
         self._provider = provider
         self._model = model
         self._tool_id_shape = profile.tool_id_shape
 
-    def turns(self, messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-        """Messages of one side in a row become one turn: the results of parallel calls must be together."""
-        turns: list[dict[str, Any]] = []
-        for message in messages:
+    def turns(self, request: ChatRequest) -> list[JsonObject]:
+        """Merge consecutive messages of one role: the API wants the results of parallel calls in one turn."""
+        turns: list[JsonObject] = []
+        history_length = request.cache.history_length if request.cache is not None else 0
+        for number, message in enumerate(request.messages, 1):
             role = "assistant" if message.role == "assistant" else "user"
             blocks = [] if message.role == "system" else self._blocks(message)
             if blocks and turns and turns[-1]["role"] == role:
                 turns[-1]["content"] += blocks
             elif blocks:
                 turns.append({"role": role, "content": blocks})
+            if number in {history_length, len(request.messages)}:
+                _mark_for_cache(request, turns)
+        if request.tail and turns:
+            turns[-1]["content"].append({"type": "text", "text": request.tail})
         return turns
 
-    def _blocks(self, message: Message) -> list[dict[str, Any]]:
+    def _blocks(self, message: ModelMessage) -> list[JsonObject]:
         if message.role == "tool":
             return [self._result(message)]
         echo = message.echo
@@ -71,18 +77,18 @@ class _Writer:
         calls = [
             {
                 "type": "tool_use",
-                "id": foreign_id(call.id, self._tool_id_shape),
+                "id": provider_call_id(call.id, self._tool_id_shape),
                 "name": call.name,
-                "input": call.arguments or {},
+                "input": msgspec.Raw(replayed_arguments(call).encode()),
             }
             for call in message.tool_calls
         ]
         return [*_content(message), *calls]
 
-    def _result(self, message: Message) -> dict[str, Any]:
-        result: dict[str, Any] = {
+    def _result(self, message: ModelMessage) -> JsonObject:
+        result: JsonObject = {
             "type": "tool_result",
-            "tool_use_id": foreign_id(message.tool_call_id, self._tool_id_shape),
+            "tool_use_id": provider_call_id(message.tool_call_id, self._tool_id_shape),
             "content": _content(message),
         }
         if message.is_error:
@@ -90,20 +96,41 @@ class _Writer:
         return result
 
 
-def _content(message: Message) -> list[dict[str, Any]]:
-    """Blocks of a message; a block of text may not be empty."""
-    parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
-    return [_block(part) for part in parts if not isinstance(part, TextPart) or part.text]
+def _mark_for_cache(request: ChatRequest, turns: list[JsonObject]) -> None:
+    """Ask the provider to keep what it has read up to here."""
+    if turns:
+        content = turns[-1]["content"]
+        content[-1] = {**content[-1], **_cache_control(request)}
 
 
-def _block(part: Part) -> dict[str, Any]:
+def _cache_control(request: ChatRequest) -> JsonObject:
+    if request.cache is None:
+        return {}
+    lasting = {"ttl": request.cache.ttl} if request.cache.ttl != _DEFAULT_TTL else {}
+    return {"cache_control": {"type": "ephemeral", **lasting}}
+
+
+def _content(message: ModelMessage) -> list[JsonObject]:
+    """Return the message's content blocks; the API rejects empty text blocks."""
+    parts = (TextContent(message.content),) if isinstance(message.content, str) else message.content
+    return [_block(part) for part in parts if not isinstance(part, TextContent) or part.text]
+
+
+def _block(part: ContentPart) -> JsonObject:
     match part:
-        case TextPart(text):
+        case TextContent(text):
             return {"type": "text", "text": text}
         case ImageUrl(url):
             return {"type": "image", "source": {"type": "url", "url": url}}
         case ImageData(mime_type, base64):
             return {"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": base64}}
+
+
+def _system(request: ChatRequest) -> JsonObject:
+    text = "\n\n".join(_system_texts(request))
+    if not text or request.cache is None:
+        return {"system": text} if text else {}
+    return {"system": [{"type": "text", "text": text, **_cache_control(request)}]}
 
 
 def _system_texts(request: ChatRequest) -> Iterator[str]:
@@ -112,13 +139,13 @@ def _system_texts(request: ChatRequest) -> Iterator[str]:
             yield text
     if request.response_format != "text":
         yield "Answer with one JSON object and nothing else: no explanation and no code fence."
-    if isinstance(request.response_format, JsonSchema):
+    if isinstance(request.response_format, ResponseSchema):
         schema = msgspec.json.encode(request.response_format.schema).decode()
         yield f"The JSON object must match this JSON Schema:\n{schema}"
 
 
-def _sampling(request: ChatRequest, profile: Profile) -> dict[str, Any]:
-    """The temperature reaches no further than 1, and a model takes it or `top_p`, not both."""
+def _sampling(request: ChatRequest, profile: ProviderProfile) -> JsonObject:
+    """Return the sampling parameters; the API caps the temperature at 1 and rejects `top_p` beside it."""
     if profile.refuses_sampling and profile.refuses_sampling.match(request.model):
         return {}
     if request.temperature is not None:
@@ -126,10 +153,10 @@ def _sampling(request: ChatRequest, profile: Profile) -> dict[str, Any]:
     return {} if request.top_p is None else {"top_p": request.top_p}
 
 
-def _tools(request: ChatRequest) -> dict[str, Any]:
+def _tools(request: ChatRequest) -> JsonObject:
     if not request.tools:
         return {}
-    tools = [
+    tools: list[JsonObject] = [
         {
             "name": tool.name,
             "description": tool.description,
@@ -137,6 +164,13 @@ def _tools(request: ChatRequest) -> dict[str, Any]:
         }
         for tool in request.tools
     ]
+    tools[-1] = {**tools[-1], **_cache_control(request)}
+    return {"tools": tools}
+
+
+def _tool_choice(request: ChatRequest) -> JsonObject:
+    if not request.tools:
+        return {}
     if isinstance(request.tool_choice, ForcedTool):
-        return {"tools": tools, "tool_choice": {"type": "tool", "name": request.tool_choice.name}}
-    return {"tools": tools, "tool_choice": {"type": _TOOL_CHOICES[request.tool_choice]}}
+        return {"tool_choice": {"type": "tool", "name": request.tool_choice.name}}
+    return {"tool_choice": {"type": _TOOL_CHOICES[request.tool_choice]}}

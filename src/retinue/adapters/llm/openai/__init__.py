@@ -1,4 +1,4 @@
-"""OpenAI's protocol, which most providers and local servers speak too."""
+"""The OpenAI protocol, which most providers and local servers support."""
 
 from retinue.adapters.llm.openai.client import OpenAiClient
 

@@ -1,4 +1,4 @@
-"""Chat completions, whole or in chunks, read into a reply."""
+"""Parse chat completions, whole or streamed in chunks, into a reply."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ import msgspec
 from msgspec import Struct
 
 from retinue.adapters.llm.errors import ModelError
-from retinue.adapters.llm.messages import ChatReply, Echo, FinishReason, TextDelta, ToolCall
-from retinue.adapters.llm.reading import Reading
+from retinue.adapters.llm.messages import Echo, FinishReason, ModelReply, TextDelta, ToolCall
+from retinue.adapters.llm.reply_parser import ReplyParser
 from retinue.adapters.llm.tool_calls import ToolCallList
 from retinue.adapters.llm.usage import openai_usage
+from retinue.kit.json_types import JsonObject
 
 _FINISH_REASONS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -24,7 +25,7 @@ _FINISH_REASONS: dict[str, FinishReason] = {
 
 class _Function(Struct):
     name: str | None = None
-    arguments: str | dict[str, Any] | None = None
+    arguments: str | JsonObject | None = None
 
 
 class _Call(Struct):
@@ -34,18 +35,18 @@ class _Call(Struct):
     extra_content: Any = None
 
 
-class _Said(Struct):
-    """A message, or the part of it that a chunk adds."""
+class _MessageDelta(Struct):
+    """A message, or the part of it that one chunk adds."""
 
-    content: str | list[dict[str, Any]] | None = None
+    content: str | list[JsonObject] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     tool_calls: list[_Call] | None = None
 
 
 class _Choice(Struct):
-    delta: _Said | None = None
-    message: _Said | None = None
+    delta: _MessageDelta | None = None
+    message: _MessageDelta | None = None
     finish_reason: str | None = None
 
 
@@ -60,7 +61,7 @@ _decode = msgspec.json.Decoder(_Completion).decode
 
 
 class _Fragments(Struct):
-    """A tool call of which more may come."""
+    """A tool call that is still being streamed."""
 
     id: str = ""
     name: str = ""
@@ -68,7 +69,7 @@ class _Fragments(Struct):
     extra_content: Any = None
 
 
-class CompletionReading(Reading):
+class OpenAiReplyParser(ReplyParser):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._usage: Any = None
@@ -76,7 +77,7 @@ class CompletionReading(Reading):
         self._calls: list[_Fragments] = []
         self._call_at: dict[int | None, _Fragments] = {}
 
-    def _take(self, data: bytes) -> TextDelta | None:
+    def _parse_event(self, data: bytes) -> TextDelta | None:
         if data == b"[DONE]":
             self.is_over = True
             return None
@@ -92,82 +93,82 @@ class CompletionReading(Reading):
         self._has_begun = True
         choice = completion.choices[0]
         if choice.finish_reason:
-            self._end(choice.finish_reason)
-        said = choice.delta or choice.message
-        return self._hear(said) if said is not None else None
+            self._set_finish_reason(choice.finish_reason)
+        content_delta = choice.delta or choice.message
+        return self._apply_delta(content_delta) if content_delta is not None else None
 
-    def take_whole(self, body: bytes) -> TextDelta | None:
+    def parse_whole(self, body: bytes) -> TextDelta | None:
         self.is_over = True
-        return self._take(body)
+        return self._parse_event(body)
 
-    def _hear(self, said: _Said) -> TextDelta | None:
-        if said.tool_calls:
-            for call in said.tool_calls:
-                self._take_call(call)
-        if said.reasoning_content is not None:
-            self._reasoning.append(said.reasoning_content)
-        content = said.content or said.refusal
+    def _apply_delta(self, content_delta: _MessageDelta) -> TextDelta | None:
+        if content_delta.tool_calls:
+            for call in content_delta.tool_calls:
+                self._apply_call(call)
+        if content_delta.reasoning_content is not None:
+            self._reasoning.append(content_delta.reasoning_content)
+        content = content_delta.content or content_delta.refusal
         text = content if isinstance(content, str) or not content else _text_of(content)
         if not text:
             return None
         self._text.append(text)
         return TextDelta(text)
 
-    def _end(self, reason: str) -> None:
+    def _set_finish_reason(self, reason: str) -> None:
         if reason == "error":
             raise ModelError("overloaded", "The model stopped because of an error.")
         self._finish_reason = _FINISH_REASONS.get(reason, "stop")
 
-    def _take_call(self, call: _Call) -> None:
+    def _apply_call(self, call: _Call) -> None:
         function = call.function or _Function()
         fragments = self._call_at.get(call.index)
-        if fragments is None or _is_another(fragments, call, function):
+        if fragments is None or _is_new_call(fragments, call, function):
             fragments = self._call_at[call.index] = _Fragments()
             self._calls.append(fragments)
         fragments.id = fragments.id or call.id or ""
         fragments.name = fragments.name or function.name or ""
         fragments.extra_content = fragments.extra_content or call.extra_content
         if function.arguments:
-            fragments.arguments.append(_written(function.arguments))
+            fragments.arguments.append(_arguments_text(function.arguments))
 
-    def _put_together(self) -> ChatReply:
+    def _build_reply(self) -> ModelReply:
         calls = ToolCallList()
-        made = [calls.add(call.id, call.name, "".join(call.arguments)) for call in self._calls]
-        return ChatReply(
+        tool_calls = [calls.add(call.id, call.name, "".join(call.arguments)) for call in self._calls]
+        return ModelReply(
             text="".join(self._text),
             tool_calls=calls.all(),
-            finish_reason=self._stopped_by(calls.all()),
+            finish_reason=self._resolve_finish_reason(calls.all()),
             usage=openai_usage(self._usage),
             model=self._model,
-            echo=self._echo(made),
+            echo=self._echo(tool_calls),
         )
 
     def _echo(self, calls: list[ToolCall]) -> Echo | None:
-        """Only calls are ever continued, and what belongs to them is wanted back then."""
-        data: dict[str, Any] = {}
+        """Return the reasoning and signatures that providers want back together with tool calls."""
+        data: JsonObject = {}
         if calls and self._reasoning:
             data["reasoning_content"] = "".join(self._reasoning)
         signed = {
-            call.id: begun.extra_content
-            for call, begun in zip(calls, self._calls, strict=True)
-            if begun.extra_content
+            call.id: fragments.extra_content
+            for call, fragments in zip(calls, self._calls, strict=True)
+            if fragments.extra_content
         }
         if signed:
             data["extra_content"] = signed
         return Echo(self._provider, self._asked_model, data) if data else None
 
 
-def _is_another(fragments: _Fragments, call: _Call, function: _Function) -> bool:
-    """Calls are told apart by index; servers that give all the same one, or none, by id or name."""
+def _is_new_call(fragments: _Fragments, call: _Call, function: _Function) -> bool:
+    """Tell calls apart by index, or by id or name for servers that send one index for all calls or none."""
     if call.id and fragments.id and call.id != fragments.id:
         return True
     return call.index is None and bool(function.name and fragments.name)
 
 
-def _text_of(parts: list[dict[str, Any]]) -> str:
-    """Content in parts, of which some are reasoning."""
+def _text_of(parts: list[JsonObject]) -> str:
+    """Join the text parts and leave out the reasoning."""
     return "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
 
 
-def _written(arguments: str | dict[str, Any]) -> str:
+def _arguments_text(arguments: str | JsonObject) -> str:
     return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()

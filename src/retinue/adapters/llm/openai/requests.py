@@ -1,31 +1,35 @@
-"""A chat request in the words of OpenAI's chat completions."""
-
-from typing import Any
+"""Build the body of a request to OpenAI's chat completions API."""
 
 from retinue.adapters.llm.messages import (
     ChatRequest,
+    ContentPart,
     ForcedTool,
     ImageData,
     ImageUrl,
-    JsonSchema,
-    Message,
-    Part,
-    TextPart,
+    ModelMessage,
+    ResponseSchema,
+    TextContent,
     ToolCall,
 )
-from retinue.adapters.llm.profiles import Profile
-from retinue.adapters.llm.tool_calls import foreign_id, replayed_arguments
+from retinue.adapters.llm.profiles import ProviderProfile
+from retinue.adapters.llm.tool_calls import provider_call_id, replayed_arguments
+from retinue.kit.json_types import JsonObject
 
 
-def chat_body(request: ChatRequest, provider: str, profile: Profile, *, is_streamed: bool) -> dict[str, Any]:
+def chat_body(
+    request: ChatRequest, provider: str, profile: ProviderProfile, *, is_streamed: bool
+) -> JsonObject:
     writer = _Writer(provider, request.model, profile)
-    body: dict[str, Any] = {
+    body: JsonObject = {
         "model": request.model,
-        "messages": [writer.message(message) for message in request.messages],
-        **_sampling(request, profile),
         **_tools(request),
+        "messages": [writer.message(message) for message in request.messages_with_tail()],
+        **_tool_choice(request),
+        **_sampling(request, profile),
         **_response_format(request),
     }
+    if profile.has_cache_key and request.cache is not None:
+        body["prompt_cache_key"] = request.cache.key
     if request.max_tokens is not None:
         body[profile.limit_field] = request.max_tokens
     if is_streamed:
@@ -36,30 +40,30 @@ def chat_body(request: ChatRequest, provider: str, profile: Profile, *, is_strea
 
 
 class _Writer:
-    """Writes messages for one provider and model."""
+    """Converts messages for one provider and model."""
 
-    def __init__(self, provider: str, model: str, profile: Profile) -> None:
+    def __init__(self, provider: str, model: str, profile: ProviderProfile) -> None:
         self._provider = provider
         self._model = model
         self._tool_id_shape = profile.tool_id_shape
 
-    def message(self, message: Message) -> dict[str, Any]:
+    def message(self, message: ModelMessage) -> JsonObject:
         if message.role == "tool":
-            id = foreign_id(message.tool_call_id, self._tool_id_shape)
+            id = provider_call_id(message.tool_call_id, self._tool_id_shape)
             return {"role": "tool", "tool_call_id": id, "content": message.text()}
         if message.role == "assistant" and message.tool_calls:
-            return self._calling(message)
+            return self._tool_call_message(message)
         if isinstance(message.content, str):
             return {"role": message.role, "content": message.content}
         return {"role": message.role, "content": [_part(part) for part in message.content]}
 
-    def _calling(self, message: Message) -> dict[str, Any]:
+    def _tool_call_message(self, message: ModelMessage) -> JsonObject:
         echo = message.echo
         is_own = echo is not None and (echo.provider, echo.model) == (self._provider, self._model)
         data = echo.data if echo is not None and is_own else {}
         signatures = data.get("extra_content", {})
         calls = [self._call(call, signatures.get(call.id)) for call in message.tool_calls]
-        written: dict[str, Any] = {
+        written: JsonObject = {
             "role": "assistant",
             "content": message.text() or None,
             "tool_calls": calls,
@@ -68,18 +72,18 @@ class _Writer:
             written["reasoning_content"] = data["reasoning_content"]
         return written
 
-    def _call(self, call: ToolCall, signature: Any) -> dict[str, Any]:
+    def _call(self, call: ToolCall, signature: object) -> JsonObject:
         function = {"name": call.name, "arguments": replayed_arguments(call)}
-        id = foreign_id(call.id, self._tool_id_shape)
-        written: dict[str, Any] = {"id": id, "type": "function", "function": function}
+        id = provider_call_id(call.id, self._tool_id_shape)
+        written: JsonObject = {"id": id, "type": "function", "function": function}
         if signature:
             written["extra_content"] = signature
         return written
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: ContentPart) -> JsonObject:
     match part:
-        case TextPart(text):
+        case TextContent(text):
             return {"type": "text", "text": text}
         case ImageUrl(url):
             return {"type": "image_url", "image_url": {"url": url}}
@@ -87,14 +91,14 @@ def _part(part: Part) -> dict[str, Any]:
             return {"type": "image_url", "image_url": {"url": f"data:{mime_type};base64,{base64}"}}
 
 
-def _sampling(request: ChatRequest, profile: Profile) -> dict[str, Any]:
+def _sampling(request: ChatRequest, profile: ProviderProfile) -> JsonObject:
     if profile.refuses_sampling and profile.refuses_sampling.match(request.model):
         return {}
-    wanted = {"temperature": request.temperature, "top_p": request.top_p, "stop": list(request.stop) or None}
-    return {name: value for name, value in wanted.items() if value is not None}
+    fields = {"temperature": request.temperature, "top_p": request.top_p, "stop": list(request.stop) or None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _tools(request: ChatRequest) -> dict[str, Any]:
+def _tools(request: ChatRequest) -> JsonObject:
     if not request.tools:
         return {}
     tools = [
@@ -104,17 +108,20 @@ def _tools(request: ChatRequest) -> dict[str, Any]:
         }
         for tool in request.tools
     ]
-    if request.tool_choice == "auto":
-        return {"tools": tools}
+    return {"tools": tools}
+
+
+def _tool_choice(request: ChatRequest) -> JsonObject:
+    if not request.tools or request.tool_choice == "auto":
+        return {}
     if isinstance(request.tool_choice, ForcedTool):
-        forced = {"type": "function", "function": {"name": request.tool_choice.name}}
-        return {"tools": tools, "tool_choice": forced}
-    return {"tools": tools, "tool_choice": request.tool_choice}
+        return {"tool_choice": {"type": "function", "function": {"name": request.tool_choice.name}}}
+    return {"tool_choice": request.tool_choice}
 
 
-def _response_format(request: ChatRequest) -> dict[str, Any]:
-    wanted = request.response_format
-    if isinstance(wanted, JsonSchema):
-        schema = {"name": wanted.name, "schema": wanted.schema}
+def _response_format(request: ChatRequest) -> JsonObject:
+    response_format = request.response_format
+    if isinstance(response_format, ResponseSchema):
+        schema = {"name": response_format.name, "schema": response_format.schema}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    return {"response_format": {"type": "json_object"}} if wanted == "json" else {}
+    return {"response_format": {"type": "json_object"}} if response_format == "json" else {}

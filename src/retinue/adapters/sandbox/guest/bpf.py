@@ -1,4 +1,4 @@
-"""Seccomp filters, assembled by hand: no library beyond the standard one may be needed inside a sandbox."""
+"""Seccomp filters, assembled by hand so that a sandbox needs nothing but the standard library (ADR 9)."""
 
 import errno
 import platform
@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .syscalls import NEWEST, NUMBERS
+from .syscalls import NEWEST_SYSCALL, SYSCALL_NUMBERS
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
@@ -15,55 +15,59 @@ _ERRNO = 0x00050000
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
 _JUMP_IF_EQUAL, _JUMP_IF_GREATER, _JUMP_IF_AT_LEAST = 0x15, 0x25, 0x35
 
-# Offsets in the kernel's `struct seccomp_data`; of an argument we look at the lower half.
+# Offsets in the kernel's `struct seccomp_data`; only the lower half of an argument is compared.
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
-# x86_64 has a second set of numbers, with this bit, that a list of the first would not notice.
+# The x32 ABI of x86_64 has a second set of numbers with this bit, which the lists do not cover.
 _X32 = 0x40000000
 
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
-class Unsupported(OSError):
-    """There is no filter for this machine."""
+class UnsupportedMachine(OSError):
+    """System calls cannot be filtered on this machine."""
 
 
-class Argument(NamedTuple):
-    """One argument of a call, masked, has one of these values."""
+class SyscallArgument(NamedTuple):
+    """Requires that an argument, masked, has one of these values."""
 
     place: int
     values: tuple[int, ...]
     mask: int = 0xFFFFFFFF
 
 
-class Check(NamedTuple):
-    """A call that is let through only while all these arguments are as they should be."""
+class ArgumentCheck(NamedTuple):
+    """A call that is allowed only if all these arguments match."""
 
     call: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[SyscallArgument, ...]
     otherwise: int = errno.EPERM
 
 
-def refusal(number: int) -> int:
+def errno_result(number: int) -> int:
     return _ERRNO | number
 
 
-def allowing(calls: Iterable[str], checks: Iterable[Check] = (), machine: str | None = None) -> bytes:
-    """A filter that refuses every call but these."""
-    return _program(calls, ALLOW, checks, [_instruction(_RETURN, refusal(errno.EPERM))], machine)
+def build_allow_filter(
+    calls: Iterable[str], checks: Iterable[ArgumentCheck] = (), machine: str | None = None
+) -> bytes:
+    """Return a filter that denies every call except these."""
+    return _program(calls, ALLOW, checks, [_instruction(_RETURN, errno_result(errno.EPERM))], machine)
 
 
-def refusing(calls: Iterable[str], checks: Iterable[Check] = (), machine: str | None = None) -> bytes:
-    """A filter that refuses these calls and those that are newer than our table."""
+def build_deny_filter(
+    calls: Iterable[str], checks: Iterable[ArgumentCheck] = (), machine: str | None = None
+) -> bytes:
+    """Return a filter that denies these calls and those newer than our table."""
     rest = [
-        _instruction(_JUMP_IF_GREATER, NEWEST, 0, 1),
-        _instruction(_RETURN, refusal(errno.ENOSYS)),
+        _instruction(_JUMP_IF_GREATER, NEWEST_SYSCALL, 0, 1),
+        _instruction(_RETURN, errno_result(errno.ENOSYS)),
         _instruction(_RETURN, ALLOW),
     ]
-    return _program(calls, refusal(errno.EPERM), checks, rest, machine)
+    return _program(calls, errno_result(errno.EPERM), checks, rest, machine)
 
 
 def _program(
-    calls: Iterable[str], answer: int, checks: Iterable[Check], rest: list[bytes], machine: str | None
+    calls: Iterable[str], action: int, checks: Iterable[ArgumentCheck], rest: list[bytes], machine: str | None
 ) -> bytes:
     column, audit = _machine(machine or platform.machine())
     program = [
@@ -72,39 +76,39 @@ def _program(
         _instruction(_RETURN, KILL),
         _instruction(_LOAD, _NUMBER),
         _instruction(_JUMP_IF_AT_LEAST, _X32, 0, 1),
-        _instruction(_RETURN, refusal(errno.ENOSYS)),
+        _instruction(_RETURN, errno_result(errno.ENOSYS)),
     ]
-    # A C library that is told clone3 does not exist uses clone, whose flags a filter can read.
-    program += _if_called("clone3", column, [_instruction(_RETURN, refusal(errno.ENOSYS))])
+    # If clone3 does not exist, the C library uses clone, whose flags a filter can read.
+    program += _if_called("clone3", column, [_instruction(_RETURN, errno_result(errno.ENOSYS))])
     for check in checks:
         program += _if_called(check.call, column, _checked(check))
     for call in calls:
-        program += _if_called(call, column, [_instruction(_RETURN, answer)])
+        program += _if_called(call, column, [_instruction(_RETURN, action)])
     return b"".join(program + rest)
 
 
 def _machine(name: str) -> tuple[int, int]:
     if name not in _MACHINES:
-        raise Unsupported(f"there is no system call filter for {name}")
+        raise UnsupportedMachine(f"system calls cannot be filtered on {name}")
     return _MACHINES[name]
 
 
-def _if_called(call: str, column: int, answer: list[bytes]) -> list[bytes]:
-    """The answer, which ends in a return, jumped over for every other call."""
-    number = NUMBERS[call][column]
+def _if_called(call: str, column: int, block: list[bytes]) -> list[bytes]:
+    """Return instructions that run the block, which ends in a return, for this call only."""
+    number = SYSCALL_NUMBERS[call][column]
     if number is None:
         return []
-    return [_instruction(_JUMP_IF_EQUAL, number, 0, len(answer)), *answer]
+    return [_instruction(_JUMP_IF_EQUAL, number, 0, len(block)), *block]
 
 
-def _checked(check: Check) -> list[bytes]:
-    refuse = _instruction(_RETURN, refusal(check.otherwise))
+def _checked(check: ArgumentCheck) -> list[bytes]:
+    refuse = _instruction(_RETURN, errno_result(check.otherwise))
     steps: list[bytes] = []
     for argument in check.arguments:
         steps += [_instruction(_LOAD, _ARGUMENTS + 8 * argument.place), _instruction(_AND, argument.mask)]
         left = len(argument.values)
         for value in argument.values:
-            # A hit jumps over the values that are left and the refusal behind them.
+            # A match jumps over the remaining values and the refusal.
             steps.append(_instruction(_JUMP_IF_EQUAL, value, left, 0))
             left -= 1
         steps.append(refuse)

@@ -1,4 +1,4 @@
-"""What a process gives up before it touches user code; each step is for good and inherited."""
+"""Confinement of a process before it touches user code; each step is irreversible and inherited."""
 
 import contextlib
 import ctypes
@@ -28,50 +28,54 @@ _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 
 def limit(**limits: int) -> None:
     """Lower resource limits: `limit(core=0, nofile=64)`."""
-    for name, most in limits.items():
+    for name, maximum in limits.items():
         kind = getattr(resource, f"RLIMIT_{name.upper()}")
         hard = resource.getrlimit(kind)[1]
-        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        value = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
         resource.setrlimit(kind, (value, value))
 
 
 def become(uid: int) -> None:
-    """Leave root for a user that owns nothing; RLIMIT_NPROC binds everyone but root."""
+    """Switch from root to a user that owns nothing; RLIMIT_NPROC does not limit root."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
 def hide() -> None:
-    """Nobody of the same user may look into this process."""
-    _call(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+    """Prevent processes of the same user from inspecting this one."""
+    _check_result(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
 
 
 def die_with(parent: int) -> None:
-    """End when the parent ends, also if it ended before this was asked for."""
-    _call(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+    """Exit when the parent exits, even if it already has."""
+    _check_result(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
     if os.getppid() != parent:
         raise ProcessLookupError(parent)
 
 
 def gain_nothing() -> None:
-    """No program started from here on has more rights than this one."""
-    _call(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    """Prevent programs started from here from gaining more rights."""
+    _check_result(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
 
 
 def drop_capabilities() -> None:
     header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
-    _call(_libc.capset(header, bytes(24)), "capset")
+    _check_result(_libc.capset(header, bytes(24)), "capset")
 
 
 def filter_calls(program: bytes) -> None:
     buffer = ctypes.create_string_buffer(program, len(program))
-    described = ctypes.create_string_buffer(struct.pack("HP", len(program) // 8, ctypes.addressof(buffer)))
-    _call(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(described), 0, 0), "seccomp")
+    program_header = ctypes.create_string_buffer(
+        struct.pack("HP", len(program) // 8, ctypes.addressof(buffer))
+    )
+    _check_result(
+        _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program_header), 0, 0), "seccomp"
+    )
 
 
 def landlock(readable: Iterable[str] = ()) -> bool:
-    """Give up all addresses, and all files but these and those in these folders; False: no such kernel."""
+    """Block all addresses, and all files except these; return False if the kernel has no Landlock."""
     version = _syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION)
     if version < 1:
         return False
@@ -80,52 +84,52 @@ def landlock(readable: Iterable[str] = ()) -> bool:
     scopes = 0b11 if version >= 6 else 0
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     attributes = struct.pack("=QQQ", files, addresses, scopes)
-    rules = _call(_syscall(_LANDLOCK_CREATE, attributes, size, 0), "landlock")
+    rules = _check_result(_syscall(_LANDLOCK_CREATE, attributes, size, 0), "landlock")
     for path in readable:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
         rights = _LANDLOCK_READ if stat.S_ISDIR(os.fstat(opened).st_mode) else _LANDLOCK_READ_FILE
         beneath = struct.pack("=Qi", rights, opened)
-        _call(_syscall(_LANDLOCK_ADD, rules, _LANDLOCK_PATH_BENEATH, beneath, 0), "landlock")
+        _check_result(_syscall(_LANDLOCK_ADD, rules, _LANDLOCK_PATH_BENEATH, beneath, 0), "landlock")
         os.close(opened)
     gain_nothing()
-    _call(_syscall(_LANDLOCK_RESTRICT, rules, 0), "landlock")
+    _check_result(_syscall(_LANDLOCK_RESTRICT, rules, 0), "landlock")
     os.close(rules)
     return True
 
 
 def unshare(namespaces: int) -> None:
-    _call(_libc.unshare(namespaces), "unshare")
+    _check_result(_libc.unshare(namespaces), "unshare")
 
 
 def enter(descriptor: int, namespaces: int) -> None:
-    _call(_libc.setns(descriptor, namespaces), "setns")
+    _check_result(_libc.setns(descriptor, namespaces), "setns")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    done = _libc.mount(
+    result = _libc.mount(
         source.encode(),
         target.encode(),
         kind.encode() if kind else None,
         ctypes.c_ulong(flags),
         data.encode(),
     )
-    _call(done, f"mount {target}")
+    _check_result(result, f"mount {target}")
 
 
 def arrange(descriptors: list[int], places: list[int]) -> None:
-    """Put each descriptor at its place and close everything behind the last one."""
-    # Copies above all places first, so that no place is taken before its owner moved away.
+    """Move each descriptor to its place and close all others."""
+    # Copy them above all places first, so that no place is overwritten before it has been read.
     above = max(places) + 1
-    moved = [_copy_above(descriptor, above) for descriptor in descriptors]
-    for descriptor, place in zip(moved, places, strict=True):
+    copies = [_copy_above(descriptor, above) for descriptor in descriptors]
+    for descriptor, place in zip(copies, places, strict=True):
         os.dup2(descriptor, place, inheritable=True)
     for gap in set(range(above)) - set(places):
         _close(gap)
     os.closerange(above, os.sysconf("SC_OPEN_MAX"))
 
 
-def _copy_above(descriptor: int, least: int) -> int:
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
+def _copy_above(descriptor: int, minimum: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, minimum)
 
 
 def _close(descriptor: int) -> None:
@@ -134,12 +138,12 @@ def _close(descriptor: int) -> None:
 
 
 def _syscall(number: int, *arguments: int | bytes | None) -> int:
-    whole = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
-    return int(_libc.syscall(ctypes.c_long(number), *whole))
+    converted = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
+    return int(_libc.syscall(ctypes.c_long(number), *converted))
 
 
-def _call(result: int, what: str) -> int:
+def _check_result(result: int, operation: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{operation}: {os.strerror(number)}")
     return result

@@ -1,4 +1,4 @@
-"""Attempts to get out of a sandbox, made inside it before it is trusted with anything."""
+"""Escape attempts, made inside a sandbox before it is trusted with user code."""
 
 import ctypes
 import os
@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 _PTRACE_TRACEME = 0
 _CLONE_NEWUSER = 0x10000000
-# What the sandbox itself sets; anything else came from the server.
+# Variables that the sandbox itself sets; any other comes from the server.
 _OWN_VARIABLES = {"PATH", "HOME", "LANG", "LC_CTYPE", "PWD", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR"}
 
 
 def successes(paths: dict[str, str], port: int, *, may_fork: bool) -> list[str]:
-    """The attempts that worked: reading these files, reaching this port of the machine, and the rest."""
+    """Return the attempts that succeeded: reading these files, reaching this port, and others."""
     attempts: dict[str, Callable[[], bool]] = {f"read {name}": _reader(path) for name, path in paths.items()}
     attempts |= {
-        "read the server's environment": _environment,
+        "read the server's environment": _sees_server_environment,
         "read the environment of process 1": _reader("/proc/1/environ"),
         "open a network connection": lambda: _connects(port),
         "be root": lambda: 0 in os.getresuid() + os.getresgid(),
@@ -25,30 +25,30 @@ def successes(paths: dict[str, str], port: int, *, may_fork: bool) -> list[str]:
     }
     if not may_fork:
         attempts["start a process"] = _forks
-    # At the end, for where it works every signal stops the process.
+    # Last, because if it succeeds every signal stops the process.
     attempts["trace processes"] = lambda: _libc().ptrace(_PTRACE_TRACEME, 0, 0, 0) == 0
-    return [name for name, works in attempts.items() if _tried(works)]
+    return [name for name, attempt in attempts.items() if _succeeds(attempt)]
 
 
-def _tried(works: Callable[[], bool]) -> bool:
+def _succeeds(attempt: Callable[[], bool]) -> bool:
     try:
-        return works()
+        return attempt()
     except OSError:
         return False
 
 
 def _reader(path: str) -> Callable[[], bool]:
-    def reads() -> bool:
+    def can_read() -> bool:
         descriptor = os.open(path, os.O_RDONLY)
         try:
             return bool(os.read(descriptor, 1))
         finally:
             os.close(descriptor)
 
-    return reads
+    return can_read
 
 
-def _environment() -> bool:
+def _sees_server_environment() -> bool:
     return bool(set(os.environ) - _OWN_VARIABLES)
 
 

@@ -1,16 +1,16 @@
-"""Which system calls each kind of user code may make."""
+"""The system calls that each kind of user code may make."""
 
 import errno
 
 from . import bpf
-from .bpf import Argument, Check
+from .bpf import ArgumentCheck, SyscallArgument
 
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOCK_STREAM, _SOCK_TYPE = 1, 0xF
 _FIONBIO, _FIOCLEX, _FIONREAD = 0x5421, 0x5451, 0x541B
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
 _CLONE_THREAD = 0x10000
-# Every namespace a clone could open: mount, cgroup, uts, ipc, user, pid, net, time.
+# All namespaces that clone could create: mount, cgroup, uts, ipc, user, pid, net, time.
 _NEW_NAMESPACES = 0x7E020080
 
 
@@ -18,7 +18,7 @@ def _names(text: str) -> list[str]:
     return text.split()
 
 
-# What a program needs that computes with what it was handed: no path, no process, no address.
+# For programs that only compute on their input: no path, no process, no address.
 _COMPUTING = _names("""
     read write readv writev pread64 pwrite64 lseek close close_range fstat dup dup2 dup3 pipe pipe2
     mmap munmap mremap mprotect madvise brk membarrier
@@ -44,15 +44,17 @@ _WRITING = _names("""
 """)
 
 _COMPUTING_CHECKS = (
-    # A pair of datagram sockets could still write to any other socket of the machine.
-    Check("socketpair", (Argument(0, (_AF_UNIX,)), Argument(1, (_SOCK_STREAM,), _SOCK_TYPE))),
-    Check("ioctl", (Argument(1, (_FIONBIO, _FIOCLEX, _FIONREAD)),), errno.ENOTTY),
+    # A pair of datagram sockets could still send to any other socket of the machine.
+    ArgumentCheck(
+        "socketpair", (SyscallArgument(0, (_AF_UNIX,)), SyscallArgument(1, (_SOCK_STREAM,), _SOCK_TYPE))
+    ),
+    ArgumentCheck("ioctl", (SyscallArgument(1, (_FIONBIO, _FIOCLEX, _FIONREAD)),), errno.ENOTTY),
     # Duplicates, flags, locks, pipe sizes and seals; F_SETOWN would let a descriptor signal other processes.
-    Check("fcntl", (Argument(1, (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1031, 1032, 1033, 1034)),)),
-    Check("prlimit64", (Argument(0, (0,)),)),
-    Check("prctl", (Argument(0, (_PR_SET_NAME, _PR_GET_NAME)),)),
+    ArgumentCheck("fcntl", (SyscallArgument(1, (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1031, 1032, 1033, 1034)),)),
+    ArgumentCheck("prlimit64", (SyscallArgument(0, (0,)),)),
+    ArgumentCheck("prctl", (SyscallArgument(0, (_PR_SET_NAME, _PR_GET_NAME)),)),
 )
-_THREADS = Check("clone", (Argument(0, (_CLONE_THREAD,), _CLONE_THREAD | _NEW_NAMESPACES),))
+_THREADS = ArgumentCheck("clone", (SyscallArgument(0, (_CLONE_THREAD,), _CLONE_THREAD | _NEW_NAMESPACES),))
 
 _DANGEROUS = _names("""
     ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd
@@ -70,27 +72,29 @@ _DANGEROUS = _names("""
 
 
 def for_computing() -> bytes:
-    """The host of a WebAssembly guest, in a process of its own for each call."""
-    return bpf.allowing(_COMPUTING, _COMPUTING_CHECKS)
+    """Return the filter for the host of a WebAssembly guest with one process per call."""
+    return bpf.build_allow_filter(_COMPUTING, _COMPUTING_CHECKS)
 
 
 def for_computing_with_threads() -> bytes:
-    """The host of a WebAssembly guest that reads its library from files; Landlock says which.
+    """Return the filter for the host of a WebAssembly guest that reads library files; Landlock says which.
 
-    Its engine makes sure, with mkdir, that the library's folder is there; Landlock lets it make none.
+    Its engine calls mkdir to ensure that the library's folder exists; Landlock prevents it from creating any.
     """
-    return bpf.allowing(
+    return bpf.build_allow_filter(
         [*_COMPUTING, *_READING, "mkdir", "mkdirat", "recvmsg"], (*_COMPUTING_CHECKS, _THREADS)
     )
 
 
 def for_functions() -> bytes:
-    """An interpreter that sees only itself and an empty folder; it starts no thread and no process."""
-    return bpf.allowing([*_COMPUTING, *_READING, *_WRITING], _COMPUTING_CHECKS)
+    """Return the filter for an interpreter that sees only itself and an empty folder, without threads."""
+    return bpf.build_allow_filter([*_COMPUTING, *_READING, *_WRITING], _COMPUTING_CHECKS)
 
 
 def for_programs() -> bytes:
-    """Any program, with processes of its own, inside namespaces of its own."""
-    families = Check("socket", (Argument(0, (_AF_UNIX, _AF_INET, _AF_INET6)),), errno.EAFNOSUPPORT)
-    processes = Check("clone", (Argument(0, (0,), _NEW_NAMESPACES),))
-    return bpf.refusing(_DANGEROUS, (families, processes))
+    """Return the filter for any program with its own processes inside its own namespaces."""
+    families = ArgumentCheck(
+        "socket", (SyscallArgument(0, (_AF_UNIX, _AF_INET, _AF_INET6)),), errno.EAFNOSUPPORT
+    )
+    processes = ArgumentCheck("clone", (SyscallArgument(0, (0,), _NEW_NAMESPACES),))
+    return bpf.build_deny_filter(_DANGEROUS, (families, processes))

@@ -1,17 +1,17 @@
-"""Inside a sandbox of its own: one Python function that came with packages."""
+"""Runs one Python function with packages, inside its own sandbox."""
 
 import site
 import sys
 
-from . import calling, function
+from . import call_io, function
 
 PACKAGES = "/packages"
 
 
 def main() -> None:
     site.addsitedir(PACKAGES)
-    request = calling.request()
+    request = call_io.request()
     text = function.answer(request["source"], request["input"])
     sys.stdout.flush()
     sys.stderr.flush()
-    calling.reply(text)
+    call_io.reply(text)

@@ -1,7 +1,7 @@
-"""Inside bubblewrap: an interpreter that is already started; each call is a fork of it with nothing shared.
+"""A warm interpreter inside bubblewrap; each call forks it and shares nothing with other calls.
 
-A child gets a process, a mount and an IPC namespace and a folder of its own, loses all capabilities and may
-make few system calls. Neither code nor input passes through this process, so no later child can find any.
+A child gets its own process, mount and IPC namespaces and its own folder, loses all capabilities and may make
+few system calls. Code and input never pass through this process, so no later child can find them.
 """
 
 import gc
@@ -9,13 +9,13 @@ import os
 import sys
 from typing import Any
 
-from . import calling, confine, filters, function, nursery
+from . import call_io, confine, filters, fork_server, function
 
-# What the interpreter itself occupies, on top of what the code may use.
+# Memory of the interpreter itself, on top of what the code may use.
 _OWN_MB = 64
-_FOLDER = f"size={calling.LARGEST_FILE},nr_inodes=1024,mode=0700"
+_FOLDER = f"size={call_io.MAX_FILE_BYTES},nr_inodes=1024,mode=0700"
 
-# Loaded once here instead of in every call that asks for them.
+# Preloaded once here instead of in every call.
 _PRELOADED = (
     "asyncio base64 collections contextlib copy csv ctypes dataclasses datetime decimal enum fractions "
     "functools hashlib hmac html io itertools json math operator random re secrets statistics string struct "
@@ -24,15 +24,15 @@ _PRELOADED = (
 
 
 def main() -> None:
-    nursery.run(_prepare)
+    fork_server.run(_prepare)
 
 
-def _prepare() -> nursery.Start:
-    # To open a namespace for each child, this process must be inside one that it owns.
+def _prepare() -> fork_server.StartChild:
+    # To create a namespace per child, this process must be inside one that it owns.
     confine.unshare(confine.CLONE_NEWPID)
-    inside = os.fork()
-    if inside:
-        os.waitpid(inside, 0)
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
         os._exit(0)
     here = os.pidfd_open(os.getpid())
     for name in _PRELOADED.split():
@@ -45,7 +45,7 @@ def _prepare() -> nursery.Start:
     def start(message: dict[str, Any], descriptors: list[int]) -> int:
         confine.unshare(confine.CLONE_NEWPID)
         try:
-            return nursery.forked(lambda: _call(program, message, descriptors))
+            return fork_server.fork_child(lambda: _call(program, message, descriptors))
         finally:
             confine.enter(here, confine.CLONE_NEWPID)
 
@@ -53,7 +53,7 @@ def _prepare() -> nursery.Start:
 
 
 def _call(program: bytes, message: dict[str, Any], descriptors: list[int]) -> None:
-    calling.settle(descriptors)
+    call_io.keep_call_descriptors(descriptors)
     confine.unshare(confine.CLONE_NEWNS | confine.CLONE_NEWIPC)
     confine.mount("tmpfs", "/tmp", "tmpfs", confine.MS_NOSUID | confine.MS_NODEV, _FOLDER)  # noqa: S108 - its own
     os.chdir("/tmp")  # noqa: S108
@@ -61,8 +61,8 @@ def _call(program: bytes, message: dict[str, Any], descriptors: list[int]) -> No
     confine.gain_nothing()
     confine.limit(**message["limits"], **{"as": (message["memory_mb"] + _OWN_MB) * 1024 * 1024})
     confine.filter_calls(program)
-    request = calling.request()
+    request = call_io.request()
     text = function.answer(request["source"], request["input"])
     sys.stdout.flush()
     sys.stderr.flush()
-    calling.reply(text)
+    call_io.reply(text)

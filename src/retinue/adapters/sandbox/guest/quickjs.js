@@ -1,11 +1,11 @@
-// What code expects and QuickJS has not: a console, timers, and somebody who waits for promises.
+// What QuickJS lacks: a console, timers, and a loop that settles promises.
 (() => {
   const { log, retinue } = globalThis;
   const { stringify } = JSON;
   const { now } = Date;
   delete globalThis.log;
 
-  const shown = (value) => {
+  const format = (value) => {
     if (typeof value === "string") return value;
     if (value instanceof Error) return `${value.name}: ${value.message}\n${value.stack}`;
     try {
@@ -14,20 +14,20 @@
       return String(value);
     }
   };
-  // Each line crosses over to the host, so lines that nobody will see are not sent.
-  let room = 8 * 1024;
+  // Each line is copied to the host, so lines beyond the log limit are not sent.
+  let remaining = 8 * 1024;
   const write = (...values) => {
-    if (room <= 0) return;
-    const line = values.map(shown).join(" ").slice(0, room);
-    room -= line.length + 1;
+    if (remaining <= 0) return;
+    const line = values.map(format).join(" ").slice(0, remaining);
+    remaining -= line.length + 1;
     log(line);
   };
   globalThis.console = { log: write, info: write, debug: write, warn: write, error: write };
 
   const timers = new Map();
   let latest = 0;
-  const begin = (callback, wanted, values, repeats) => {
-    const ms = Math.max(repeats ? 1 : 0, Number(wanted) || 0);
+  const begin = (callback, delay, values, repeats) => {
+    const ms = Math.max(repeats ? 1 : 0, Number(delay) || 0);
     latest += 1;
     timers.set(latest, { at: now() + ms, every: repeats ? ms : undefined, callback, values });
     return latest;
@@ -46,11 +46,11 @@
   };
 
   let outcome;
-  let followed;
-  // The output once it is there; until then the milliseconds to wait, less than none if nothing can happen any more.
+  let subscription;
+  // Returns the output, or the milliseconds to wait for it; a negative number means that it never comes.
   retinue.step = () => {
-    if (followed === undefined) {
-      followed = retinue.pending.then(
+    if (subscription === undefined) {
+      subscription = retinue.pending.then(
         (text) => (outcome = { text }),
         (error) => (outcome = { error }),
       );

@@ -1,4 +1,4 @@
-"""Starts bubblewrap for each call, as a user of its own when the server is root, and watches its memory."""
+"""Starts bubblewrap for each call, under a separate user if the server is root, and watches its memory."""
 
 import contextlib
 import itertools
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import confine, nursery
+from . import confine, fork_server
 
-_MOST_FILES = 20_000
+_MAX_FILES = 20_000
 _RESIDENT = ("RssAnon:", "RssShmem:")
 _PROPORTIONAL = ("Pss_Anon:", "Pss_Shmem:")
-_STAGE = "/tmp"  # noqa: S108 - covered by a file system of our own before anything is put there
+_STAGE = "/tmp"  # noqa: S108 - our own file system is mounted there first
 
 
 def main() -> None:
@@ -23,26 +23,28 @@ def main() -> None:
 
     def start(message: dict[str, Any], descriptors: list[int]) -> int:
         uid = next(uids) if os.geteuid() == 0 else None
-        return nursery.forked(lambda: _enter(bubblewrap, message, descriptors, uid))
+        return fork_server.fork_child(lambda: _exec_bubblewrap(bubblewrap, message, descriptors, uid))
 
-    nursery.run(lambda: start, _excess)
+    fork_server.run(lambda: start, _find_excess)
 
 
-def _enter(bubblewrap: str, message: dict[str, Any], descriptors: list[int], uid: int | None) -> None:
+def _exec_bubblewrap(
+    bubblewrap: str, message: dict[str, Any], descriptors: list[int], uid: int | None
+) -> None:
     binds: list[tuple[str, str]] = message["binds"]
     if uid is not None:
-        binds = _staged(binds)
+        binds = _stage_binds(binds)
     confine.arrange(descriptors, message["places"])
     confine.limit(**message["limits"])
     if uid is not None:
         confine.become(uid)
     os.chdir("/")
-    mounted = [word for source, target in binds for word in ("--ro-bind", source, target)]
-    os.execve(bubblewrap, [bubblewrap, *message["options"], *mounted, *message["rest"]], {})  # noqa: S606
+    bind_options = [word for source, target in binds for word in ("--ro-bind", source, target)]
+    os.execve(bubblewrap, [bubblewrap, *message["options"], *bind_options, *message["rest"]], {})  # noqa: S606
 
 
-def _staged(binds: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The same binds from places that every user may reach: root's own folders are closed to others."""
+def _stage_binds(binds: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the binds from places that every user can reach: root's folders are closed to others."""
     confine.unshare(confine.CLONE_NEWNS)
     confine.mount("none", "/", None, confine.MS_REC | confine.MS_PRIVATE)
     opened = [os.open(source, os.O_PATH) for source, _ in binds]
@@ -59,33 +61,33 @@ def _staged(binds: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return staged
 
 
-def _excess(pid: int, message: dict[str, Any]) -> str:
-    """Rlimits hold for one process each; this is for all of a sandbox together, and for its files."""
-    most_kb = message["memory_mb"] * 1024
-    # What processes share counts for each of them here, so it is only a reason to look closer, which is dear.
-    if _memory_kb(pid, "status", _RESIDENT) > most_kb < _memory_kb(pid, "smaps_rollup", _PROPORTIONAL):
+def _find_excess(pid: int, message: dict[str, Any]) -> str:
+    """Return a reason to kill a sandbox; rlimits apply per process, this to all its processes and files."""
+    max_kb = message["memory_mb"] * 1024
+    # The resident size counts shared memory repeatedly, so it only triggers the expensive exact check.
+    if _memory_kb(pid, "status", _RESIDENT) > max_kb < _memory_kb(pid, "smaps_rollup", _PROPORTIONAL):
         return "memory_exceeded"
-    return "it made too many files" if _files(pid, message["tmp_bytes"]) > _MOST_FILES else ""
+    return "it created too many files" if _files(pid, message["tmp_bytes"]) > _MAX_FILES else ""
 
 
 def _descendants(pid: int) -> Iterator[int]:
-    for child in nursery.children(pid):
+    for child in fork_server.child_pids(pid):
         yield child
         yield from _descendants(child)
 
 
 def _memory_kb(pid: int, file: str, names: tuple[str, ...]) -> int:
-    """The sum of these entries of all processes below this one."""
+    """Return the sum of these entries over all descendants."""
     total = 0
-    for each in _descendants(pid):
+    for descendant in _descendants(pid):
         with contextlib.suppress(OSError):
-            lines = Path(f"/proc/{each}/{file}").read_text().splitlines()
+            lines = Path(f"/proc/{descendant}/{file}").read_text().splitlines()
             total += sum(int(line.split()[1]) for line in lines if line.startswith(names))
     return total
 
 
 def _files(pid: int, tmp_bytes: int) -> int:
-    """How many files are in the sandbox's own folder, once it is there."""
+    """Return the number of files in the sandbox's own /tmp, or 0 if it is not mounted yet."""
     first = next(_descendants(pid), None)
     try:
         folder = os.statvfs(f"/proc/{first}/root/tmp")

@@ -1,4 +1,4 @@
-"""Runs one of the programs beside this file, wherever the folder is mounted: `python -I -B start.py NAME`."""
+"""Runs a program in this folder, wherever the folder is mounted: `python -I -B start.py NAME`."""
 
 import importlib.util
 import sys

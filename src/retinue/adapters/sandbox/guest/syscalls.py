@@ -1,6 +1,6 @@
-"""Numbers of system calls where we filter them: (x86_64, aarch64), None where there is no such call."""
+"""Numbers of the system calls we filter, as (x86_64, aarch64); None if the machine has no such call."""
 
-NUMBERS: dict[str, tuple[int | None, int | None]] = {
+SYSCALL_NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "access": (21, None),
     "acct": (163, 89),
     "add_key": (248, 217),
@@ -207,5 +207,5 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "writev": (20, 66),
 }
 
-# Calls above this one came after the table was written; both machines number them alike.
-NEWEST = 450
+# Newer calls are unknown to this table; both machines number them alike.
+NEWEST_SYSCALL = 450

@@ -1,6 +1,6 @@
-"""A process with CPython, built for WebAssembly; it runs one call at a time, each in an instance of its own.
+"""A process with CPython for WebAssembly; it runs one call at a time, each in its own instance.
 
-It cannot be forked, for its engine has threads; the server replaces it after a while, or when it kills it.
+Its engine has threads, so it cannot be forked; the server replaces it after a while or after killing it.
 """
 
 import json
@@ -10,33 +10,33 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import calling, confine, filters, function
+from . import call_io, confine, filters, function
 from .control import Control
 
-_LONGEST_LOG = 64 * 1024
-_LONGEST_CALL_MS = 24 * 3600 * 1000
+_MAX_LOG_BYTES = 64 * 1024
+_MAX_CALL_MS = 24 * 3600 * 1000
 _RUNNER = Path(__file__).with_name("function.py").read_text()
-# Compiling the runner takes the guest longer than most functions, so its own compiled form is kept.
+# Compiling the runner takes longer than most functions, so its compiled form is kept.
 _COMPILE = "import marshal\nresult = marshal.dumps(compile({!r}, 'function.py', 'exec')).hex()"
-# The engine runs this in an event loop, so it can be awaited but not run in another one.
+# The engine runs this in an event loop, so a result can be awaited, but not run in another loop.
 _CALL = """import marshal
 exec(marshal.loads(bytes.fromhex('{}')))
-with Answer() as made:
+with ResultCapture() as capture:
     value = begin({!r}, json.loads({!r}))
-    made.give(await value if hasattr(value, "__await__") else value)
-result = made.text
+    capture.give(await value if hasattr(value, "__await__") else value)
+result = capture.text
 """
 
 
 def main() -> None:
-    """`wasm_python UID FOLDER [unpack]`: unlocked, the engine unpacks its library into the folder."""
+    """`wasm_python UID FOLDER [unpack]`: with `unpack`, it is not locked down and unpacks its library."""
     uid, folder, *rest = sys.argv[2:]
     control = Control()
-    runner = control.prepared(lambda: _prepare(int(uid), folder, is_unpacking=bool(rest)))
+    runner = control.prepare_and_report(lambda: _prepare(int(uid), folder, is_unpacking=bool(rest)))
     while runner and (received := control.receive()) is not None:
         message, descriptors = received
         if "start" in message:
-            control.say(_served(runner, message, descriptors))
+            control.report(_serve_call(runner, message, descriptors))
 
 
 def _prepare(uid: int, folder: str, *, is_unpacking: bool) -> str:
@@ -52,21 +52,21 @@ def _prepare(uid: int, folder: str, *, is_unpacking: bool) -> str:
         if not confine.landlock([folder]):
             raise OSError("this kernel has no Landlock")
         confine.filter_calls(filters.for_computing_with_threads())
-    # The first call starts the engine's threads, and they inherit all this.
+    # The first call starts the engine's threads, which inherit the lockdown.
     try:
         return str(_execute(_COMPILE.format(_RUNNER), memory_mb=64).result)
     except eryx.EryxError as error:
         raise RuntimeError(str(error)) from None
 
 
-def _served(runner: str, message: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+def _serve_call(runner: str, message: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
     request, result, log = descriptors
     started = time.process_time()
     if "probe" in message:
-        text = calling.probe(message["probe"])
+        text = call_io.probe(message["probe"])
     else:
-        text = _answer(runner, calling.request(request), message["memory_mb"], log)
-    calling.reply(text, result)
+        text = _answer(runner, call_io.request(request), message["memory_mb"], log)
+    call_io.reply(text, result)
     for descriptor in descriptors:
         os.close(descriptor)
     cpu_ms = round((time.process_time() - started) * 1000, 3)
@@ -78,19 +78,17 @@ def _answer(runner: str, request: dict[str, Any], memory_mb: int, log: int) -> s
 
     try:
         call = _CALL.format(runner, request["source"], json.dumps(request["input"]))
-        done = _execute(call, memory_mb)
+        result = _execute(call, memory_mb)
     except eryx.EryxError as error:
         last = (str(error).strip().splitlines() or ["it crashed"])[-1]
         kind = "memory_exceeded" if "memory" in last.lower() else "runtime_error"
         return function.failure(kind, last)
-    os.write(log, (done.stdout + done.stderr)[:_LONGEST_LOG])
-    return str(done.result)
+    os.write(log, (result.stdout + result.stderr)[:_MAX_LOG_BYTES])
+    return str(result.result)
 
 
 def _execute(code: str, memory_mb: int) -> Any:
     import eryx
 
-    limits = eryx.ResourceLimits(
-        execution_timeout_ms=_LONGEST_CALL_MS, max_memory_bytes=memory_mb * 1024 * 1024
-    )
+    limits = eryx.ResourceLimits(execution_timeout_ms=_MAX_CALL_MS, max_memory_bytes=memory_mb * 1024 * 1024)
     return eryx.Sandbox(resource_limits=limits).execute(code)

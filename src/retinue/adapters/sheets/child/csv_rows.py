@@ -1,52 +1,54 @@
-"""CSV: the first row names the cells; commas, semicolons, tabs and bars are all found to divide them."""
+"""CSV: the first row is the header; commas, semicolons, tabs and bars are detected as delimiters."""
 
 import csv
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-from . import text_of_file
-from .refusals import Refusal
+from . import text_input
+from .errors import SheetRefused
 
-_MOST_CELLS = 1000
-_LONGEST_CELL = 1_000_000
+_MAX_CELLS = 1000
+_MAX_CELL_LENGTH = 1_000_000
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_LINES, _SAMPLE_WIDTH = 50, 20_000
 
 
 def read() -> Iterator[Any]:
-    csv.field_size_limit(_LONGEST_CELL)
-    stream = text_of_file.opened(may_guess=True)
+    csv.field_size_limit(_MAX_CELL_LENGTH)
+    stream = text_input.open_text(may_guess=True)
     sample = list(islice(_lines(stream), _SAMPLE_LINES))
-    reader = csv.reader(chain(sample, _lines(stream)), delimiter=_delimiter(sample))
+    reader = csv.reader(chain(sample, _lines(stream)), delimiter=_detect_delimiter(sample))
     try:
         header = next((row for row in reader if any(row)), None)
         if header is None:
-            raise Refusal("parse_error", "The file is empty.")
-        if len(header) > _MOST_CELLS:
-            raise Refusal("too_large", f"The file has more than {_MOST_CELLS} columns.")
+            raise SheetRefused("parse_error", "The file is empty.")
+        if len(header) > _MAX_CELLS:
+            raise SheetRefused("too_large", f"The file has more than {_MAX_CELLS} columns.")
         yield header
         for row in reader:
             if any(row):
-                if len(row) > _MOST_CELLS:
-                    raise Refusal("too_large", f"Line {reader.line_num} has more than {_MOST_CELLS} cells.")
+                if len(row) > _MAX_CELLS:
+                    raise SheetRefused(
+                        "too_large", f"Line {reader.line_num} has more than {_MAX_CELLS} cells."
+                    )
                 yield row
     except csv.Error:
-        raise Refusal(
+        raise SheetRefused(
             "too_large",
-            f"A cell that ends near line {reader.line_num} has more than {_LONGEST_CELL:,} characters; "
-            "a quotation mark that is never closed can be the cause.",
+            f"A cell that ends near line {reader.line_num} has more than {_MAX_CELL_LENGTH:,} characters; "
+            "check for a quotation mark that is never closed.",
         ) from None
 
 
 def _lines(stream: Any) -> Iterator[str]:
-    """Lines of bounded length: a longer one comes in parts, which the reader puts together or refuses."""
-    while line := stream.readline(_LONGEST_CELL * 2):
+    """Yield lines of bounded length; a longer one comes in parts, which the reader joins or rejects."""
+    while line := stream.readline(_MAX_CELL_LENGTH * 2):
         yield line
 
 
-def _delimiter(sample: list[str]) -> str:
-    """The one that cuts the first rows into the same number of cells, the more the better."""
+def _detect_delimiter(sample: list[str]) -> str:
+    """Return the delimiter that splits the first rows most consistently into the most cells."""
     short = [line[:_SAMPLE_WIDTH] for line in sample]
 
     def score(delimiter: str) -> tuple[float, int]:

@@ -1,134 +1,104 @@
-"""XLSX: the first sheet of a workbook; the first row names the cells, formulas are what they last were."""
+"""XLSX: the first sheet of a workbook; the first row is the header, formulas have their last values."""
 
-import zipfile
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+import codecs
+import io
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from .refusals import Refusal
-from .workbook import Workbook
-from .xml_events import Listener, events
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum
 
-_MOST_CELLS = 1000
-_LONGEST_TEXT = 1_000_000
-_SECONDS = 86_400
+from . import workbook
+from .errors import SheetRefused
+
+_MAX_CELLS = 1000
+_MAX_TEXT_LENGTH = 1_000_000
+
+# Names in an archive may use this codec; after the lockdown it could not be loaded.
+codecs.lookup("cp437")
 
 
 def read() -> Iterator[Any]:
+    content = sys.stdin.buffer.read()
+    workbook.check(content)
     try:
-        workbook = Workbook()
-        told = _rows(workbook)
-        header = next((row for row in told if _has_any(row)), None)
-        if header is None:
-            raise Refusal("parse_error", "The first sheet is empty.")
-        yield ["" if name is None else str(name) for name in header]
-        for row in told:
-            if _has_any(row):
-                yield row
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, OSError):
-        raise Refusal("parse_error", "The file is not an Excel workbook, or it is damaged.") from None
+        sheet = _first_sheet(CalamineWorkbook.from_filelike(io.BytesIO(content)))
+    except PasswordError:
+        raise SheetRefused(
+            "parse_error", "The workbook is password-protected. Send it without a password."
+        ) from None
+    except (CalamineError, OSError, ValueError):
+        raise SheetRefused("parse_error", workbook.DAMAGED) from None
+    if sheet.total_width > _MAX_CELLS:
+        raise SheetRefused("too_large", f"The sheet has more than {_MAX_CELLS} columns.")
+    rows = (row for row in _rows(sheet) if any(cell is not None for cell in row))
+    header = next(rows, None)
+    if header is None:
+        raise SheetRefused("parse_error", "The first sheet is empty.")
+    yield ["" if name is None else str(name) for name in header]
+    yield from rows
 
 
-def _has_any(row: list[Any]) -> bool:
-    return any(cell is not None and cell != "" for cell in row)
+def _first_sheet(book: CalamineWorkbook) -> CalamineSheet:
+    for sheet in book.sheets_metadata:
+        if sheet.typ == SheetTypeEnum.WorkSheet:
+            return book.get_sheet_by_name(sheet.name)
+    raise SheetRefused("parse_error", "The workbook has no sheet.")
 
 
-def _rows(workbook: Workbook) -> Iterator[list[Any]]:
-    sheet = _Sheet(workbook)
-    with workbook.sheet() as file:
-        for _ in events(file, sheet):
-            ready, sheet.ready = sheet.ready, []
-            yield from ready
+def _rows(sheet: CalamineSheet) -> Iterator[list[Any]]:
+    for row in sheet.iter_rows():
+        yield [_value(cell) for cell in row]
 
 
-class _Sheet(Listener):
-    """Puts the cells of a row where their letters say."""
-
-    def __init__(self, workbook: Workbook) -> None:
-        self._workbook = workbook
-        self.ready: list[list[Any]] = []
-        self._row: list[Any] = []
-        self._column = -1
-        self._type = ""
-        self._style = 0
-        self._text: list[str] = []
-        self._length = 0
-        self._is_reading = False
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "row":
-            self._row, self._column = [], -1
-        elif name == "c":
-            place = attributes.get("r")
-            self._column = _column(place) if place else self._column + 1
-            if not 0 <= self._column < _MOST_CELLS:
-                raise Refusal("too_large", f"The sheet has more than {_MOST_CELLS} columns.")
-            self._type = attributes.get("t", "n")
-            style = attributes.get("s", "0")
-            self._style = int(style) if style.isdecimal() and len(style) < 7 else 0
-            self._text, self._length = [], 0
-        elif name in {"v", "t"}:
-            self._is_reading = True
-
-    def end(self, name: str) -> None:
-        if name in {"v", "t"}:
-            self._is_reading = False
-        elif name == "c":
-            self._row += [None] * (self._column + 1 - len(self._row))
-            self._row[self._column] = self._value("".join(self._text))
-        elif name == "row":
-            self.ready.append(self._row)
-
-    def text(self, data: str) -> None:
-        if self._is_reading:
-            self._length += len(data)
-            if self._length > _LONGEST_TEXT:
-                raise Refusal("too_large", f"A cell has more than {_LONGEST_TEXT:,} characters.")
-            self._text.append(data)
-
-    def _value(self, text: str) -> Any:
-        if self._type == "s":
-            number = int(text) if text.isdecimal() and len(text) < 10 else -1
-            return self._workbook.string(number)
-        if self._type in {"inlineStr", "str", "d"}:
-            return text
-        if not text or self._type == "e":
-            return None
-        if self._type == "b":
-            return text == "1"
-        return self._number(text)
-
-    def _number(self, text: str) -> Any:
-        try:
-            number = float(text)
-        except ValueError:
-            return text
-        if self._workbook.is_date(self._style):
-            return _moment(number, is_1904=self._workbook.is_1904) or text
-        if number.is_integer() and abs(number) < 2**53:
-            return int(number)
-        # What no JSON can say is told as the text it was.
-        return number if abs(number) < float("inf") else text
+def _value(cell: object) -> Any:
+    """Convert a cell to a JSON value."""
+    convert = _CONVERSIONS.get(type(cell))
+    return convert(cell) if convert else cell
 
 
-def _column(place: str) -> int:
-    number = 0
-    for letter in place:
-        if not "A" <= letter <= "Z":
-            break
-        number = number * 26 + ord(letter) - 64
-        if number > 20_000:
-            break
-    return number - 1
+def _text(cell: str) -> str | None:
+    if len(cell) > _MAX_TEXT_LENGTH:
+        raise SheetRefused("too_large", f"A cell has more than {_MAX_TEXT_LENGTH:,} characters.")
+    return cell or None
 
 
-def _moment(days: float, *, is_1904: bool) -> str | None:
-    """A day, a moment, or a time of day; to the second, for the fraction is never exact."""
-    try:
-        start = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30)  # noqa: DTZ001 - a sheet has no zone
-        at = start + timedelta(seconds=round(days * _SECONDS))
-    except (OverflowError, ValueError):
-        return None
-    if 0 <= days < 1:
-        return at.time().isoformat()
-    return at.date().isoformat() if (at.hour, at.minute, at.second) == (0, 0, 0) else at.isoformat()
+def _number(cell: float) -> float | str:
+    if cell.is_integer() and abs(cell) < 2**53:
+        return int(cell)
+    # JSON has no infinity, so it becomes text.
+    return cell if abs(cell) < float("inf") else str(cell)
+
+
+def _time(cell: time) -> str:
+    return cell.isoformat(_precision(cell.microsecond))
+
+
+def _date_or_moment(moment: datetime) -> str:
+    if moment.time() == time():
+        return moment.date().isoformat()
+    return moment.isoformat(timespec=_precision(moment.microsecond))
+
+
+def _precision(microseconds: int) -> str:
+    return "milliseconds" if microseconds else "seconds"
+
+
+def _duration(duration: timedelta) -> str:
+    """Format a duration as spreadsheets do: 36:00:00 for a day and a half."""
+    milliseconds = round(abs(duration) / timedelta(milliseconds=1))
+    seconds, rest = divmod(milliseconds, 1000)
+    sign = "-" if duration < timedelta() else ""
+    text = f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{rest:03}" if rest else text
+
+
+_CONVERSIONS: dict[type, Callable[[Any], Any]] = {
+    str: _text,
+    float: _number,
+    datetime: _date_or_moment,
+    date: date.isoformat,
+    time: _time,
+    timedelta: _duration,
+}

@@ -1,6 +1,6 @@
-// The pages that our mails link to: each form is sent as JSON to its `action`, and nothing happens before
-// the person presses the button. The token of the link stays in this script: it leaves the address bar at
-// once and goes out in the body only. What the server answers is only ever put in as text.
+// The script of the pages that our mails link to. Each form is sent as JSON to its `action`, and nothing is sent
+// before the person presses the button. The link's token leaves the address bar at once and is sent in the body
+// only. Server responses are only ever inserted as text.
 
 const $ = (id) => document.getElementById(id);
 const forms = [...document.querySelectorAll("form")];
@@ -8,7 +8,7 @@ const token = takeToken(forms[0].dataset.token);
 
 function takeToken(name) {
   const found = new URLSearchParams(location.search).get(name) || undefined;
-  // A reload must know that there was a token: without it an invitation would become a plain registration.
+  // Remember for a reload that there was a token, or an invitation would become a plain registration.
   if (location.search) history.replaceState({ hadToken: Boolean(found) }, "", location.pathname);
   return found;
 }
@@ -65,7 +65,7 @@ function refuse(form, status, { message, details }) {
   const aboutLink = problems[form.dataset.token];
   if (aboutLink) offerHelp();
   if (aboutLink) show(`The link ${aboutLink}.`, "bad");
-  else show(wrong.length ? "Please look at what is marked." : message, "bad");
+  else show(wrong.length ? "Please check the marked fields." : message, "bad");
   wrong[0]?.focus();
 }
 
@@ -74,7 +74,7 @@ async function send(event) {
   const form = event.currentTarget;
   const button = form.querySelector("button");
   if (button.hasAttribute("aria-disabled")) return;
-  // Not `disabled`, which would take the focus away from it.
+  // Not `disabled`, which would remove the focus.
   button.setAttribute("aria-disabled", "true");
   prepare(form);
   try {
@@ -98,6 +98,6 @@ for (const box of document.querySelectorAll("[data-reveals]")) box.addEventListe
 const [main] = forms;
 if (!token && (main.dataset.link === "required" || history.state?.hadToken)) {
   main.hidden = true;
-  show("This page needs the whole link: open it from the mail again.", "bad");
+  show("The link is incomplete. Open it from the mail again.", "bad");
   offerHelp();
 }

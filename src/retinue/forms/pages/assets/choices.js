@@ -1,8 +1,8 @@
-// Options are told apart by their place, and sent as the value that the server gave: a number stays a number.
+// Options are identified by their position and sent as the server's value, so that a number stays a number.
 
-const SEARCHED_FROM = 12;
-const ASKED_AT_ONCE = 100;
-const PATIENCE_MS = 250;
+const MIN_SEARCHABLE_OPTIONS = 12;
+const MAX_LOADED_OPTIONS = 100;
+const SEARCH_DELAY_MS = 250;
 
 function optionsOf(field) {
   const given = field.options?.length ? field.options : field.validation?.options ?? [];
@@ -12,7 +12,7 @@ function optionsOf(field) {
   });
 }
 
-/** What can be chosen, and what was: both stay known while a search shows other options. */
+/** The options and the chosen ones; both are kept while a search shows other options. */
 class ChoiceView extends FieldView {
   constructor(field, id, form) {
     super(field, id, form);
@@ -20,24 +20,24 @@ class ChoiceView extends FieldView {
     this.isFromTable = Boolean(field.data_source) && !optionsOf(field).length;
     this.show(this.isFromTable ? [] : optionsOf(field));
     if (this.isFromTable) this.find("");
-    else if (this.known.length > SEARCHED_FROM && this.isMany) this.offerSearch();
+    else if (this.known.length > MIN_SEARCHABLE_OPTIONS && this.isMany) this.offerSearch();
   }
 
   get isMany() {
     return this.field.type === "multi_select" || this.field.type === "checkbox_group";
   }
 
-  /** The newest search wins, however late another one is answered. */
+  /** The newest search wins, even if an older one is answered later. */
   async find(text) {
     this.asked = text;
     try {
       const found = await this.form.server.options(this.field.id, text);
       if (this.asked !== text) return;
-      if (!text && found.length >= SEARCHED_FROM) this.offerSearch();
+      if (!text && found.length >= MIN_SEARCHABLE_OPTIONS) this.offerSearch();
       this.show(found);
-      if (text) this.told.textContent = found.length >= ASKED_AT_ONCE ? `The first ${found.length} are shown` : `${found.length} found`;
+      if (text) this.told.textContent = found.length >= MAX_LOADED_OPTIONS ? `The first ${found.length} are shown` : `${found.length} found`;
     } catch {
-      if (this.asked === text) this.mark("offers nothing at this moment; try again later");
+      if (this.asked === text) this.mark("has no options at this moment; try again later");
     }
   }
 
@@ -48,7 +48,7 @@ class ChoiceView extends FieldView {
       type: "search", "aria-label": `Search ${this.name}`, placeholder: "Search", autocomplete: "off",
       oninput: () => {
         clearTimeout(this.waiting);
-        this.waiting = setTimeout(() => this.onSearch(), PATIENCE_MS);
+        this.waiting = setTimeout(() => this.onSearch(), SEARCH_DELAY_MS);
       },
       onkeydown: (event) => {
         if (event.key === "Enter") event.preventDefault();
@@ -72,7 +72,7 @@ class ChoiceView extends FieldView {
     return this.chosen.some((one) => String(one.value) === String(option.value));
   }
 
-  /** The options of a search, after what was chosen before. */
+  /** Show the results of a search after the options chosen before. */
   show(found) {
     this.known = [...this.chosen.filter((one) => !found.some(({ value }) => String(value) === String(one.value))), ...found];
     this.draw();
@@ -118,10 +118,10 @@ class SelectView extends ChoiceView {
   }
 }
 
-/** Boxes to tick, or circles of which one is filled, under a legend. */
+/** A group of checkboxes or radio buttons under a legend. */
 class GroupView extends ChoiceView {
   frame(control) {
-    // A group is no control: what is said about it belongs to the fieldset.
+    // A group is not a control, so its descriptions belong to the fieldset.
     const role = this.isMany ? "group" : "radiogroup";
     return make("fieldset", {
       class: `field ${this.field.type}`, role, "aria-describedby": this.describedBy,
@@ -152,7 +152,7 @@ class GroupView extends ChoiceView {
     if (this.clear) this.clear.hidden = !this.chosen.length;
   }
 
-  /** What need not be answered can be taken back. */
+  /** A button that clears an optional answer. */
   clearing() {
     if (this.isMany || this.field.required) return [];
     this.clear = make("button", {
@@ -170,13 +170,13 @@ class GroupView extends ChoiceView {
   mark(message) {
     super.mark(message);
     this.element.querySelector(`#${this.id}`)?.removeAttribute("aria-invalid");
-    // A plain group cannot be invalid, says ARIA; what is wrong describes it all the same.
+    // ARIA does not allow aria-invalid on a plain group; the problem still describes it.
     if (message && !this.isMany) this.element.setAttribute("aria-invalid", "true");
     else this.element.removeAttribute("aria-invalid");
   }
 }
 
-/** Stars up to ten, above that a list of numbers. */
+/** Stars for up to ten, a list of numbers above that. */
 class RatingView extends GroupView {
   constructor(field, id, form) {
     const most = field.validation?.max ?? 5;

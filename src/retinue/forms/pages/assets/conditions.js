@@ -1,9 +1,9 @@
-// The conditions of the server, so that fields come and go while someone writes. The server decides in the end.
+// The server's conditions, so that fields appear and disappear while someone writes. The server has the last word.
 
 const NUMBER = /^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)(e[+-]?\d+(_\d+)*)?$/i;
 const ENDLESS = /^([+-]?)(inf|infinity)$/i;
 
-/** A number as the server reads one; null where it reads none. */
+/** Parse a number like the server; null if it is none. */
 function asNumber(value) {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return null;
@@ -25,7 +25,7 @@ function isSame(one, other) {
   return one === other;
 }
 
-/** Upper case first: then ß is ss, as the server folds it. */
+/** Upper case first turns ß into ss, as the server's case folding does. */
 function folded(text) {
   return text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
 }
@@ -78,7 +78,7 @@ function holds(condition, values) {
   if (condition.any) return condition.any.some((inner) => holds(inner, values));
   let found = values.get(condition.field) ?? null;
   let wanted = condition.value ?? null;
-  // A box that was left alone is not ticked.
+  // An untouched checkbox counts as not ticked.
   if (found === null && typeof wanted === "boolean") found = false;
   if (typeof found === "boolean" && typeof wanted === "string" && /^(true|false)$/i.test(wanted)) {
     wanted = wanted.toLowerCase() === "true";
@@ -86,7 +86,7 @@ function holds(condition, values) {
   return OPERATORS[condition.operator ?? "equals"](found, wanted);
 }
 
-/** The ids of the fields to show: one that is hidden has no value for the conditions of others. */
+/** Return the ids of the fields to show. Hidden fields have no value in the conditions of others. */
 function visibleFields(fields, values) {
   let shown = new Set(fields.map((field) => field.id));
   for (let round = 0; round < 10; round += 1) {

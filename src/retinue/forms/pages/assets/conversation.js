@@ -1,8 +1,8 @@
-// A comma, or a word that lists things: a label with one in it is sent as JSON, so that it stays one label.
+// A label with a separator or a conjunction is sent as JSON, so that the server does not split it.
 const LISTS = /[,;+&\n[]|\b(and|und|or|et|y)\b/i;
-const MOST_BUTTONS = 30;
+const MAX_BUTTONS = 30;
 
-/** A form that is talked through: one question at a time, with buttons where there is something to choose. */
+/** A form filled in by conversation: one question at a time, with buttons for choices. */
 class ConversationView {
   constructor({ form, server, onEnd, onForm }) {
     Object.assign(this, { form, server, onEnd, onForm });
@@ -33,7 +33,7 @@ class ConversationView {
     return Object.fromEntries(given.filter(([, value]) => value !== null));
   }
 
-  /** Where the tab was in the middle of one, it goes on. */
+  /** Continue the conversation of this tab, or start one. */
   async begin() {
     const known = this.storage.read();
     this.storage.write(null);
@@ -63,7 +63,7 @@ class ConversationView {
 
   onSubmit(event) {
     event.preventDefault();
-    // Whoever is faster than the first question is heard right after it.
+    // An answer given before the first question arrives is sent right after it.
     if (this.path) this.send();
     else this.isEarly = true;
   }
@@ -79,11 +79,11 @@ class ConversationView {
     this.input.value = "";
     this.choices.replaceChildren();
     this.add("user", shown);
-    // What is pressed is an answer to this question; what is written may be about anything.
+    // Only files name their field; written text may be about any field.
     await this.ask({ content, file_ids: fileIds, field_id: fileIds.length ? this.field?.id : undefined });
   }
 
-  /** Where no answer came it is asked under the same key: what the server has heard is not said twice. */
+  /** Without a response, retry with the same idempotency key, so that a message is not stored twice. */
   async ask(body, key = randomId()) {
     await this.busily(async () => {
       const headers = { "Idempotency-Key": key };
@@ -91,7 +91,7 @@ class ConversationView {
     }, (error) => this.ask(body, error.status ? undefined : key));
   }
 
-  /** The answer is read aloud when it is whole. */
+  /** `aria-busy` makes screen readers wait until the reply is complete. */
   async busily(work, again) {
     this.isBusy = true;
     this.button.setAttribute("aria-disabled", "true");
@@ -146,7 +146,7 @@ class ConversationView {
     this.scrollDown();
   }
 
-  /** What was said so far goes along into the form. */
+  /** Switch to the form and take the answers along. */
   async leave() {
     this.storage.write(null);
     const { data } = this.path ? await this.server.call(this.path).catch(() => ({})) : {};
@@ -154,7 +154,7 @@ class ConversationView {
     this.onForm(data?.collected_data ?? {});
   }
 
-  /** What can be pressed instead of written. */
+  /** Offer buttons and controls for the current question. */
   offer(input) {
     this.choices.replaceChildren();
     if (!input) return;
@@ -162,7 +162,7 @@ class ConversationView {
     if (input.type === "confirm" || input.type === "checkbox") this.offerButtons([["Yes", "yes"], ["No", "no"]]);
     else if (input.type === "file" || input.type === "signature") this.offerView(VIEWS[input.type]);
     else if (input.type === "rating") this.offerButtons(Array.from({ length: Math.min(10, this.field?.validation?.max ?? 5) }, (_, at) => [at + 1, String(at + 1)]));
-    else if (options.length && options.length <= MOST_BUTTONS) {
+    else if (options.length && options.length <= MAX_BUTTONS) {
       if (input.type === "multi_select" || input.type === "checkbox_group") this.offerBoxes(options);
       else this.offerButtons(options.map(({ label }) => [label, label]));
     }
@@ -190,7 +190,7 @@ class ConversationView {
       this.pill("Choose these", choose));
   }
 
-  /** A control of the form itself, where writing is no answer. */
+  /** Offer a control of the form, for files and signatures. */
   offerView(View) {
     const view = new View({ ...this.field, label: this.field.label || "Your answer" }, "talk", { server: this.server, onChange: () => {} });
     const send = async () => {
@@ -206,7 +206,7 @@ class ConversationView {
   }
 }
 
-/** One value that a reload of the tab does not lose; a page may have no storage. */
+/** A value that survives a reload of the tab, if the page has storage. */
 class TabStorage {
   constructor(name) {
     this.name = name;
@@ -225,7 +225,7 @@ class TabStorage {
       if (value === null) sessionStorage.removeItem(this.name);
       else sessionStorage.setItem(this.name, value);
     } catch {
-      // Then a reload begins anew.
+      // Without storage, a reload starts again.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** How bright a colour is to the eye, from 0 to 1. */
+/** Return the relative luminance of a colour, from 0 to 1. */
 function brightness([red, green, blue]) {
   const [r, g, b] = [red, green, blue].map((part) => {
     const value = part / 255;
@@ -7,14 +7,14 @@ function brightness([red, green, blue]) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** `#abc` or `#aabbcc` as three numbers, without a transparency; null for anything else. */
+/** Parse `#abc` or `#aabbcc` into three numbers, ignoring transparency; null for anything else. */
 function colourOf(text) {
   if (typeof text !== "string" || !/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(text)) return null;
   const digits = text.length < 6 ? [...text.slice(1, 4)].map((one) => one + one) : text.slice(1, 7).match(/../g);
   return digits.map((pair) => Number.parseInt(pair, 16));
 }
 
-/** An address that a browser may go to; a path is one of our own server. */
+/** Return an absolute http or https URL, or null; paths are relative to our server. */
 function webAddress(text, baseUrl) {
   try {
     const url = new URL(text, `${baseUrl}/`);
@@ -24,7 +24,7 @@ function webAddress(text, baseUrl) {
   }
 }
 
-/** What the server takes for a session; anything else in an address is none. */
+/** The session ids the server accepts. */
 const SESSION = /^[A-Za-z0-9_-]{16,128}$/;
 
 /** A form of Retinue: `<retinue-form form="slug" base-url="…">`. */
@@ -72,7 +72,7 @@ class RetinueForm extends HTMLElement {
     const accent = colourOf(primary);
     if (accent) {
       this.style.setProperty("--accent", `rgb(${accent.join(" ")})`);
-      // Where black and white are equally far away.
+      // The luminance at which black and white text have the same contrast.
       this.style.setProperty("--on-accent", brightness(accent) > 0.179 ? "#000" : "#fff");
     }
     const behind = colourOf(ground);
@@ -88,7 +88,7 @@ class RetinueForm extends HTMLElement {
       ...(logo ? [make("img", { class: "logo", src: logo, alt: "" })] : []),
       make(`h${this.headingLevel}`, { class: "name" }, name),
       ...(description ? [make("p", { class: "plain" }, description)] : []),
-      ...(isOver ? [make("p", { class: "result bad" }, "This form takes no more answers.")] : []),
+      ...(isOver ? [make("p", { class: "result bad" }, "This form no longer accepts answers.")] : []),
     ];
   }
 
@@ -97,7 +97,7 @@ class RetinueForm extends HTMLElement {
     return { form, server, kind, headingLevel, sessionId, isPreview };
   }
 
-  /** With the answers that are known already. */
+  /** Show the form with the answers given so far. */
   fillIn(answers = {}) {
     this.view = new FormView({ ...this.viewOptions(), answers, onDone: (answer) => this.finish(answer) });
     this.card.replaceChildren(...this.heading(), this.view.element);
@@ -116,7 +116,7 @@ class RetinueForm extends HTMLElement {
     told.focus();
   }
 
-  /** Tell the page around, and leave for where the form sends people, with a link for those who stay. */
+  /** Notify the surrounding page and redirect; return a link in case the redirect is blocked. */
   goOn({ submission_id: submissionId, redirect_url: redirectUrl }) {
     this.dispatchEvent(new CustomEvent("retinue-submitted", { bubbles: true, composed: true, detail: { submissionId } }));
     const next = redirectUrl ? webAddress(redirectUrl, this.baseUrl) : null;

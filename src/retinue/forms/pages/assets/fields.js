@@ -1,8 +1,8 @@
 /**
- * What every field has: a frame with its label, help and problem, and the answer.
+ * The base of all fields: a frame with label, help and problem, and the answer.
  *
- * `value()` is what is sent (undefined for nothing), `seen()` what conditions compare with. Nothing is checked here:
- * the server decides, so the page takes exactly what the API takes.
+ * `value()` is sent (undefined for no answer), `seen()` is what conditions compare. Nothing is validated here: the
+ * server decides, so that the page accepts exactly what the API accepts.
  */
 class FieldView {
   constructor(field, id, form) {
@@ -22,7 +22,7 @@ class FieldView {
     return true;
   }
 
-  /** What is said about the field: read together with its control. */
+  /** The ids of the texts that screen readers announce with the control. */
   get describedBy() {
     return [this.field.help_text ? `${this.id}-help` : "", `${this.id}-problem`].filter(Boolean).join(" ");
   }
@@ -31,7 +31,7 @@ class FieldView {
     return this.field.help_text ? [make("p", { class: "hint", id: `${this.id}-help` }, this.field.help_text)] : [];
   }
 
-  /** The star is for the eye; `aria-required` says the same to others. */
+  /** The star is visual; `aria-required` tells screen readers. */
   marked() {
     return this.field.required ? [this.name, make("span", { class: "star", "aria-hidden": "true" }, " *")] : [this.name];
   }
@@ -40,7 +40,7 @@ class FieldView {
     return make("div", { class: `field ${this.field.type}` }, make("label", { for: this.id }, ...this.marked()), ...this.help(), control, this.problem);
   }
 
-  /** The attributes of the one control, or of the group of them. */
+  /** Return the attributes of the control or group. */
   attributes(more = {}) {
     return { id: this.id, "aria-describedby": this.describedBy, "aria-required": this.field.required ? "true" : undefined, ...more };
   }
@@ -70,7 +70,7 @@ class FieldView {
     return this.value();
   }
 
-  /** Where an answer is a thing that may be gone, whether it is worth saving. */
+  /** Return the value to save as progress. */
   saved() {
     return this.value();
   }
@@ -80,7 +80,7 @@ const TYPES = { email: "email", phone: "tel", url: "url" };
 const FILLED_IN_BY_BROWSERS = { email: "email", phone: "tel", url: "url" };
 const SERVER_NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?(e[+-]?\d{1,3})?$/i;
 
-/** One line or many. A type of its own only helps with keyboards: whatever is written there is sent as it is. */
+/** Text of one or more lines. The input type only affects keyboards; the text is sent as written. */
 class TextView extends FieldView {
   control() {
     const { type, placeholder } = this.field;
@@ -111,7 +111,7 @@ class TextView extends FieldView {
   }
 }
 
-/** A date or a moment. What someone began and did not finish is sent as something that is none. */
+/** A date or a date and time. An unfinished one is sent as an invalid value, so that the server reports it. */
 class DateView extends FieldView {
   get isMoment() {
     return this.field.type === "datetime";
@@ -131,7 +131,7 @@ class DateView extends FieldView {
     return given.length === 10 ? given + timeOfDay : localMoment(given);
   }
 
-  /** A moment is sent with the offset of the place where it was written. */
+  /** A date and time is sent with the visitor's UTC offset. */
   value() {
     const { value, validity } = this.input;
     if (!value) return validity.badInput ? "unfinished" : undefined;
@@ -179,7 +179,7 @@ class CheckboxView extends FieldView {
   }
 }
 
-/** A slider has no answer before someone touched it. */
+/** A slider without an answer until it is touched. */
 class SliderView extends FieldView {
   control() {
     const { min = Math.min(0, (this.rules.max ?? 100) - 100), max = min + 100 } = this.rules;
@@ -212,7 +212,7 @@ class SliderView extends FieldView {
   }
 }
 
-/** Sent with the answers, and never shown: from the address of the page, by its own name, or what the form says. */
+/** Sent but never shown; the value is the URL parameter of the field's name, or the form's default. */
 class HiddenView extends FieldView {
   frame() {
     return make("div", { hidden: "" });

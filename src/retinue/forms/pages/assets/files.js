@@ -1,4 +1,4 @@
-/** Files are uploaded when they are chosen; the answer is what the server calls them. */
+/** Files are uploaded when they are chosen; the answer is their ids. */
 class FileView extends FieldView {
   control() {
     this.files = [];
@@ -14,7 +14,7 @@ class FileView extends FieldView {
     return make("div", {}, this.input, this.list);
   }
 
-  /** One file that arrives does not take away what was said of another. */
+  /** Keep the error of one file when another one finishes. */
   changed() {
     super.changed();
     this.mark(this.failure);
@@ -85,7 +85,7 @@ class FileView extends FieldView {
     this.changed();
   }
 
-  /** When what is on its way has arrived or failed. */
+  /** Resolves when all uploads have finished or failed. */
   async settled() {
     await Promise.all(this.files.map((one) => one.done));
   }

@@ -5,14 +5,14 @@ const VIEWS = {
   section: SectionView, paragraph: ParagraphView, signature: SignatureView, slider: SliderView,
 };
 
-/** Parameters of the address that are ours, and fill in no field. */
+/** URL parameters with a meaning of their own; they fill in no field. */
 const OWN_PARAMETERS = ["embed", "preview", "session", "v"];
 
 function addressParameter(name) {
   return OWN_PARAMETERS.includes(name) ? null : new URLSearchParams(location.search).get(name);
 }
 
-/** Where an answer came from, for the metadata: an address without what may be secret in it. */
+/** Return the origin of a submission for its metadata; URLs without queries, which may contain secrets. */
 function originOfAnswers(kind) {
   const page = location.origin + location.pathname;
   const metadata = { source: (addressParameter("utm_source") || kind).slice(0, 100), page_url: page.slice(0, 1000) };
@@ -34,7 +34,7 @@ class FormView {
     if (sessionId) this.resume();
   }
 
-  /** A heading of the form, so many levels below its name. */
+  /** Return the tag of a heading this many levels below the form's name. */
   headingTag(below) {
     return `h${Math.min(6, this.headingLevel + below)}`;
   }
@@ -52,12 +52,12 @@ class FormView {
     this.note = make("div", { class: "later", role: "status" });
     const later = make("button", { type: "button", class: "quiet", onclick: () => this.keep() }, "Save and continue later");
     this.formElement = make("form", { novalidate: "", onsubmit: (event) => this.onSubmit(event) },
-      ...(fields.some((field) => field.required) ? [make("p", { class: "hint" }, "A star * marks what must be answered.")] : []),
+      ...(fields.some((field) => field.required) ? [make("p", { class: "hint" }, "Fields marked with * are required.")] : []),
       ...this.views.map((view) => view.element), ...this.trap(), this.button, later, this.note);
     return make("div", {}, this.summary, this.formElement);
   }
 
-  /** A field that people neither see nor reach, and programs fill in. */
+  /** The honeypot: people neither see nor reach it, bots fill it in. */
   trap() {
     const name = this.form.settings.honeypot;
     if (!name || this.form.fields.some((field) => field.id === name)) return [];
@@ -73,7 +73,7 @@ class FormView {
     }
   }
 
-  /** Answers that were given before. */
+  /** Fill in answers given before. */
   take(answers) {
     for (const view of this.views) {
       const { id, type } = view.field;
@@ -96,7 +96,7 @@ class FormView {
     try {
       const url = await this.saver.keep();
       const field = make("input", { type: "text", readonly: "", value: url, "aria-label": "Link to come back", onfocus: () => field.select() });
-      this.note.replaceChildren(make("p", {}, "Saved for a week. Come back with this link, which is for you alone:"), field);
+      this.note.replaceChildren(make("p", {}, "Saved for a week. Come back with this link, and keep it to yourself:"), field);
     } catch (error) {
       this.note.replaceChildren(make("p", { class: "problem" }, toldOf(error)));
     }
@@ -127,7 +127,7 @@ class FormView {
   }
 
   async body() {
-    // What is told of the beginning must not arrive after the end.
+    // The first progress report must not arrive after the submission.
     await Promise.all([this.saver.began, ...this.views.map((view) => view.settled?.())]);
     const data = this.answers();
     if (this.trapInput?.value) data[this.form.settings.honeypot] = this.trapInput.value;
@@ -138,7 +138,7 @@ class FormView {
   async onSubmit(event) {
     event.preventDefault();
     if (this.button.hasAttribute("aria-disabled")) return;
-    // Not `disabled`, which would take the focus away from it.
+    // Not `disabled`, which would remove the focus.
     this.button.setAttribute("aria-disabled", "true");
     this.show("", []);
     for (const view of this.views) view.mark("");
@@ -152,7 +152,7 @@ class FormView {
     this.button.removeAttribute("aria-disabled");
   }
 
-  /** A form that was left open for a day needs a new token, and nobody need know of it. */
+  /** Submit; if the form was open for a day, fetch a new token without bothering the visitor. */
   async send() {
     try {
       return await this.server.submit(await this.body());

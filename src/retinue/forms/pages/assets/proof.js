@@ -1,5 +1,5 @@
-// Proof of work: a number whose SHA-256 with the token begins with enough zero bits. The digest is written out here
-// because a page without TLS has no `crypto.subtle`, and because waiting for each digest would take far longer.
+// Proof of work: a number whose SHA-256 with the token begins with enough zero bits. SHA-256 is implemented here
+// because pages without TLS have no `crypto.subtle`, and awaiting each digest would take far longer.
 
 const { ROUNDS, BEGIN } = (() => {
   const primes = [];
@@ -31,7 +31,7 @@ function mixBlock(state, words, start) {
   [a, b, c, d, e, f, g, h].forEach((value, at) => { state[at] = (state[at] + value) | 0; });
 }
 
-/** SHA-256 of a text of ASCII, as eight words. */
+/** Return the SHA-256 of an ASCII text as eight words. */
 function digestOf(text) {
   const blocks = ((text.length + 8) >> 6) + 1;
   const words = new Int32Array(blocks * 16);
@@ -43,12 +43,12 @@ function digestOf(text) {
   return state;
 }
 
-/** At most 24 bits are ever asked for, so the first word tells. */
+/** The first word is enough: at most 24 bits are required. */
 function isProof(token, proof, bits) {
   return digestOf(`${token}:${proof}`)[0] >>> (32 - bits) === 0;
 }
 
-/** Searches a little at a time, so that the page stays alive. */
+/** Search in short slices, so that the page stays responsive. */
 async function prove(token, bits) {
   for (let proof = 0; ; ) {
     const until = performance.now() + 25;

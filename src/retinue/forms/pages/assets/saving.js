@@ -1,10 +1,10 @@
 const SAVE_AFTER_MS = 1500;
 
 /**
- * How far someone came, and their answers once they ask for that.
+ * Reports how far a visitor got, and saves the answers once the visitor asks for it.
  *
- * Where people leave is told without a word of what they wrote; answers that were not sent are kept only for those who
- * pressed the button, or came back with their link.
+ * Where visitors leave is reported without their answers. Unsent answers are saved only for those who pressed the
+ * button or came back with their link.
  */
 class Saver {
   constructor(server, answers, { sessionId, isQuiet }) {
@@ -36,7 +36,7 @@ class Saver {
     if (!this.isQuiet && this.isAhead && (this.isKept || this.lastFieldId !== this.toldFieldId)) this.send(true);
   }
 
-  /** Nobody waits for it, and a page works without it. */
+  /** Save in the background; failures are retried with the next change. */
   async send(keepalive = false) {
     const told = this.lastFieldId;
     clearTimeout(this.waiting);
@@ -49,7 +49,7 @@ class Saver {
     }
   }
 
-  /** Keep the answers from now on; where to come back to. */
+  /** Save the answers from now on; return the URL to come back to. */
   async keep() {
     const saved = await this.server.save(this.sessionId, this.answers(), this.lastFieldId);
     this.isKept = true;

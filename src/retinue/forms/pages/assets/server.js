@@ -1,4 +1,4 @@
-/** A refusal of the server, in words for whoever fills in the form. */
+/** An error response of the server, with a message for the visitor. */
 class Refusal extends Error {
   constructor(message, { code = "", status = 0, errors = [] } = {}) {
     super(message);
@@ -8,7 +8,7 @@ class Refusal extends Error {
   }
 }
 
-/** What to tell people; what is no refusal is a mistake of ours, and said where developers look. */
+/** Return a message for the visitor. Anything but a `Refusal` is a bug and is reported to the console. */
 function toldOf(error) {
   if (error instanceof Refusal) return error.message;
   reportError(error);
@@ -22,19 +22,19 @@ function refusalOf(status, retryAfter, envelope) {
   if (status === 429) {
     const seconds = Number(retryAfter);
     const when = seconds > 0 && seconds < 120 ? `in ${seconds} seconds` : "later";
-    return new Refusal(`That was too often. Try again ${when}.`, { code, status });
+    return new Refusal(`Too many requests. Try again ${when}.`, { code, status });
   }
   const errors = Array.isArray(details?.errors) ? details.errors : [];
   return new Refusal(message, { code, status, errors });
 }
 
-/** The public side of one form. */
+/** The public API of one form. */
 class FormServer {
   constructor(baseUrl, slug) {
     this.url = `${baseUrl}/api/v1/public/forms/${encodeURIComponent(slug)}`;
   }
 
-  /** What the server answers; a `Refusal` where it does not do it. */
+  /** Return the response; throw a `Refusal` on errors. */
   async call(path, { method = "GET", body, headers = {}, keepalive = false } = {}) {
     const sent = { ...headers };
     if (body !== undefined) sent["Content-Type"] = "application/json";
@@ -60,7 +60,7 @@ class FormServer {
     return (await this.call(`/fields/${encodeURIComponent(fieldId)}/options${query}`)).data;
   }
 
-  /** Sent again under the same key where no answer came, it is kept once. */
+  /** Without a response, a retry uses the same idempotency key, so that the submission is stored once. */
   async submit(body) {
     const text = JSON.stringify(body);
     if (this.unanswered?.text !== text) this.unanswered = { text, key: randomId() };
@@ -83,7 +83,7 @@ class FormServer {
     return (await this.call(`/progress/${encodeURIComponent(sessionId)}`)).data;
   }
 
-  /** An XMLHttpRequest, because `fetch` does not tell how far an upload is. */
+  /** Uses XMLHttpRequest, because `fetch` does not report upload progress. */
   upload(fieldId, file, { onProgress, signal }) {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();

@@ -1,6 +1,6 @@
 const [WIDE, HIGH] = [720, 200];
 
-/** Drawn with a finger, a pen or a mouse, or written: whichever was done last is the answer. */
+/** A drawn or written signature; the last one made is the answer. */
 class SignatureView extends FieldView {
   frame(control) {
     return make("fieldset", { class: "field signature", role: "group", "aria-describedby": this.describedBy },
@@ -34,11 +34,11 @@ class SignatureView extends FieldView {
   begin(event) {
     if (event.button > 0) return;
     event.preventDefault();
-    // Only a pointer that is really down can be held.
+    // Fails for a pointer that is not down.
     try {
       this.canvas.setPointerCapture(event.pointerId);
     } catch {
-      // The line ends at the edge, then.
+      // Without capture, the line ends at the edge.
     }
     const [x, y] = this.placeOf(event);
     this.last = [x, y];

@@ -1,10 +1,10 @@
-// Known only while the script runs; a page that makes its own <retinue-form> elements names no form here.
+// Available only while the script runs. Pages with their own <retinue-form> elements name no form here.
 const ownScript = document.currentScript;
 const OWN_BASE = ownScript ? ownScript.src.replace(/\/embed\/form\.js.*$/, "") : "";
 
 if (!customElements.get("retinue-form")) customElements.define("retinue-form", RetinueForm);
 
-/** Put the form where the script's own tag is, as its attributes say. */
+/** Insert the form at the script's tag, configured by its attributes. */
 function addForm() {
   const form = document.createElement("retinue-form");
   form.setAttribute("base-url", OWN_BASE);
@@ -16,7 +16,7 @@ function addForm() {
   if (form.getAttribute("kind") === "frame" && window.parent !== window) tellHeight(form);
 }
 
-/** The page around a frame cannot see how high its content is. */
+/** Report the height to the surrounding page, which cannot measure a frame's content. */
 function tellHeight(form) {
   const tell = () => window.parent.postMessage({ type: "retinue-form:height", form: form.getAttribute("form"), height: Math.ceil(form.getBoundingClientRect().height) }, "*");
   new ResizeObserver(tell).observe(form);

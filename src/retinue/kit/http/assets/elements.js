@@ -8,7 +8,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// No policy of a page refuses a sheet that is made.
+// A constructed style sheet is not subject to the page's content security policy.
 function addStyle(root) {
   try {
     const sheet = new CSSStyleSheet();

@@ -1,5 +1,7 @@
-// The reference page: reads openapi.json beside it and shows one operation at a time.
-// What comes from the document or from an answer is only ever put in as text.
+// The reference page: loads openapi.json and shows one operation at a time.
+// Content of the document and of responses is inserted only as text, never as HTML.
+
+import { el, example, hint, json, prose, read, required, resolve, row, shapeOf, small } from "./reference-schemas.js";
 
 const ROOT = new URL(".", location.href);
 const SHOWN_CHARACTERS = 200_000;
@@ -8,151 +10,9 @@ const $ = (id) => document.getElementById(id);
 let reference;
 const operations = new Map();
 
-function el(name, attributes = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (value !== false && value != null) node.setAttribute(key, value === true ? "" : value);
-  }
-  node.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
-  return node;
-}
-
 const section = (title, ...children) => el("section", {}, el("h2", {}, title), children);
-const small = (text) => el("span", { class: "limit" }, text);
-const hint = (text) => el("p", { class: "hint" }, text);
-const required = () => el("span", { class: "required" }, "required");
 const field = (label, id, input) => el("div", { class: "field" }, el("label", { for: id }, label), input);
 const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
-
-// ---- the document ----
-
-function resolve(node) {
-  while (node.$ref) node = node.$ref.slice(2).split("/").reduce((target, step) => target[step], reference);
-  return node;
-}
-
-const choices = (schema) => (schema.anyOf ?? schema.oneOf)?.filter((option) => option.type !== "null");
-const inside = (schema) => schema.items ?? (schema.properties ? undefined : schema.additionalProperties);
-
-function typeName(schema) {
-  const values = resolve(schema).enum;
-  if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.$ref) return schema.$ref.split("/").pop();
-  const options = schema.anyOf ?? schema.oneOf;
-  if (options) return options.map(typeName).join(" | ");
-  if (schema.contentMediaType) return "file";
-  const item = inside(schema) && typeName(inside(schema));
-  if (schema.type === "array") return item ? `${item.includes(" | ") ? `(${item})` : item}[]` : "array";
-  if (item) return `{ …: ${item} }`;
-  return schema.type ?? "any";
-}
-
-function range(least, most, unit = "") {
-  if (least !== undefined && most !== undefined) return `${least}–${most}${unit}`;
-  return least !== undefined ? `≥ ${least}${unit}` : most !== undefined && `≤ ${most}${unit}`;
-}
-
-function limits(schema) {
-  const only = choices(schema);
-  return [
-    schema.format,
-    range(schema.minimum, schema.maximum),
-    schema.exclusiveMinimum !== undefined && `> ${schema.exclusiveMinimum}`,
-    schema.exclusiveMaximum !== undefined && `< ${schema.exclusiveMaximum}`,
-    range(schema.minLength, schema.maxLength, " characters"),
-    range(schema.minItems, schema.maxItems, " items"),
-    schema.pattern && `like ${schema.pattern}`,
-    schema.default != null && `default ${JSON.stringify(schema.default)}`,
-    ...(only?.length === 1 ? limits(only[0]) : []),
-  ].filter(Boolean);
-}
-
-// `seen` holds the references on the way here: a schema that contains itself ends in null or [].
-function example(schema, seen = []) {
-  if (schema.default != null) return schema.default;
-  if (schema.$ref) return seen.includes(schema.$ref) ? null : example(resolve(schema), [...seen, schema.$ref]);
-  if (schema.enum) return schema.enum[0];
-  const options = choices(schema);
-  if (options) return example(options.find((option) => !seen.includes(option.$ref)) ?? {}, seen);
-  if (schema.properties) {
-    const fields = Object.entries(schema.properties);
-    return Object.fromEntries(fields.map(([name, field]) => [name, example(field, seen)]));
-  }
-  const items = schema.items ?? {};
-  if (schema.type === "array") return schema.items && !seen.includes(items.$ref) ? [example(items, seen)] : [];
-  const least = schema.minimum ?? 0;
-  return { object: {}, boolean: false, integer: least, number: least, string: "string" }[schema.type] ?? null;
-}
-
-// ---- text and schemas as elements ----
-
-const inline = (text) => text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
-
-function prose(text) {
-  return (text ?? "").split(/\n\n+/).filter(Boolean).map((block) => {
-    if (!block.startsWith("- ")) return el("p", {}, inline(block));
-    return el("ul", {}, block.slice(2).split(/\n- /).map((item) => el("li", {}, inline(item))));
-  });
-}
-
-function json(value) {
-  const text = JSON.stringify(value, null, 2);
-  const block = el("pre", { class: "json", tabindex: 0 });
-  let end = 0;
-  for (const found of text.matchAll(/("(?:\\.|[^"\\])*")(\s*:)?|-?\d[\d.eE+-]*|true|false|null/g)) {
-    const kind = found[2] ? "key" : found[1] ? "text" : "other";
-    const token = found[1] ?? found[0];
-    block.append(text.slice(end, found.index), el("span", { class: kind }, token));
-    end = found.index + token.length;
-  }
-  block.append(text.slice(end));
-  return block;
-}
-
-// `place` says whether a client sends the schema, how deep this row is, and which schema the whole is.
-function row(name, schema, isRequired, place, description) {
-  const line = [
-    name && el("code", { class: "name" }, name),
-    el("span", { class: "type" }, typeName(schema)),
-    name && (place.sent ? isRequired && required() : !isRequired && small("optional")),
-    limits(schema).map(small),
-  ];
-  const notes = prose(description ?? schema.description);
-  if (!hasFields(schema)) return el("li", {}, el("div", { class: "line" }, line), notes);
-  const folded = el("details", {}, el("summary", { class: "line" }, line));
-  // Filled when it is opened, so that a schema which contains itself is no endless tree.
-  folded.addEventListener("toggle", () => {
-    if (folded.childElementCount === 1) folded.append(tree(schema, { ...place, depth: place.depth + 1 }));
-  });
-  folded.open = name && place.depth === 0 && !references(schema).includes(place.root);
-  return el("li", {}, folded, notes);
-}
-
-const parts = (schema) => (choices(schema) ?? [inside(schema)]).filter((part) => part instanceof Object);
-const references = (schema) => (schema.$ref ? [schema.$ref] : parts(schema).flatMap(references));
-const hasFields = (schema) => Boolean(resolve(schema).properties) || parts(resolve(schema)).some(hasFields);
-
-function tree(schema, place) {
-  const shape = resolve(schema);
-  const options = choices(shape);
-  if (inside(shape)) return tree(inside(shape), place);
-  if (options?.length === 1) return tree(options[0], place);
-  if (options) {
-    return el("div", { class: "choice" }, hint("One of"),
-      el("ul", { class: "tree" }, options.map((option) => row(null, option, true, place))));
-  }
-  return el("ul", { class: "tree" }, Object.entries(shape.properties ?? {}).map(([name, field]) =>
-    row(name, field, shape.required?.includes(name), place)));
-}
-
-function shapeOf(schema, sent = false) {
-  return [
-    el("p", { class: "line" }, el("span", { class: "type" }, typeName(schema)), limits(schema).map(small)),
-    prose(resolve(schema).description),
-    hasFields(schema) && tree(schema, { sent, depth: 0, root: schema.$ref }),
-  ];
-}
 
 // ---- an operation ----
 
@@ -162,7 +22,7 @@ const parametersOf = (operation) => (operation.parameters ?? []).map(resolve);
 const units = (number) => `${number} ${number === 1 ? "unit" : "units"}`;
 
 function facts(operation) {
-  const words = { public: "nothing, it is public", signed_in: "any signed-in user" };
+  const words = { public: "nothing, it is public", signed_in: "any signed-in user", account: "any signed-in user, approved or not" };
   const { "x-requires": requires, "x-cost": cost, operationId } = operation;
   return el("dl", { class: "facts" },
     fact("Requires", words[requires] ?? el("code", {}, requires)),
@@ -186,10 +46,10 @@ function bodySection({ requestBody }) {
 }
 
 function answerSection([status, { description, content }]) {
-  return section(["Answer ", statusBadge(status), el("small", {}, description)],
+  return section(["Response ", statusBadge(status), el("small", {}, description)],
     !content && hint("No content"),
     Object.entries(content ?? {}).map(([type, { schema }]) => [
-      hint(type === "*/*" ? "A file or document; the answer says of which media type." : type),
+      hint(type === "*/*" ? "A file or document; the Content-Type header names its media type." : type),
       schema && shapeOf(schema),
       type === "application/json" &&
         el("details", { class: "example" }, el("summary", {}, "Example"), json(example(schema))),
@@ -200,7 +60,7 @@ function answerSections(operation) {
   const answers = Object.entries(operation.responses).map(([status, response]) => [status, resolve(response)]);
   return [
     answers.filter(([status]) => status < 400).map(answerSection),
-    section("Refusals", el("ul", { class: "refusals" }, answers.filter(([status]) => status >= 400)
+    section("Errors", el("ul", { class: "refusals" }, answers.filter(([status]) => status >= 400)
       .map(([status, { description }]) => el("li", {}, statusBadge(status), el("div", {}, prose(description)))))),
   ];
 }
@@ -225,7 +85,7 @@ function tryBody({ requestBody }) {
     return Object.entries(media.schema.properties).map(([name, part]) => field(name, `part-${name}`,
       el("input", { id: `part-${name}`, name, type: "file", "data-in": "form", multiple: part.type === "array" })));
   }
-  const text = JSON.stringify(example(media.schema), null, 2);
+  const text = JSON.stringify(media.example ?? example(media.schema), null, 2);
   const rows = Math.min(18, text.split("\n").length + 1);
   const area = el("textarea", { id: "body", "data-in": "body", spellcheck: "false", rows });
   area.value = text;
@@ -334,7 +194,7 @@ function overview() {
     el("dl", { class: "facts" },
       fact("Server", el("code", {}, servers[0].url)), fact("Operations", String(operations.size))),
     section("Cost of a request", el("dl", { class: "facts" }, costs)),
-    section("Every refusal", shapeOf({ $ref: "#/components/schemas/Error" }))));
+    section("Error format", shapeOf({ $ref: "#/components/schemas/Error" }))));
 }
 
 function show(event) {
@@ -380,6 +240,7 @@ async function start() {
   const answer = await fetch(new URL("openapi.json", ROOT));
   if (!answer.ok) throw new Error(`openapi.json: ${answer.status}`);
   reference = await answer.json();
+  read(reference);
   for (const [path, item] of Object.entries(reference.paths)) {
     for (const [method, operation] of Object.entries(item)) {
       const { operationId, summary, description, tags, "x-requires": requires } = operation;

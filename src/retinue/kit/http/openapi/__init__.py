@@ -1,4 +1,4 @@
-"""The service described in OpenAPI 3.1, from the declarations of its routes alone."""
+"""The OpenAPI 3.1 document, generated from the route declarations."""
 
 from retinue.kit.http.openapi.document import describe
 

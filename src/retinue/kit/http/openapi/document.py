@@ -1,30 +1,41 @@
-"""The OpenAPI document: paths, parameters and bodies, in an order that does not depend on who was first."""
+"""The OpenAPI document: paths, parameters and bodies, in a stable order."""
 
 import inspect
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
 from retinue import __version__
-from retinue.kit.http.openapi.answers import HEADERS, Answers
-from retinue.kit.http.openapi.shapes import Shapes, without_null
-from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Access, Route, Upload
+from retinue.kit.context.manifest import Manifest
+from retinue.kit.http.openapi.config_schemas import add_config_schemas
+from retinue.kit.http.openapi.descriptions import describe_field, describe_parameter, example_of_body
+from retinue.kit.http.openapi.responses import HEADERS, ResponseComponents
+from retinue.kit.http.openapi.schemas import SchemaComponents, without_null
+from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Access, Route, Upload, takes_if_match
+from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
 
 _ABOUT = """\
 Send `Authorization: Bearer <access token>` unless an operation is public, and bodies as `application/json`;
-unknown fields are ignored. Where an operation takes an embed key, send that as `Authorization: Bearer emb_…`,
-as `X-API-Key` or as `?api_key=`, in one of these places only.
+unknown fields are ignored. If an operation accepts an embed key, send it as `Authorization: Bearer emb_…`, as
+`X-API-Key` or as `?api_key=`, in exactly one of these places.
 
-Every refusal is `{ "error": { "code", "message", "details" } }`: decide by `code`, show `message`. The code
-`validation_error` has one message for each field in `details`.
+Without a browser's `Origin` header, a JSON body labelled as a form (`curl -d`) is read as JSON, except by
+`/auth/login`, `/auth/mfa/verify`, `/auth/refresh` and `/auth/logout`.
 
-`x-requires` of an operation is the permission it needs, `signed_in`, `embed_key` or `public`; `x-cost` is its
-class, and `x-costs` says how many units of the rate limit each class takes.
+Every error has the form `{ "error": { "code", "message", "details" } }`: decide by `code`, show `message`.
+For the code `validation_error`, `details` has one message per invalid field.
 
-A `POST` or `PATCH` with an `Idempotency-Key` is done once, however often it is sent within 24 hours."""
+`x-requires` of an operation is the permission it needs, or `signed_in`, `embed_key` or `public`; `x-cost` is
+its cost class, and `x-costs` lists the rate limit units of each class.
+
+`x-config-schemas` of a property has a schema, with an example, for each kind of object that it takes. It
+describes the object; the operation decides what it refuses, and keeps keys that the schema does not name.
+
+Editable objects have an `ETag`. Send it as `If-Match` to change the object only if nobody else has since.
+
+A `POST` or `PATCH` with an `Idempotency-Key` takes effect once, however often it is sent within 24 hours."""
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PATH_SEGMENT = {"type": "string", "minLength": 1, "maxLength": 200}
@@ -33,12 +44,28 @@ _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "The same key with the same body gets the first answer again; with another body, 422.",
+    "description": "A repeated request with the same key and body gets the first response; another body gets"
+    " 422.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
+_TENANT_ID = {
+    "name": "X-Tenant-ID",
+    "in": "header",
+    "required": False,
+    "description": "Super administrators only: the tenant to act in instead of their own. The request is"
+    " recorded in that tenant's audit log. For other callers the header is ignored.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    "example": "ten_5norq352iq33rswjjus4hndmfw",
+}
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "required": False,
+    "description": "The `ETag` of the version that was read; 412 if the object has changed since.",
+    "schema": {"type": "string"},
+}
 
-
-_EMBED_KEY_SCHEMES: dict[str, Any] = {
+_EMBED_KEY_SCHEMES: JsonObject = {
     "embedKey": {"type": "http", "scheme": "bearer", "bearerFormat": "emb_…"},
     "embedKeyHeader": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
     "embedKeyQuery": {"type": "apiKey", "in": "query", "name": "api_key"},
@@ -46,15 +73,16 @@ _EMBED_KEY_SCHEMES: dict[str, Any] = {
 _SCHEMES = {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}, **_EMBED_KEY_SCHEMES}
 
 
-def describe(routes: Iterable[Route], base_url: str) -> bytes:
-    """The OpenAPI 3.1 document of these routes, as JSON."""
-    shapes = Shapes()
-    answers = Answers(shapes)
+def describe(routes: Iterable[Route], base_url: str, manifests: Iterable[Manifest] = ()) -> bytes:
+    """Return the OpenAPI 3.1 document of these routes, as JSON; manifests add schemas of configs."""
+    shapes = SchemaComponents()
+    responses = ResponseComponents(shapes)
     ordered = sorted(routes, key=lambda route: (route.path, _METHODS.index(route.method)))
     _check_paths(ordered)
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, JsonObject] = {}
     for route in ordered:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, shapes, answers)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, shapes, responses)
+    add_config_schemas(shapes, manifests)
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -69,8 +97,12 @@ def describe(routes: Iterable[Route], base_url: str) -> bytes:
         "paths": paths,
         "components": {
             "schemas": shapes.components(),
-            "responses": answers.components(),
-            "parameters": {"IdempotencyKey": _IDEMPOTENCY_KEY},
+            "responses": responses.components(),
+            "parameters": {
+                "IdempotencyKey": _IDEMPOTENCY_KEY,
+                "IfMatch": _IF_MATCH,
+                "TenantId": _TENANT_ID,
+            },
             "headers": {
                 name: {"description": description, "schema": {"type": type}}
                 for name, (type, description) in sorted(HEADERS.items())
@@ -82,16 +114,16 @@ def describe(routes: Iterable[Route], base_url: str) -> bytes:
 
 
 def _check_paths(routes: list[Route]) -> None:
-    """OpenAPI takes two paths that differ only in the names of parameters for one and the same."""
+    """Refuse paths that differ only in parameter names; OpenAPI treats them as identical."""
     seen: dict[str, str] = {}
     for route in routes:
         other = seen.setdefault(re.sub(r"{\w+}", "{}", route.path), route.path)
         if other != route.path:
-            raise TypeError(f"{other} and {route.path} are the same path with other parameter names")
+            raise TypeError(f"{other} and {route.path} differ only in the names of their parameters")
 
 
-def _operation(route: Route, shapes: Shapes, answers: Answers) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def _operation(route: Route, shapes: SchemaComponents, responses: ResponseComponents) -> JsonObject:
+    operation: JsonObject = {
         "operationId": route.name,
         "summary": route.name.replace("_", " ").capitalize(),
         "tags": [route.tag],
@@ -103,43 +135,53 @@ def _operation(route: Route, shapes: Shapes, answers: Answers) -> dict[str, Any]
     if description:
         operation["description"] = description
     parameters = [*_path_parameters(route), *_query_parameters(route, shapes)]
+    if route.takes_tenant_id:
+        parameters.append({"$ref": "#/components/parameters/TenantId"})
     if route.idempotent:
         parameters.append({"$ref": "#/components/parameters/IdempotencyKey"})
+    if takes_if_match(route):
+        parameters.append({"$ref": "#/components/parameters/IfMatch"})
     if parameters:
         operation["parameters"] = parameters
     if route.upload is not None:
-        operation["requestBody"] = _form(route.upload)
+        operation["requestBody"] = _form(route, route.upload)
     elif route.body is not None:
         operation["requestBody"] = {
             "required": not _takes_nothing(route),
-            "content": {"application/json": {"schema": shapes.taken(route.body)}},
+            "content": {"application/json": _body(route, shapes)},
         }
-    operation["responses"] = answers.of(route)
+    operation["responses"] = responses.of(route)
     return operation
 
 
-def _security(route: Route) -> list[dict[str, Any]]:
-    """Any one of these will do."""
+def _security(route: Route) -> list[JsonObject]:
+    """Return the accepted authentication schemes, any one of which suffices."""
     if route.requires is PUBLIC:
         return []
-    by_key: list[dict[str, Any]] = (
-        [{name: []} for name in _EMBED_KEY_SCHEMES] if route.takes_embed_key else []
-    )
+    by_key: list[JsonObject] = [{name: []} for name in _EMBED_KEY_SCHEMES] if route.takes_embed_key else []
     return by_key if route.requires is EMBED_KEY else [{"bearer": []}, *by_key]
 
 
-def _path_parameters(route: Route) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": _PATH_SEGMENT} for name in route.parameters
-    ]
+def _path_parameters(route: Route) -> list[JsonObject]:
+    return [_path_parameter(route, name) for name in route.parameters]
 
 
-def _query_parameters(route: Route, shapes: Shapes) -> list[dict[str, Any]]:
+def _path_parameter(route: Route, name: str) -> JsonObject:
+    return _described(route, name, {"name": name, "in": "path", "required": True, "schema": _PATH_SEGMENT})
+
+
+def _described(route: Route, name: str, parameter: JsonObject) -> JsonObject:
+    description = describe_parameter(route.handler, name)
+    return parameter if description is None else {**parameter, "description": description}
+
+
+def _query_parameters(route: Route, shapes: SchemaComponents) -> list[JsonObject]:
     if route.query is None:
         return []
     parameters = []
     for field in msgspec.structs.fields(route.query):
-        schema = without_null(shapes.taken(field.type))
+        schema = without_null(shapes.request_schema(field.type))
+        describe_field(route.query, field.encode_name, schema)
         parameter = {"name": field.encode_name, "in": "query", "required": field.required}
         if "description" in schema:
             parameter["description"] = schema.pop("description")
@@ -149,8 +191,14 @@ def _query_parameters(route: Route, shapes: Shapes) -> list[dict[str, Any]]:
     return parameters
 
 
+def _body(route: Route, shapes: SchemaComponents) -> JsonObject:
+    content: JsonObject = {"schema": shapes.request_schema(route.body)}
+    example = example_of_body(route.handler, route.body)
+    return content if example is None else {**content, "example": example}
+
+
 def _takes_nothing(route: Route) -> bool:
-    """Whether an empty body will do: the pipeline reads it as `{}`."""
+    """Return whether an empty body, which the pipeline reads as `{}`, is valid."""
     try:
         route.body_decoder(b"{}")
     except msgspec.ValidationError:
@@ -158,15 +206,15 @@ def _takes_nothing(route: Route) -> bool:
     return True
 
 
-def _form(upload: Upload) -> dict[str, Any]:
-    part: dict[str, Any] = _FILE
+def _form(route: Route, upload: Upload) -> JsonObject:
+    part: JsonObject = _FILE
     if upload.max_files > len(upload.fields):
         part = {"type": "array", "items": _FILE, "minItems": 1, "maxItems": upload.max_files}
     schema = {
         "type": "object",
         "properties": {
-            **dict.fromkeys(upload.fields, part),
-            **{name: {"type": "string"} for name in upload.texts},
+            **{name: _described(route, name, part) for name in upload.fields},
+            **{name: _described(route, name, {"type": "string"}) for name in upload.texts},
         },
         "required": list(upload.fields),
     }

@@ -1,0 +1,169 @@
+"""Runs the long forms of the tests and writes what they showed into docs/reference/campaign.md.
+
+`scripts/campaign.py` runs every part; `scripts/campaign.py kills fuzz` runs these and keeps the other rows.
+"""
+
+import datetime as dt
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reference/campaign.md"
+SLOW = ("-m", "slow", "-n", "0")
+POSTGRESQL = os.environ.get("RETINUE_TEST_DATABASE_URL", "postgresql://root@127.0.0.1:5432/test")
+
+HEAD = """\
+# Campaign
+
+The long forms of the tests, written by `make campaign`: what `make test` has no time for. Each row says when
+and at which commit a part last ran. A test fails when that is more than 50 commits ago, or more
+than 14 days where the history does not contain the commit.
+
+| Part | What it does | Result | Time | Date | Commit |
+|---|---|---|--:|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    about: str
+    arguments: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+CRASHES = (
+    *(
+        f"tests/e2e/test_{name}_crash.py"
+        for name in ("chat", "form", "form_talk", "training", "workflow", "waiting", "webhook")
+    ),
+    "tests/e2e/test_webhook_repeats.py",
+)
+PAGES = ("tests/e2e/test_pages.py", "tests/e2e/test_two_commands.py")
+FUZZ = "tests/contract/test_openapi_fuzz.py"
+KILLS = "tests/e2e/test_crash.py"
+PARTS = (
+    Part(
+        "kills",
+        "200 kills of the server under load; nothing acknowledged is lost, nothing happens twice",
+        (KILLS, "-n", "0"),
+        (("RETINUE_TEST_KILLS", "200"),),
+    ),
+    Part(
+        "crashes",
+        "kills during chats, forms, training, workflows and deliveries",
+        (*CRASHES, "-n", "0"),
+    ),
+    Part(
+        "fuzz",
+        "every operation with generated input, valid and hostile",
+        (FUZZ, *SLOW),
+    ),
+    Part(
+        "hostile",
+        "corpora against the sandbox, the SSRF guard, the SQL guard and the readers of files",
+        (
+            "tests/adapters",
+            "tests/kit",
+            "tests/tools",
+            "-k",
+            "campaign or sandbox or egress or corpus or hostile",
+            "-n",
+            "2",
+        ),
+    ),
+    Part(
+        "pages",
+        "every command of the README and the guides, in a shell",
+        (*PAGES, *SLOW),
+    ),
+    Part(
+        "services",
+        "all cases on PostgreSQL with three services that share a Redis",
+        ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
+        (("RETINUE_TEST_DATABASE_URL", POSTGRESQL), ("RETINUE_TEST_SERVICES", "3")),
+    ),
+    Part(
+        "slow",
+        "everything else that is marked slow: large tables, weights, soak tests",
+        (*SLOW, *(f"--ignore={file}" for file in (KILLS, *CRASHES, FUZZ, *PAGES))),
+    ),
+)
+
+
+def main() -> None:
+    wanted = set(sys.argv[1:]) or {part.name for part in PARTS}
+    unknown = wanted - {part.name for part in PARTS}
+    if unknown:
+        sys.exit(f"unknown parts: {', '.join(sorted(unknown))}")
+    rows = read_rows()
+    has_failed = False
+    for part in PARTS:
+        if part.name in wanted:
+            rows[part.name], is_ok = run(part)
+            has_failed = has_failed or not is_ok
+            write_rows(rows)
+    sys.exit(has_failed)
+
+
+def run(part: Part) -> tuple[str, bool]:
+    print(f"== {part.name}: {part.about}", flush=True)
+    started = time.monotonic()
+    done = subprocess.run(  # noqa: S603  our own tests
+        (sys.executable, "-m", "pytest", "-q", *part.arguments),
+        cwd=ROOT,
+        env={**os.environ, **dict(part.environment)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    minutes = (time.monotonic() - started) / 60
+    print(done.stdout[-4_000:], flush=True)
+    result = counts(done.stdout)
+    commit = git("rev-parse", "--short=10", "HEAD")
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    is_ok = done.returncode == 0
+    text = result if is_ok else f"**failed**: {result}"
+    return f"| {part.name} | {part.about} | {text} | {minutes:.1f} min | {today} | `{commit}` |", is_ok
+
+
+def counts(output: str) -> str:
+    """The counts of pytest's summary; with `-q` and a quiet summary, the dots are counted."""
+    found = re.findall(
+        r"\d+ (?:passed|failed|errors?|skipped|xfailed)", output.splitlines()[-1] if output else ""
+    )
+    if found:
+        return ", ".join(found)
+    marks = "".join(re.findall(r"^[.sFExX]+(?= +\[ *\d+%\]|$)", output, re.MULTILINE))
+    names = {".": "passed", "F": "failed", "E": "errors", "s": "skipped"}
+    return (
+        ", ".join(f"{marks.count(mark)} {name}" for mark, name in names.items() if mark in marks) or "no test"
+    )
+
+
+def read_rows() -> dict[str, str]:
+    if not PAGE.exists():
+        return {}
+    lines = [line for line in PAGE.read_text().splitlines() if re.match(r"\| [a-z]+ \|", line)]
+    return {line.split("|")[1].strip(): line for line in lines}
+
+
+def write_rows(rows: dict[str, str]) -> None:
+    PAGE.write_text(HEAD + "\n".join(rows[part.name] for part in PARTS if part.name in rows) + "\n")
+
+
+def git(*arguments: str) -> str:
+    done = subprocess.run(  # noqa: S603  our own repository
+        (shutil.which("git") or "git", *arguments), cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""Does what a newcomer does up to the first chat, speech included, with the Pythons of this machine.
+
+`first_chat.py clone`: a clean clone, `make run`, the printed password, curl.
+`first_chat.py wheel`: the built wheel, installed unpinned into an empty environment, then the same.
+Pythons may be named after that; by default they are Debian's own and the newest one found.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pythons import SYSTEM, Python, installed, probe
+
+ROOT = Path(__file__).resolve().parent.parent
+MODELS = os.environ.get("RETINUE_MODELS_DIR") or str(ROOT / ".cache" / "models")
+START_SECONDS = 300
+STOP_SECONDS = 30
+MAX_LOG_SHOWN = 6000
+CURL = ("curl", "-sS", "--fail-with-body", "--max-time", "120")
+AGENT = {
+    "name": "Shop",
+    "primary_model": "local/smollm2-135m",
+    "system_prompt": "You answer questions about the shop in one short sentence.",
+    "temperature": 0,
+}
+QUESTION = "When does the shop open?"
+_EMAIL = re.compile(r"^First administrator: (\S+)$", re.MULTILINE)
+_PASSWORD = re.compile(r"^Password \(shown once\): (\S+)$", re.MULTILINE)
+# Of journeys under way: whoever ends this script ends and removes them too.
+_process_groups: set[int] = set()
+_folders: set[Path] = set()
+_NOT_HANDED_ON = re.compile(r"RETINUE_.*|MAKE.*|MFLAGS|PYTHON.*|VIRTUAL_ENV")
+
+
+class JourneyError(Exception):
+    """A step did not do what a newcomer is promised."""
+
+
+class Journey:
+    """One Python on its way, in a folder of its own; `done` says how far it came."""
+
+    def __init__(self, python: Python, folder: Path) -> None:
+        self.python = python
+        self.folder = folder
+        self.done: list[str] = []
+        self.log = folder / "log"
+        self.port = _free_port()
+        self._started = time.monotonic()
+        self._environment = {
+            name: value for name, value in os.environ.items() if not _NOT_HANDED_ON.fullmatch(name)
+        } | {"RETINUE_MODELS_DIR": MODELS}
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def clone(self) -> Path:
+        # A checkout in a container often belongs to somebody else, which git refuses to read.
+        settings = self.folder / "gitconfig"
+        settings.write_text("[safe]\n\tdirectory = *\n")
+        self._environment["GIT_CONFIG_GLOBAL"] = str(settings)
+        self.run("git", "clone", "--quiet", ROOT, self.folder / "retinue")
+        return self.folder / "retinue"
+
+    def run(self, *command: str | Path) -> None:
+        with self.log.open("ab") as log:
+            code = subprocess.run(  # noqa: S603  commands of this script
+                command, cwd=self.folder, env=self._environment, stdout=log, stderr=log, check=False
+            ).returncode
+        if code:
+            raise JourneyError(f"{' '.join(map(str, command))} failed ({code})")
+
+    @contextmanager
+    def serving(self, folder: Path, *command: str | Path) -> Iterator[None]:
+        """Start the server and wait until it says that it is ready; afterwards it is stopped."""
+        with self.log.open("ab") as log:
+            server = subprocess.Popen(  # noqa: S603  a command of this script
+                command, cwd=folder, env=self._environment, stdout=log, stderr=log, start_new_session=True
+            )
+        _process_groups.add(server.pid)
+        try:
+            self._await_ready(server)
+            yield
+        finally:
+            _stop(server)
+            _process_groups.discard(server.pid)
+
+    def _await_ready(self, server: subprocess.Popen[bytes]) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not _PASSWORD.search(self.log.read_text(errors="replace")):
+            if server.poll() is not None:
+                raise JourneyError(f"the server ended by itself ({server.returncode})")
+            if time.monotonic() > until:
+                raise JourneyError(f"the server was not ready after {START_SECONDS} seconds")
+            time.sleep(0.2)
+
+    def talk(self) -> None:
+        """Sign in with the printed password, make an agent, chat, and hear and say something."""
+        said = self.log.read_text(errors="replace")
+        email, password = _EMAIL.search(said), _PASSWORD.search(said)
+        if email is None or password is None:
+            raise JourneyError("the server printed no address and password to sign in with")
+        token = self._post("/auth/login", {"email": email[1], "password": password[1]})["access_token"]
+        self.done.append("signed in")
+        path = f"/api/v1/agents/{self._post('/api/v1/agents', AGENT, token)['id']}/chat"
+        reply = self._post(path, {"message": "What is the capital of France?"}, token)
+        if not reply["message"]["content"].strip():
+            raise JourneyError(f"the agent answered nothing: {reply}")
+        self.done.append("chatted")
+        recording = self.folder / "question.mp3"
+        body = json.dumps({"text": QUESTION})
+        self._curl(f"{path}/tts", token, "-H", "Content-Type: application/json", "-d", body, "-o", recording)
+        self.done.append("spoke")
+        heard = json.loads(self._curl(f"{path}/audio", token, "-F", f"audio=@{recording}"))
+        if "shop" not in heard["transcription"]["text"].lower():
+            raise JourneyError(f"the agent misheard {QUESTION!r}: {heard['transcription']}")
+        self.done.append("listened")
+
+    def _post(self, path: str, body: dict[str, Any], token: str = "") -> Any:
+        return json.loads(
+            self._curl(path, token, "-H", "Content-Type: application/json", "-d", json.dumps(body))
+        )
+
+    def _curl(self, path: str, token: str, *arguments: str | Path) -> str:
+        bearer = ("-H", f"Authorization: Bearer {token}") if token else ()
+        asked = subprocess.run(  # noqa: S603  a command of this script
+            [*CURL, f"http://127.0.0.1:{self.port}{path}", *bearer, *arguments],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if asked.returncode:
+            raise JourneyError(f"{path}: {asked.stderr.strip()} {asked.stdout.strip()}")
+        return asked.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as probed:
+        probed.bind(("127.0.0.1", 0))
+        port: int = probed.getsockname()[1]
+        return port
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if server.poll() is None:
+            os.killpg(server.pid, number)
+        try:
+            server.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+        return
+
+
+def from_clone(journey: Journey) -> str:
+    home = journey.clone()
+    command = ("make", "--no-print-directory", f"PYTHON={journey.python.path}", f"PORT={journey.port}", "run")
+    with journey.serving(home, *command):
+        journey.done += ["installed", "started"]
+        journey.talk()
+    return f".venv: {_megabytes(home / '.venv')} MB"
+
+
+def from_wheel(journey: Journey) -> str:
+    wheels, home = journey.folder / "wheels", journey.folder / "empty"
+    environment = journey.folder / "env"
+    pip = (environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
+    journey.run(journey.python.path, "-m", "venv", environment)
+    journey.run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, journey.clone())
+    journey.run(*pip, "install", "--quiet", "--no-compile", *wheels.glob("*.whl"))
+    journey.run(*pip, "check")
+    journey.done.append("installed the wheel")
+    journey.run(environment / "bin" / "retinue", "models", "pull")
+    home.mkdir()
+    with journey.serving(home, environment / "bin" / "retinue", "serve", "--port", str(journey.port)):
+        journey.done.append("started")
+        journey.talk()
+    return f"environment: {_megabytes(environment)} MB"
+
+
+def _megabytes(folder: Path) -> int:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return round(sum(path.stat().st_blocks * 512 for path in files) / 2**20)
+
+
+WAYS = {"clone": from_clone, "wheel": from_wheel}
+
+
+def travelled(way: str, python: Python) -> bool:
+    """Whether the journey came to its end; what it did is printed."""
+    folder = Path(tempfile.mkdtemp(prefix="first-chat-"))
+    _folders.add(folder)
+    journey = Journey(python, folder)
+    try:
+        size = WAYS[way](journey)
+    except (JourneyError, OSError, KeyError, ValueError) as error:
+        log = journey.log.read_text(errors="replace")[-MAX_LOG_SHOWN:] if journey.log.exists() else ""
+        done = ", ".join(journey.done) or "nothing"
+        say(f"{log}\n{python}: FAILED after: {done}; {type(error).__name__}: {error}")
+        return False
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    say(f"{python}: {', '.join(journey.done)}; {journey.seconds:.0f} s, {size}")
+    return True
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def chosen(named: list[str]) -> list[Python]:
+    """Return the named Pythons, else Debian's own and the newest one found."""
+    if named:
+        pythons = [probe(Path(shutil.which(name) or name)) for name in named]
+        unusable = [name for name, python in zip(named, pythons, strict=True) if python is None]
+        if unusable:
+            sys.exit(f"no Python 3.11 or newer with venv: {' '.join(unusable)}")
+        return [python for python in pythons if python is not None]
+    system, found = probe(SYSTEM), installed()
+    if not found:
+        sys.exit("there is no Python 3.11 or newer with venv on this machine")
+    if system is None:
+        say(f"{SYSTEM} cannot be used (too old, or python3-venv is missing): only {found[0]} is tried")
+    elif found[0].version == system.version:
+        say(f"{system} is the newest Python here: there is no other one to try")
+    return list(dict.fromkeys(python for python in (system, found[0]) if python is not None))
+
+
+def _give_up(*_: object) -> None:
+    for group in _process_groups:
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+    for folder in _folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+def main() -> None:
+    way, *named = sys.argv[1:] or [""]
+    if way not in WAYS:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, _give_up)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        passed = list(pool.map(lambda python: travelled(way, python), chosen(named)))
+    sys.exit(0 if all(passed) else 1)
+
+
+if __name__ == "__main__":
+    main()

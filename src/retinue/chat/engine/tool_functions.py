@@ -1,0 +1,151 @@
+"""Tools as functions for a model: one for each tool, or one for each endpoint of a REST tool."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from retinue.agents.capabilities import AttachedTool
+from retinue.kit.json_types import JsonObject
+from retinue.tools.config.configuration import apply_override
+from retinue.tools.models import ToolType
+
+# Providers accept about a hundred functions; a tool with more endpoints becomes one function.
+MAX_ENDPOINT_FUNCTIONS = 32
+_MAX_DESCRIPTION_LENGTH = 1000
+_PLACEHOLDER = re.compile(r"\{([^{}/?#]+)\}")
+
+FunctionSchema = JsonObject
+
+
+class ToolFunction(msgspec.Struct, frozen=True, kw_only=True):
+    """One function; `endpoint` is set if the tool has several and the function name selects one."""
+
+    attached: AttachedTool
+    name: str
+    description: str
+    schema: FunctionSchema
+    endpoint: str | None = None
+
+    def tool_input(self, arguments: JsonObject) -> JsonObject:
+        """Return the tool's input; headers are dropped unless the schema offers them to the model."""
+        offered = self.schema.get("properties")
+        may_name_headers = isinstance(offered, dict) and "headers" in offered
+        if self.attached.tool.tool_type is ToolType.rest_api and not may_name_headers:
+            arguments = {name: value for name, value in arguments.items() if name != "headers"}
+        return arguments if self.endpoint is None else {**arguments, "endpoint": self.endpoint}
+
+
+def tool_functions_of(attached: AttachedTool) -> list[ToolFunction]:
+    """Return the functions of a tool with their preferred names."""
+    endpoints = _endpoints(attached)
+    if not 0 < len(endpoints) <= MAX_ENDPOINT_FUNCTIONS:
+        return [as_single_function(attached)]
+    is_only = len(endpoints) == 1
+    return [
+        _endpoint_function(attached, name, declared, is_only=is_only) for name, declared in endpoints.items()
+    ]
+
+
+def as_single_function(attached: AttachedTool) -> ToolFunction:
+    """Return the whole tool as one function."""
+    tool = attached.tool
+    schema = tool.input_schema
+    if schema is None:
+        schema = (
+            _endpoint_choice_schema(_endpoints(attached))
+            if tool.tool_type is ToolType.rest_api
+            else {"type": "object"}
+        )
+    return ToolFunction(
+        attached=attached, name=tool.slug, description=_describe_tool(attached), schema=schema
+    )
+
+
+def _endpoints(attached: AttachedTool) -> dict[str, Mapping[str, Any]]:
+    """Return the endpoints after the agent's override."""
+    if attached.tool.tool_type is not ToolType.rest_api:
+        return {}
+    declared = apply_override(attached.tool.config, attached.attachment.config_override or {}).get(
+        "endpoints"
+    )
+    if not isinstance(declared, dict):
+        return {}
+    return {name: endpoint for name, endpoint in declared.items() if isinstance(endpoint, dict)}
+
+
+def _endpoint_function(
+    attached: AttachedTool, name: str, declared: Mapping[str, Any], *, is_only: bool
+) -> ToolFunction:
+    safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "endpoint"
+    endpoint_description = declared.get("description")
+    if is_only and not endpoint_description:
+        description = _describe_tool(attached)
+    else:
+        description = f"{_describe_tool(attached)}: {endpoint_description or _method_and_path(declared)}"
+    return ToolFunction(
+        attached=attached,
+        name=f"{attached.tool.slug}__{safe_name}",
+        description=description[:_MAX_DESCRIPTION_LENGTH],
+        schema=_endpoint_schema(attached.tool.input_schema, declared, is_only=is_only),
+        endpoint=None if is_only else name,
+    )
+
+
+def _describe_tool(attached: AttachedTool) -> str:
+    return attached.tool.description or attached.tool.name
+
+
+def _method_and_path(declared: Mapping[str, Any]) -> str:
+    return f"{declared.get('method', 'GET')} {declared.get('path', '')}"
+
+
+def _endpoint_schema(
+    tool_schema: FunctionSchema | None, declared: Mapping[str, Any], *, is_only: bool
+) -> FunctionSchema:
+    """Return the endpoint's own schema, else the tool's, else the generic request schema."""
+    if is_only and tool_schema is not None:
+        return tool_schema
+    endpoint_schema = declared.get("input_schema")
+    if isinstance(endpoint_schema, dict) and endpoint_schema.get("type") == "object":
+        return endpoint_schema
+    return (
+        _without_endpoint(tool_schema)
+        if tool_schema is not None
+        else _request_schema(str(declared.get("path", "")))
+    )
+
+
+def _without_endpoint(schema: FunctionSchema) -> FunctionSchema:
+    properties, required = schema.get("properties"), schema.get("required")
+    changes: FunctionSchema = {}
+    if isinstance(properties, dict):
+        changes["properties"] = {name: inner for name, inner in properties.items() if name != "endpoint"}
+    if isinstance(required, list):
+        changes["required"] = [name for name in required if name != "endpoint"]
+    return {**schema, **changes}
+
+
+def _request_schema(path: str) -> FunctionSchema:
+    names = list(dict.fromkeys(_PLACEHOLDER.findall(path)))
+    in_path: FunctionSchema = {"type": "object"}
+    if names:
+        in_path |= {"properties": {name: {"type": "string"} for name in names}, "required": names}
+    return {
+        "type": "object",
+        "properties": {"path_params": in_path, "query": {"type": "object"}, "body": {"type": "object"}},
+        "required": ["path_params"] if names else [],
+    }
+
+
+def _endpoint_choice_schema(endpoints: Mapping[str, Mapping[str, Any]]) -> FunctionSchema:
+    """Return a schema in which the model names the endpoint, for tools with too many of them."""
+    schema = _request_schema("")
+    described = "; ".join(f"{name}: {_method_and_path(endpoints[name])}" for name in endpoints)
+    endpoint: FunctionSchema = {"type": "string", "description": described or "what to call"}
+    if endpoints:
+        endpoint["enum"] = list(endpoints)
+    schema["properties"] = {"endpoint": endpoint, **schema["properties"]}
+    schema["required"] = ["endpoint"] if len(endpoints) > 1 else []
+    return schema

@@ -1,0 +1,27 @@
+"""Preconditions of a turn, checked before anything of it is stored."""
+
+from retinue.agents.models import Agent, AgentStatus
+from retinue.chat.errors import AgentArchived
+from retinue.chat.turn import billing
+from retinue.chat.turn.request import TurnRequest
+from retinue.kit.context import Context
+from retinue.providers.model_resolution import require_any_model
+
+
+def require_not_archived(agent: Agent) -> None:
+    if agent.status is AgentStatus.archived:
+        raise AgentArchived
+
+
+async def require_answerable(
+    ctx: Context, request: TurnRequest, reservation: billing.BudgetReservation | None = None
+) -> None:
+    """Raise if the turn cannot be answered.
+
+    With `reservation`, its budgets are held from now on.
+    """
+    require_not_archived(request.agent)
+    await billing.require_budget(ctx, request)
+    agent = request.agent if reservation is None else (await reservation.reserve(request)).agent
+    models = (agent.primary_model, *agent.fallback_models)
+    await require_any_model(ctx, models, may_quote=agent.knowledge_base_id is not None)

@@ -1,0 +1,52 @@
+"""The request for one turn, independent of the channel it came in on."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from retinue.adapters.llm import ModelMessage
+from retinue.agents.models import Agent
+from retinue.chat.models import ChatChannel
+from retinue.kit.context import Context
+from retinue.kit.json_types import JsonObject
+
+
+class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One message to one agent.
+
+    Without `conversation_id` and `session_id` a new conversation begins; `forces_new_conversation` begins one
+    even if the session has an earlier conversation. `history` replaces the stored messages, for callers that
+    keep the conversation themselves. `token_budget` is what the caller may still spend. `max_tokens`,
+    `temperature` and `stop` override the agent's own values for this turn. `on_turn_end` runs in the
+    transaction that stores the end of the turn and receives the tokens used. `job_id` names the background
+    job that answers, if any. `depth` counts the agents that delegated the turn.
+    """
+
+    agent: Agent
+    message: str
+    channel: ChatChannel
+    conversation_id: str | None = None
+    session_id: str | None = None
+    forces_new_conversation: bool = False
+    embed_key_id: str | None = None
+    visitor_id: str | None = None
+    context: JsonObject | None = None
+    history: tuple[ModelMessage, ...] | None = None
+    token_budget: int | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    stop: tuple[str, ...] = ()
+    on_turn_end: Callable[[Context, int], None] | None = None
+    job_id: str | None = None
+    depth: int = 0
+
+    @property
+    def session_key(self) -> str | None:
+        if self.session_id is None or self.forces_new_conversation:
+            return None
+        return session_key(self.embed_key_id, self.visitor_id, self.session_id)
+
+
+def session_key(embed_key_id: str | None, visitor_id: str | None, session_id: str) -> str:
+    """Return the key of a session: sessions are separate for each embed key and identified visitor."""
+    return msgspec.json.encode((embed_key_id, visitor_id, session_id)).decode()

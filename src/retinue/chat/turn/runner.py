@@ -1,0 +1,180 @@
+"""One turn, from its stored question to its stored reply."""
+
+import asyncio
+import functools
+import hashlib
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+
+from retinue.chat.engine import AgentTurn, Resumption, TurnBudget, TurnTask
+from retinue.chat.engine.parts import CallError, FinishReason, TurnFinished, TurnPart
+from retinue.chat.engine.time_limits import turn_seconds
+from retinue.chat.errors import ConversationNotFound, TurnTimedOut
+from retinue.chat.models import Message, TurnStatus
+from retinue.chat.trail import TrailRecorder
+from retinue.chat.turn import suspension
+from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.storage import PendingTurn, TurnResult
+from retinue.kit.context import Context
+from retinue.kit.errors import RetinueError
+
+log = structlog.get_logger("retinue.chat")
+
+PartListener = Callable[[TurnPart], None]
+StoreResult = Callable[[Context, PendingTurn, TurnResult], Coroutine[Any, Any, Message | None]]
+T = TypeVar("T")
+
+
+async def run_turn(
+    ctx: Context,
+    pending: PendingTurn,
+    *,
+    on_part: PartListener | None = None,
+    trail: TrailRecorder | None = None,
+    store: StoreResult = suspension.store_result_or_suspend,
+    resumed: Resumption | None = None,
+    reservation: BudgetReservation | None = None,
+) -> Message:
+    """Answer and store the reply; a turn that fails or is cancelled is stored as far as it got.
+
+    `on_part` receives every part as it happens, and makes the model stream. `trail` records the parts and is
+    stored with the reply. `resumed` is the state of a turn that waited for approvals. `reservation` holds the
+    turn's budgets if they were reserved before the question was stored.
+    """
+    # ADR 21: records and events of this turn may quote the conversation.
+    ctx.quote(pending.conversation_id)
+    reservation = reservation or BudgetReservation(ctx)
+    try:
+        return await _run(ctx, pending, reservation, on_part, trail, store, resumed)
+    finally:
+        await reservation.release()
+
+
+async def _run(
+    ctx: Context,
+    pending: PendingTurn,
+    reservation: BudgetReservation,
+    on_part: PartListener | None,
+    trail: TrailRecorder | None,
+    store: StoreResult,
+    resumed: Resumption | None,
+) -> Message:
+    turn = _build_agent_turn(ctx, pending, pending.request, resumed, is_streaming=on_part is not None)
+    steps = trail.steps if trail is not None else None
+    try:
+        request = await reservation.reserve(pending.request)
+        if request is not pending.request:
+            turn = _build_agent_turn(ctx, pending, request, resumed, is_streaming=on_part is not None)
+        async with asyncio.timeout(turn_seconds(ctx, request.agent)):
+            async with aclosing(turn.parts()) as parts:
+                async for part in parts:
+                    if trail is not None:
+                        trail.record_part(part)
+                    if on_part is not None:
+                        on_part(part)
+    except asyncio.CancelledError:
+        answered = _cut_off(turn, finish_reason=FinishReason.cancelled)
+        result = TurnResult(answered=answered, status=TurnStatus.cancelled, trail=steps)
+        await _store_interrupted(ctx, pending, result, store)
+        raise
+    except Exception as error:
+        failure = _to_retinue_error(error, turn_seconds(ctx, pending.request.agent))
+        answered = _cut_off(turn, error=CallError(failure.code, failure.message))
+        result = TurnResult(answered=answered, status=TurnStatus.failed, error=failure, trail=steps)
+        await _store_interrupted(ctx, pending, result, store)
+        raise failure from error
+    answered = turn.current_result()
+    if trail is not None:
+        trail.record_approvals(answered.details)
+    result = TurnResult(answered=answered, status=TurnStatus.completed, trail=steps, paused=turn.paused())
+    reply = await _shielded(store(ctx, pending, result))
+    if reply is None:
+        raise ConversationNotFound
+    return reply
+
+
+def _build_agent_turn(
+    ctx: Context,
+    pending: PendingTurn,
+    request: TurnRequest,
+    resumed: Resumption | None,
+    *,
+    is_streaming: bool,
+) -> AgentTurn:
+    agent = request.agent
+    task = TurnTask(
+        agent=agent,
+        message=request.message,
+        seed=_seed(ctx, pending),
+        history=pending.history,
+        context=request.context,
+        max_tokens=min((limit for limit in (request.max_tokens, agent.max_tokens) if limit), default=None),
+        temperature=agent.temperature if request.temperature is None else request.temperature,
+        stop=request.stop,
+        depth=request.depth,
+        # The caller of an agent used as a tool waits for it, and cannot wait for days.
+        may_suspend=request.depth == 0,
+        is_streaming=is_streaming,
+        resumed=resumed,
+    )
+    return AgentTurn(ctx, task, TurnBudget(request.token_budget))
+
+
+def _seed(ctx: Context, pending: PendingTurn) -> str:
+    """Return what stays the same in a conversation; callers who keep it themselves have no lasting id."""
+    history = pending.request.history
+    if history is None:
+        return pending.conversation_id
+    questions = (message.text() for message in history if message.role == "user")
+    first = next(questions, pending.request.message)
+    digest = hashlib.sha256(first.encode(errors="surrogatepass")).hexdigest()
+    return f"{pending.request.agent.id}/{ctx.principal.id}/{digest}"
+
+
+def _cut_off(turn: AgentTurn, **changes: Any) -> TurnFinished:
+    """Return the reply so far, with these changes to its details."""
+    answered = turn.current_result()
+    return msgspec.structs.replace(answered, details=msgspec.structs.replace(answered.details, **changes))
+
+
+def _to_retinue_error(error: Exception, time_limit_s: float) -> RetinueError:
+    if isinstance(error, RetinueError):
+        return error
+    if isinstance(error, TimeoutError):
+        return TurnTimedOut(
+            f"The agent did not finish within {time_limit_s:g} seconds. Try again, or split the task."
+        )
+    log.error("a turn failed unexpectedly", exc_info=error)
+    return RetinueError()
+
+
+async def _store_interrupted(
+    ctx: Context, pending: PendingTurn, result: TurnResult, store: StoreResult
+) -> None:
+    """Store what is left of a failed turn; a failure to store must not hide the first error."""
+    try:
+        await _shielded(store(ctx, pending, result))
+    except Exception:
+        log.exception("the end of a turn could not be stored", message_id=pending.reply_id)
+
+
+async def _shielded(store_coroutine: Coroutine[Any, Any, T]) -> T:
+    """Finish storing the reply even if this task is cancelled meanwhile, once or repeatedly."""
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(store_coroutine)
+    while not task.done():
+        done_future = loop.create_future()
+        task.add_done_callback(functools.partial(_wake, done_future))
+        with suppress(asyncio.CancelledError):
+            await done_future
+    return task.result()
+
+
+def _wake(done_future: asyncio.Future[None], _task: object) -> None:
+    if not done_future.done():
+        done_future.set_result(None)

@@ -1,0 +1,361 @@
+"""Storage of a turn: the user's message before the model is called, the reply after it.
+
+The reply's id is chosen at the start, so a turn repeated after a crash stores no second reply. No transaction
+is open in between.
+
+Messages are numbered. Usually the next number is known, so nothing is read and the data layer sends every
+statement at the commit (ADR 10). If a concurrent turn was faster, the same writes follow once more, with the
+number taken from the locked row of the conversation.
+"""
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.adapters.llm import ModelMessage
+from retinue.agents.models import Agent
+from retinue.chat.engine import SuspendedTurn
+from retinue.chat.engine.parts import ReplyDetails, TurnFinished
+from retinue.chat.errors import ConversationNotFound
+from retinue.chat.events import ChatMessage, ChatStarted
+from retinue.chat.models import (
+    ChatLog,
+    Conversation,
+    ConversationStatus,
+    Message,
+    MessageStatus,
+    Speaker,
+    TurnStatus,
+)
+from retinue.chat.trail import TrailStep
+from retinue.chat.turn import billing
+from retinue.chat.turn.history import load_history, load_history_before
+from retinue.chat.turn.preconditions import require_answerable
+from retinue.chat.turn.request import TurnRequest
+from retinue.kit.context import Context
+from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
+from retinue.kit.db.statements import Statement
+from retinue.kit.errors import RetinueError
+from retinue.kit.ids import new_id
+
+_MAX_TITLE_LENGTH = 80
+_MAX_EVENT_CONTENT_LENGTH = 4_000
+
+_conversations = Conversation.__table__
+_ADD_MESSAGE = Statement(
+    sa.update(_conversations)
+    .where(_conversations.c.id == sa.bindparam("conversation_id"))
+    .values(
+        message_count=_conversations.c.message_count + 1,
+        last_message_at=sa.bindparam("now"),
+        status=ConversationStatus.active.value,
+        updated_at=sa.bindparam("now"),
+    )
+)
+_LAST_POSITION = Statement(
+    sa.select(_conversations.c.message_count).where(_conversations.c.id == sa.bindparam("conversation_id"))
+)
+
+
+class PendingTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn whose message is stored and whose reply is still to come."""
+
+    request: TurnRequest
+    conversation_id: str
+    user_message_id: str
+    reply_id: str
+    position: int
+    history: tuple[ModelMessage, ...] = ()
+    started: float
+
+
+class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a turn: a whole reply, a part of it, or an error and possibly a part.
+
+    With `paused` the turn has not ended but waits for approvals.
+    """
+
+    answered: TurnFinished
+    status: TurnStatus
+    error: RetinueError | None = None
+    trail: list[TrailStep] | None = None
+    paused: SuspendedTurn | None = None
+
+
+async def find_own_conversation(ctx: Context, agent: Agent, conversation_id: str) -> Conversation | None:
+    """Return the conversation if it is the caller's own with this agent."""
+    conversation = await ctx.db.get(Conversation, conversation_id)
+    if conversation is None or conversation.agent_id != agent.id:
+        return None
+    is_own = ctx.principal.kind == "user" and conversation.user_id == ctx.principal.id
+    return conversation if is_own else None
+
+
+async def start_turn(
+    ctx: Context,
+    request: TurnRequest,
+    unit: Context | None = None,
+    *,
+    reservation: billing.BudgetReservation | None = None,
+) -> PendingTurn:
+    """Store the message, in `unit` if given, and return the turn that is to answer it."""
+    await require_answerable(ctx, request, reservation)
+    conversation, history = await _load_conversation_and_history(ctx, request)
+    pending = PendingTurn(
+        request=request,
+        conversation_id=conversation.id,
+        user_message_id=new_id(Message.__prefix__),
+        reply_id=new_id(Message.__prefix__),
+        position=conversation.message_count + 1,
+        history=history,
+        started=ctx.clock.monotonic(),
+    )
+    if unit is not None:
+        return await _store_question(unit, pending, conversation, is_position_known=False)
+    try:
+        async with ctx.unit() as own:
+            return await _store_question(own, pending, conversation, is_position_known=True)
+    except UniqueViolation:
+        if pending.position == 1:
+            # Two first messages of the session arrived at once; the other one created the conversation.
+            return await start_turn(ctx, request, reservation=reservation)
+        return await ctx.run_in_unit(
+            lambda own: _store_question(own, pending, conversation, is_position_known=False)
+        )
+    except ReferenceViolation:
+        raise ConversationNotFound from None
+
+
+async def _load_conversation_and_history(
+    ctx: Context, request: TurnRequest
+) -> tuple[Conversation, tuple[ModelMessage, ...]]:
+    """Return the conversation to continue, or a new one that is not stored yet, and its history."""
+    existing = await _find_conversation(ctx, request)
+    if existing is None:
+        return _new_conversation(ctx, request), request.history or ()
+    if request.history is not None:
+        return existing, request.history
+    return existing, await load_history(ctx, existing.id)
+
+
+async def _find_conversation(ctx: Context, request: TurnRequest) -> Conversation | None:
+    if request.conversation_id is not None:
+        conversation = await find_own_conversation(ctx, request.agent, request.conversation_id)
+        if conversation is None:
+            raise ConversationNotFound
+        return conversation
+    if request.session_key is None:
+        return None
+    return await ctx.db.find(Conversation, agent_id=request.agent.id, session_key=request.session_key)
+
+
+def _new_conversation(ctx: Context, request: TurnRequest) -> Conversation:
+    first_line = request.message.strip().partition("\n")[0]
+    return Conversation(
+        id=new_id(Conversation.__prefix__),
+        agent_id=request.agent.id,
+        title=first_line[:_MAX_TITLE_LENGTH] or "Conversation",
+        channel=request.channel,
+        user_id=ctx.principal.id if ctx.principal.kind == "user" else None,
+        session_id=request.session_id,
+        embed_key_id=request.embed_key_id,
+        visitor_id=request.visitor_id,
+        session_key=request.session_key,
+        last_message_at=ctx.now,
+    )
+
+
+async def load_pending_turn(ctx: Context, request: TurnRequest, question_id: str) -> PendingTurn:
+    """Return the turn of a question that is already stored."""
+    question = await ctx.db.get(Message, question_id)
+    if question is None or question.reply_id is None:
+        raise ConversationNotFound
+    return PendingTurn(
+        request=request,
+        conversation_id=question.conversation_id,
+        user_message_id=question.id,
+        reply_id=question.reply_id,
+        position=question.position,
+        history=await load_history_before(ctx, question) if request.history is None else request.history,
+        started=ctx.clock.monotonic(),
+    )
+
+
+async def _store_question(
+    unit: Context, pending: PendingTurn, conversation: Conversation, *, is_position_known: bool
+) -> PendingTurn:
+    if pending.position == 1:
+        await unit.db.insert_at_commit(_open_conversation(unit, pending, conversation))
+    else:
+        known = pending.position if is_position_known else None
+        position = await take_next_position(unit, conversation.id, known)
+        pending = msgspec.structs.replace(pending, position=position)
+    await unit.db.insert_at_commit(_build_user_message(pending))
+    emit_chat_message(unit, pending, pending.user_message_id, Speaker.user, pending.request.message)
+    return pending
+
+
+def _open_conversation(unit: Context, pending: PendingTurn, conversation: Conversation) -> Conversation:
+    unit.emit(
+        ChatStarted(
+            conversation_id=conversation.id,
+            agent_id=conversation.agent_id,
+            channel=pending.request.channel,
+            user_id=conversation.user_id,
+            session_id=conversation.session_id,
+        )
+    )
+    conversation.message_count = 1
+    conversation.last_message_at = unit.now
+    return conversation
+
+
+def _build_user_message(pending: PendingTurn) -> Message:
+    return Message(
+        id=pending.user_message_id,
+        conversation_id=pending.conversation_id,
+        role=Speaker.user,
+        content=pending.request.message,
+        position=pending.position,
+        reply_id=pending.reply_id,
+    )
+
+
+async def take_next_position(unit: Context, conversation_id: str, known: int | None = None) -> int:
+    """Count one more message and return its position.
+
+    A known position saves reading the row; if it is taken, storing the message raises `UniqueViolation`.
+    """
+    if known is not None:
+        unit.db.execute_at_commit(_ADD_MESSAGE, conversation_id=conversation_id, now=unit.now)
+        return known
+    if not await unit.db.execute(_ADD_MESSAGE, conversation_id=conversation_id, now=unit.now):
+        raise ConversationNotFound
+    return int(await unit.db.scalar(_LAST_POSITION, conversation_id=conversation_id))
+
+
+def emit_chat_message(
+    unit: Context,
+    pending: PendingTurn,
+    message_id: str,
+    role: Speaker,
+    text: str,
+    details: ReplyDetails | None = None,
+) -> None:
+    request = pending.request
+    log_settings = request.agent.log_settings
+    usage = details.usage if details is not None and log_settings.log_token_usage else None
+    unit.emit(
+        ChatMessage(
+            conversation_id=pending.conversation_id,
+            agent_id=request.agent.id,
+            message_id=message_id,
+            role=role,
+            content=text[:_MAX_EVENT_CONTENT_LENGTH] if log_settings.log_messages else None,
+            job_id=request.job_id,
+            tool_call_count=len(details.tool_calls) if details is not None else 0,
+            usage=msgspec.to_builtins(usage),
+        )
+    )
+
+
+async def store_result(ctx: Context, pending: PendingTurn, result: TurnResult) -> Message | None:
+    """Store the reply and the log; return None without a reply, or if the conversation was deleted."""
+    if _has_reply(result):
+        try:
+            async with ctx.unit() as unit:
+                return await store_result_within(unit, pending, result, is_undisturbed=True)
+        except (UniqueViolation, ReferenceViolation):
+            pass  # another turn took the position, or the conversation or the agent was deleted
+    return await ctx.run_in_unit(lambda unit: store_result_within(unit, pending, result))
+
+
+async def store_result_within(
+    unit: Context, pending: PendingTurn, result: TurnResult, *, is_undisturbed: bool = False
+) -> Message | None:
+    """Store the result in this unit; if the conversation was deleted, no text is kept.
+
+    `is_undisturbed` supposes that nothing was deleted and no other turn took the position since the question
+    was stored. This saves reading; if it is wrong, the unit fails and stores nothing.
+    """
+    reply = None
+    is_stored = is_undisturbed or await unit.db.lock(Conversation, pending.conversation_id) is not None
+    if is_stored and _has_reply(result):
+        known = pending.position + 1 if is_undisturbed else None
+        position = await take_next_position(unit, pending.conversation_id, known)
+        reply = await unit.db.insert_at_commit(_build_and_emit_reply(unit, pending, result, position))
+    if is_undisturbed or await unit.db.get(Agent, pending.request.agent.id) is not None:
+        await unit.db.insert_at_commit(build_chat_log(unit, pending, result, reply, keeps_texts=is_stored))
+    notify_end(unit, pending, result)
+    return reply
+
+
+def notify_end(unit: Context, pending: PendingTurn, result: TurnResult) -> None:
+    if pending.request.on_turn_end is not None:
+        pending.request.on_turn_end(unit, result.answered.details.usage.total_tokens)
+
+
+def _has_reply(result: TurnResult) -> bool:
+    return result.status is TurnStatus.completed or bool(result.answered.text)
+
+
+def _build_and_emit_reply(unit: Context, pending: PendingTurn, result: TurnResult, position: int) -> Message:
+    reply = build_reply(pending, result, position)
+    emit_chat_message(unit, pending, reply.id, Speaker.assistant, reply.content, reply.details)
+    return reply
+
+
+def build_reply(pending: PendingTurn, result: TurnResult, position: int) -> Message:
+    is_whole = result.status is TurnStatus.completed and result.paused is None
+    return Message(
+        id=pending.reply_id,
+        conversation_id=pending.conversation_id,
+        role=Speaker.assistant,
+        content=result.answered.text,
+        position=position,
+        status=MessageStatus.completed if is_whole else MessageStatus.incomplete,
+        details=result.answered.details,
+        trail=result.trail,
+        rounds=list(result.answered.rounds) or None,
+    )
+
+
+def build_chat_log(
+    unit: Context,
+    pending: PendingTurn,
+    result: TurnResult,
+    reply: Message | None,
+    *,
+    keeps_texts: bool = True,
+) -> ChatLog:
+    request, details = pending.request, result.answered.details
+    log_settings = request.agent.log_settings
+    keeps_messages, keeps_calls = (
+        keeps_texts and log_settings.log_messages,
+        keeps_texts and log_settings.log_tool_calls,
+    )
+    error = result.error
+    log = ChatLog(
+        agent_id=request.agent.id,
+        conversation_id=pending.conversation_id,
+        message_id=pending.reply_id,
+        channel=request.channel,
+        user_id=unit.principal.id if unit.principal.kind == "user" else None,
+        session_id=request.session_id,
+        embed_key_id=request.embed_key_id,
+        user_message=request.message if keeps_messages else None,
+        assistant_message=reply.content if reply is not None and keeps_messages else None,
+        tool_calls=msgspec.to_builtins(details.tool_calls) if keeps_calls else [],
+        tool_call_count=len(details.tool_calls),
+        message_count=2 if reply is not None else 1,
+        has_usage=log_settings.log_token_usage,
+        prompt_tokens=details.usage.prompt_tokens,
+        completion_tokens=details.usage.completion_tokens,
+        cost_usd=billing.cost_usd(details.model, details.usage),
+        model=details.model,
+        response_time_ms=round((unit.clock.monotonic() - pending.started) * 1000),
+        status=result.status,
+        error={"code": error.code, "message": error.message} if error is not None else None,
+        correlation_id=unit.caller.correlation_id,
+    )
+    billing.meter_turn(unit, request, log)
+    return log

@@ -1,0 +1,83 @@
+"""`retinue models`: the weights of the embedded models."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import typer
+
+from retinue.adapters.embedded.weights import WEIGHTS_CATALOGUE, find
+from retinue.adapters.embedded.weights_download import DownloadProgress, ProgressCallback, pull
+from retinue.kit.durable_files import private_umask
+from retinue.kit.settings import Settings
+
+
+def run_pull(settings: Settings) -> None:
+    folder = settings.models_folder
+    # A folder that was configured explicitly may be shared by several instances.
+    with nullcontext() if settings.models_dir else private_umask(), _progress() as watch:
+        pulled = pull(folder, WEIGHTS_CATALOGUE, watch)
+    if pulled:
+        typer.echo(f"Fetched {', '.join(pulled)} into {folder}.", err=True)
+
+
+def run_list(settings: Settings) -> None:
+    folder = settings.models_folder
+    for weights in WEIGHTS_CATALOGUE:
+        state = "here" if find(folder, weights) else "missing"
+        size = f"{weights.size / 1e6:.0f} MB"
+        typer.echo(f"local/{weights.model:<18} {state:<8} {size:>7}  {weights.licence:<11} {weights.title}")
+    if settings.local_model:
+        typer.echo(f"RETINUE_LOCAL_MODEL is {settings.local_model}")
+
+
+@contextmanager
+def _progress() -> Iterator[ProgressCallback]:
+    """Yield a callback that shows bars on a terminal, else one line per model."""
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    bars: list[_ProgressBars] = []
+
+    def watch(progress: DownloadProgress) -> None:
+        # Importing rich takes longer than finding out that nothing is missing.
+        if not bars:
+            bars.append(_ProgressBars())
+        bars[0].show(progress)
+
+    try:
+        yield watch
+    finally:
+        if bars:
+            bars[0].stop()
+
+
+class _ProgressBars:
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
+        from rich.progress import Progress as Bars
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        self._bars = Bars(*columns, console=Console(stderr=True))
+        self._bars.start()
+        self._tasks: dict[str, TaskID] = {}
+
+    def show(self, progress: DownloadProgress) -> None:
+        if progress.model not in self._tasks:
+            self._tasks[progress.model] = self._bars.add_task(progress.model)
+        self._bars.update(self._tasks[progress.model], completed=progress.done, total=progress.total)
+
+    def stop(self) -> None:
+        self._bars.stop()
+
+
+def _lines() -> ProgressCallback:
+    announced: set[str] = set()
+
+    def watch(progress: DownloadProgress) -> None:
+        if progress.model not in announced:
+            announced.add(progress.model)
+            typer.echo(f"fetching {progress.model} ({progress.total / 1e6:.0f} MB) …", err=True)
+
+    return watch

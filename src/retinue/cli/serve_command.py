@@ -1,0 +1,102 @@
+"""`retinue serve`: bind, start and print the address."""
+
+import asyncio
+import sys
+
+import structlog
+import typer
+import uvloop
+
+from retinue.adapters.llm.local_servers import LocalServers
+from retinue.app import Service
+from retinue.kit.durable_files import private_umask
+from retinue.kit.http.server import ConnectionLimits, NotStarted
+from retinue.kit.http.server import serve as serve_http
+from retinue.kit.logging import configure_logging
+from retinue.kit.settings import Settings
+from retinue.kit.vault import root_keys
+from retinue.wiring import server_settings
+
+log = structlog.get_logger("retinue")
+
+
+class ServeCommand:
+    """Creates the service once the socket is bound: only then is the public address known."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._has_base_url = bool(settings.base_url)
+        self.service: Service | None = None
+        self.shutting_down = asyncio.Event()
+
+    def bound(self, addresses: list[tuple[str, int]]) -> None:
+        self.settings = server_settings(self.settings, addresses)
+        self.service = Service(self.settings, shutting_down=self.shutting_down)
+
+    def ready(self) -> None:
+        assert self.service is not None
+        settings = self.settings
+        typer.echo(f"Retinue is ready at {settings.base_url} (reference: {settings.base_url}/docs)")
+        if self.service.new_password is not None:
+            typer.echo(f"First administrator: {settings.admin_email}")
+            typer.echo(f"Password (shown once): {self.service.new_password.reveal()}")
+        sys.stdout.flush()
+        self.service.probe_sandboxes()
+        self.service.instance.adapters[LocalServers].schedule_probe()
+        allowed = settings.egress_allowed()
+        if settings.egress_allow is None and allowed:
+            log.info("development instance: outgoing calls may reach this machine", egress_allow=allowed)
+        elif allowed:
+            log.info("outgoing calls may reach private addresses", egress_allow=allowed)
+        else:
+            log.info("outgoing calls reach public addresses only")
+        if settings.https_proxy or settings.http_proxy:
+            guard = "the proxy" if settings.proxy_resolves else "this instance"
+            log.info("outgoing calls use a proxy", addresses_checked_by=guard, except_for=settings.no_proxy)
+        if not settings.is_development:
+            log.info("others can reach this instance", signup=settings.signup_policy())
+            if not self._has_base_url:
+                log.warning(
+                    "RETINUE_BASE_URL is not set: links in mails may lead where others cannot follow",
+                    base_url=settings.base_url,
+                )
+        if settings.signup_policy() == "open" and not settings.is_development:
+            log.warning(
+                "everybody who reaches this instance can register and join the default tenant",
+                setting="RETINUE_SIGNUP=open",
+                instead="RETINUE_SIGNUP=pending",
+            )
+
+    async def __call__(self, scope: object, receive: object, send: object) -> None:
+        assert self.service is not None
+        await self.service(scope, receive, send)
+
+    async def run(self, host: str, port: int) -> None:
+        """Serve until a signal arrives or `shutting_down` is set."""
+        await serve_http(
+            self,
+            host=host,
+            port=port,
+            limits=ConnectionLimits(uncounted_peers=_uncounted_peers(self.settings)),
+            on_bound=self.bound,
+            on_ready=self.ready,
+            shutting_down=self.shutting_down,
+        )
+
+
+def _uncounted_peers(settings: Settings) -> tuple[str, ...]:
+    """Return the peers exempt from limits per client: proxies, or this machine if only it can call."""
+    return settings.trusted_proxies or ("127.0.0.0/8", "::1/128")
+
+
+def run_server(settings: Settings, host: str, port: int) -> None:
+    configure_logging(settings)
+    root_keys(settings, may_create=False)
+    try:
+        with private_umask(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(ServeCommand(settings).run(host, port))
+    except NotStarted:
+        raise typer.Exit(1) from None
+    except OSError as error:
+        typer.echo(f"retinue: cannot listen on {host}:{port}: {error.strerror}", err=True)
+        raise typer.Exit(1) from None

@@ -1,0 +1,155 @@
+"""Messages to configured URLs, signed with the tenant's secret and retried like webhook deliveries.
+
+A message is stored in the caller's transaction (ADR 3); every attempt sends the same bytes.
+"""
+
+import random
+from collections.abc import Mapping
+
+import msgspec
+
+from retinue import __version__
+from retinue.events import signing
+from retinue.events.errors import MessageRefused
+from retinue.events.job_kinds import POST_MESSAGE, MessageToPost
+from retinue.events.models import SignedMessage
+from retinue.kit import hop_count
+from retinue.kit.context import Context
+from retinue.kit.crypto import Sealed
+from retinue.kit.db.errors import DatabaseUnavailable
+from retinue.kit.egress import Egress, EgressRefused
+from retinue.kit.egress.retry_after import parse_retry_after
+from retinue.kit.errors import Invalid, RetinueError, VaultSealed
+from retinue.kit.jobs.declare import GiveUp, RetryLater
+from retinue.kit.webhook_signing import signature_headers
+
+TIMEOUT_SECONDS = 15
+_JITTER = 0.1
+
+
+class _Content(msgspec.Struct, array_like=True):
+    headers: dict[str, str]
+    body: bytes
+
+
+def check_url(ctx: Context, url: str, field: str) -> None:
+    """Validate the text of the URL; the address it resolves to is checked for each attempt."""
+    try:
+        ctx.adapter(Egress).check(url, require_https=True)
+    except EgressRefused as error:
+        message = "must be https" if error.reason == "https_required" else error.message
+        raise Invalid({field: message}) from None
+
+
+async def enqueue_signed_message(
+    ctx: Context,
+    *,
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    body: bytes,
+    event_id: str,
+    event_type: str,
+) -> str:
+    """Enqueue a message that is posted after the commit; return its id."""
+    await signing.ensure_secret(ctx)
+    message = await ctx.db.insert(
+        SignedMessage(
+            url=url,
+            content=Sealed.of(msgspec.msgpack.encode(_Content(dict(headers or {}), body))),
+            event_id=event_id,
+            event_type=event_type,
+        )
+    )
+    ctx.defer(POST_MESSAGE, MessageToPost(message.id), dedupe_key=message.id, lane=_lane(url))
+    return message.id
+
+
+async def post_message(ctx: Context, payload: MessageToPost) -> None:
+    message = await ctx.db.get(SignedMessage, payload.message_id)
+    if message is None:
+        return
+    try:
+        retry_after_s = await _post(ctx, message)
+    except (VaultSealed, DatabaseUnavailable):
+        # Not the receiver's fault, so it is no attempt.
+        raise
+    except RetinueError as error:
+        await _retry_or_give_up(ctx, message, error, None)
+        return
+    if retry_after_s is not None:
+        await _retry_or_give_up(ctx, message, MessageRefused(), retry_after_s)
+        return
+    await _delete(ctx, message)
+
+
+async def _post(ctx: Context, message: SignedMessage) -> float | None:
+    """Return None if the receiver accepted it, otherwise its `Retry-After` in seconds."""
+    content = msgspec.msgpack.decode(message.content.open(ctx.instance.ring), type=_Content)
+    headers = await _headers(ctx, message, content)
+    async with ctx.adapter(Egress).request(
+        "POST",
+        message.url,
+        timeout_s=TIMEOUT_SECONDS,
+        headers=headers,
+        content=content.body,
+        require_https=True,
+    ) as response:
+        if 200 <= response.status < 300:
+            return None
+        max_seconds = _max_retry_after_s(ctx)
+        return parse_retry_after(response.headers, ctx.clock.time(), max_seconds=max_seconds) or 0.0
+
+
+async def _headers(ctx: Context, message: SignedMessage, content: _Content) -> dict[str, str]:
+    keys = await signing.current_keys(ctx)
+    own_headers = {
+        "Content-Type": "application/json",
+        "User-Agent": f"Retinue/{__version__}",
+        "X-Service-Event": message.event_type,
+        "X-Service-Event-Id": message.event_id,
+        "X-Service-Delivery-Id": message.id,
+        hop_count.HOPS_HEADER: str(ctx.caller.hops),
+        "X-Correlation-ID": ctx.caller.correlation_id,
+        **signature_headers(
+            keys.secret,
+            event_id=message.event_id,
+            timestamp=int(ctx.clock.time()),
+            body=content.body,
+            previous=keys.previous,
+        ),
+    }
+    if ctx.caller.attempt > 1:
+        own_headers["X-Service-Retry-Count"] = str(ctx.caller.attempt - 1)
+    own_names = {name.lower() for name in own_headers}
+    custom_headers = {name: value for name, value in content.headers.items() if name.lower() not in own_names}
+    return {**custom_headers, **own_headers}
+
+
+async def _retry_or_give_up(
+    ctx: Context, message: SignedMessage, error: RetinueError, retry_after_s: float | None
+) -> None:
+    """Retry by the schedule; `Retry-After` may extend a delay."""
+    delays = ctx.settings.webhook_retry_schedule
+    attempt = ctx.caller.attempt
+    if attempt >= len(delays):
+        await _delete(ctx, message)
+        raise GiveUp(error.message)
+    delay_s = delays[attempt] * (1 + random.random() * _JITTER)  # noqa: S311  not a secret
+    raise RetryLater(max(delay_s, retry_after_s or 0.0), error.message)
+
+
+def _max_retry_after_s(ctx: Context) -> float:
+    """Return twice the scheduled delay; 0 after the last attempt."""
+    delays = ctx.settings.webhook_retry_schedule
+    attempt = ctx.caller.attempt
+    return 2.0 * delays[attempt] if attempt < len(delays) else 0.0
+
+
+async def _delete(ctx: Context, message: SignedMessage) -> None:
+    async with ctx.unit() as unit:
+        await unit.db.delete(message)
+
+
+def _lane(url: str) -> str:
+    """Return the host of the URL: messages to one host share a lane."""
+    return url.partition("://")[2].partition("/")[0].partition("?")[0][:200]

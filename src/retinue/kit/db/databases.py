@@ -1,0 +1,26 @@
+"""The database that the settings name."""
+
+from pathlib import Path
+
+from retinue.kit.db.engine import Database
+from retinue.kit.db.sqlite import SqliteDatabase
+from retinue.kit.settings import BadSetting, Settings
+
+
+def database_for(settings: Settings) -> Database:
+    url = settings.database_url
+    if url.startswith(("postgresql://", "postgres://")):
+        # Its driver is imported only where it is used: 50 ms of every other start.
+        from retinue.kit.db.postgres import PostgresDatabase
+
+        return PostgresDatabase(url, pool_size=settings.database_pool)
+    return SqliteDatabase(sqlite_path(settings))
+
+
+def sqlite_path(settings: Settings) -> Path:
+    url = settings.database_url
+    if not url:
+        return settings.data_dir / "retinue.db"
+    if url.startswith("sqlite:///"):
+        return Path(url.removeprefix("sqlite:///"))
+    raise BadSetting("RETINUE_DATABASE_URL must start with postgresql:// or sqlite:///")

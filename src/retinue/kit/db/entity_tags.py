@@ -1,0 +1,38 @@
+"""Entity tags: a tag identifies the version of a record and changes with every edit.
+
+Fields that the product itself updates, such as usage counters, are listed in the record's `__untagged__` and
+do not affect the tag.
+"""
+
+import base64
+import hashlib
+from typing import Any
+
+import msgspec
+
+from retinue.kit.crypto import Sealed
+from retinue.kit.db.models import Record
+
+_TAG_BYTES = 15
+
+
+class ExpectedVersion(msgspec.Struct, frozen=True):
+    """The record that a caller wants to change, and the entity tags it may have."""
+
+    record: type[Record]
+    id: str
+    tags: frozenset[str]
+
+
+def entity_tag(record: Record) -> str:
+    """Return the strong entity tag of a stored record, in quotation marks."""
+    untagged = type(record).__untagged__
+    values = [getattr(record, name) for name in record.__shape__.names if name not in untagged]
+    digest = hashlib.sha256(msgspec.json.encode(values, enc_hook=_plain)).digest()
+    return f'"{base64.b32encode(digest[:_TAG_BYTES]).decode().lower()}"'
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Sealed):
+        return value.digest
+    raise TypeError(f"{type(value).__name__} cannot be part of an entity tag")

@@ -1,0 +1,214 @@
+"""The responses of an operation: success from the handler's annotation, errors from the declaration."""
+
+import inspect
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from retinue.kit.errors import (
+    FileTooLarge,
+    Forbidden,
+    Invalid,
+    InvalidJson,
+    NotFound,
+    PayloadTooLarge,
+    RateLimited,
+    RetinueError,
+    TenantNotFound,
+    Unauthorized,
+    Unavailable,
+    UnsupportedMediaType,
+    VersionConflict,
+)
+from retinue.kit.http.idempotency import IdempotencyConflict, IdempotencyKeyReused
+from retinue.kit.http.openapi.schemas import SchemaComponents, union_members
+from retinue.kit.http.replies import ByteStream, Download, EventStream, Reply, WebDocument
+from retinue.kit.http.routing import PUBLIC, Route, takes_if_match
+from retinue.kit.json_types import JsonObject
+from retinue.kit.limits import COST
+
+Refusal = type[RetinueError]
+
+# One event of a stream; its data is JSON text.
+_EVENT = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("event", "id", "data")},
+    "required": ["event", "data"],
+}
+# The media type of a file or document depends on the request.
+_ANYTHING = "*/*"
+
+HEADERS = {
+    "X-RateLimit-Limit": ("integer", "Cost units that the window allows."),
+    "X-RateLimit-Remaining": ("integer", "Cost units left in the window."),
+    "X-RateLimit-Reset": ("integer", "Unix second at which the oldest cost leaves the window."),
+    "X-RateLimit-Window": (
+        "integer",
+        "Length of the window in seconds; for a concurrency limit, the seconds to wait.",
+    ),
+    "ETag": ("string", "Version of the returned object; send it as `If-Match` with a change."),
+    "X-Request-ID": ("string", "Id of this request, for support and logs."),
+    "X-Correlation-ID": ("string", "Correlation id sent by the caller, or a new one."),
+    "Retry-After": ("integer", "Seconds to wait before the next attempt."),
+    "WWW-Authenticate": ("string", "Authentication scheme to use."),
+    "Idempotent-Replayed": ("string", "`true` if this is the stored response to an earlier request."),
+}
+_ON_EVERY_RESPONSE = (
+    "X-Correlation-ID",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-RateLimit-Window",
+    "X-Request-ID",
+)
+_ON_STATUS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
+
+# Errors of the pipeline itself; a response made of these alone is shared by all operations.
+_PIPELINE = frozenset(
+    {
+        FileTooLarge,
+        Forbidden,
+        IdempotencyConflict,
+        IdempotencyKeyReused,
+        Invalid,
+        InvalidJson,
+        NotFound,
+        PayloadTooLarge,
+        RateLimited,
+        TenantNotFound,
+        Unauthorized,
+        Unavailable,
+        UnsupportedMediaType,
+        VersionConflict,
+    }
+)
+
+
+class ErrorContent(msgspec.Struct):
+    code: str
+    message: str
+    details: JsonObject | msgspec.UnsetType = msgspec.UNSET
+
+
+class Error(msgspec.Struct):
+    """The format of every error."""
+
+    error: ErrorContent
+
+
+class ResponseComponents:
+    """Builds the responses of a route and collects those shared by many routes."""
+
+    def __init__(self, shapes: SchemaComponents) -> None:
+        self._shapes = shapes
+        self._shared: JsonObject = {}
+        self._error = {"application/json": {"schema": shapes.response_schema(Error)}}
+
+    def of(self, route: Route) -> JsonObject:
+        by_status: dict[int, list[Refusal]] = {}
+        for refusal in dict.fromkeys(_refusals(route)):
+            by_status.setdefault(refusal.status, []).append(refusal)
+        responses = {str(status): self._refused(status, by_status[status]) for status in sorted(by_status)}
+        successes = [status for status in (route.status, route.other_status) if status is not None]
+        return {**{str(status): self._success(route, status) for status in successes}, **responses}
+
+    def components(self) -> JsonObject:
+        return dict(sorted(self._shared.items()))
+
+    def _success(self, route: Route, status: int) -> JsonObject:
+        response: JsonObject = {
+            "description": HTTPStatus(status).phrase,
+            "headers": _headers(*_more_headers(route)),
+        }
+        content = self._content(route)
+        if content:
+            response["content"] = content
+        return response
+
+    def _content(self, route: Route) -> JsonObject:
+        if route.returns is inspect.Signature.empty:
+            raise TypeError(f"{route.name} does not say what it returns")
+        content: JsonObject = {}
+        json = []
+        for returned in _unwrapped(route.returns):
+            if returned in {ByteStream, WebDocument, Download}:
+                content[_ANYTHING] = {}
+            elif returned is EventStream:
+                content["text/event-stream"] = {"schema": _EVENT}
+            else:
+                json.append(self._shapes.response_schema(returned))
+        if json:
+            schema = json[0] if len(json) == 1 else {"anyOf": json}
+            if route.wrap:
+                schema = {"type": "object", "properties": {"data": schema}, "required": ["data"]}
+            content["application/json"] = {"schema": schema}
+        return dict(sorted(content.items()))
+
+    def _refused(self, status: int, refusals: list[Refusal]) -> JsonObject:
+        refusals = sorted(refusals, key=lambda refusal: (refusal.code, refusal.__name__))
+        response = {
+            "description": "\n".join(f"- `{refusal.code}`: {_message(refusal)}" for refusal in refusals),
+            "headers": _headers(*_ON_STATUS.get(status, ())),
+            "content": self._error,
+            "x-codes": sorted({refusal.code for refusal in refusals}),
+        }
+        if not _PIPELINE.issuperset(refusals):
+            return response
+        name = "Or".join(refusal.__name__ for refusal in refusals)
+        self._shared[name] = response
+        return {"$ref": f"#/components/responses/{name}"}
+
+
+def _more_headers(route: Route) -> Iterator[str]:
+    if route.idempotent:
+        yield "Idempotent-Replayed"
+    if (route.versioned is not None or route.handles_etag_itself) and route.method != "DELETE":
+        yield "ETag"
+
+
+def _headers(*more: str) -> JsonObject:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted((*_ON_EVERY_RESPONSE, *more))}
+
+
+def _message(refusal: Refusal) -> str:
+    return (refusal.__doc__ or "").strip().partition("\n")[0]
+
+
+def _unwrapped(returns: object) -> Iterator[Any]:
+    for returned in union_members(returns):
+        if get_origin(returned) is Reply:
+            yield from _unwrapped(get_args(returned)[0])
+        else:
+            yield Any if returned is Reply else returned
+
+
+def _refusals(route: Route) -> Iterator[Refusal]:
+    """Yield the errors of the pipeline, then those declared for the handler."""
+    if route.requires is not PUBLIC:
+        yield Unauthorized
+    if route.permission is not None or route.takes_embed_key:
+        yield Forbidden
+    if route.takes_tenant_id:
+        yield TenantNotFound
+    for _, _, loader in route.loaders:
+        yield NotFound if loader is None else loader.missing
+    yield from _input_refusals(route)
+    if route.idempotent:
+        yield from (Invalid, IdempotencyConflict, IdempotencyKeyReused)
+    if takes_if_match(route):
+        yield VersionConflict
+    if COST[route.cost]:
+        yield route.over_limit
+    yield Unavailable
+    yield from route.errors
+
+
+def _input_refusals(route: Route) -> Iterator[Refusal]:
+    if route.upload is not None:
+        yield from (FileTooLarge, UnsupportedMediaType, Invalid)
+    elif route.body is not None:
+        yield from (InvalidJson, PayloadTooLarge, UnsupportedMediaType, Invalid)
+    if route.query is not None:
+        yield Invalid

@@ -1,0 +1,73 @@
+"""Short-lived Python subprocesses with an empty environment, bounded output and guaranteed cleanup."""
+
+import asyncio
+import contextlib
+import functools
+import importlib.util
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+
+_CHUNK_BYTES = 64 * 1024
+
+
+class ProcessOutput(msgspec.Struct, frozen=True):
+    """The child's standard output and exit code (negative: the signal that ended it)."""
+
+    code: int
+    content: bytes
+
+
+class OutputTooLarge(Exception):
+    """The child wrote more output than allowed."""
+
+
+@contextlib.asynccontextmanager
+async def python_subprocess(
+    *arguments: str, stdin: int = asyncio.subprocess.PIPE
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start this Python interpreter with an empty environment; kill it when the block is left."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-B", *arguments),
+        stdin=stdin,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={},
+        cwd="/",
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        # Needed for a child that has exited too: unread output keeps the pipe open.
+        await process.communicate()
+
+
+async def communicate(
+    process: asyncio.subprocess.Process, stdin_data: bytes | None, max_bytes: int
+) -> ProcessOutput:
+    """Write the input and return the output; raise `OutputTooLarge` if it exceeds `max_bytes`."""
+    assert process.stdout
+    if stdin_data is not None:
+        assert process.stdin
+        process.stdin.write(stdin_data)
+        process.stdin.close()
+    content = bytearray()
+    while piece := await process.stdout.read(_CHUNK_BYTES):
+        content += piece
+        if len(content) > max_bytes:
+            raise OutputTooLarge
+    return ProcessOutput(await process.wait(), bytes(content))
+
+
+@functools.cache
+def library_path(*modules: str) -> str:
+    """Return the folders in which these modules are installed, as the search path of an isolated child."""
+    specs = [importlib.util.find_spec(name) for name in modules]
+    return os.pathsep.join(
+        sorted({str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin})
+    )

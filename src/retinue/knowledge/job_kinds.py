@@ -1,0 +1,29 @@
+"""The jobs that knowledge enqueues: their names, payloads and retries. `jobs.py` implements them."""
+
+import msgspec
+
+from retinue.kit.jobs.declare import JobKind, Retry
+
+
+class DocumentToIndex(msgspec.Struct):
+    document_id: str
+
+
+class RevisionToErase(msgspec.Struct):
+    document_id: str
+    revision: int
+
+
+INDEX_DOCUMENT = JobKind(
+    "knowledge.index_document",
+    DocumentToIndex,
+    queue="knowledge",
+    retry=Retry((0, 10, 60, 300, 900)),
+    aliases=("index_document",),
+)
+ERASE_REVISION = JobKind(
+    "knowledge.erase_revision",
+    RevisionToErase,
+    retry=Retry((0, 5, 60, 600, 3600, 21600)),
+    aliases=("erase_revision",),
+)

@@ -1,0 +1,139 @@
+"""Live notifications: the open streams of this process, and polling for changes by other processes."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable
+
+import sqlalchemy as sa
+import structlog
+
+from retinue.kit.context import Caller, Context
+from retinue.kit.context.instance import Instance
+from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.errors import RateLimited, RetinueError
+from retinue.kit.http.sse import ServerSentEvent
+from retinue.kit.principal import SYSTEM
+from retinue.notifications.models import Inbox, UserNotification
+from retinue.notifications.redacted_views import shown_notifications
+
+log = structlog.get_logger("retinue.notifications")
+
+POLL_INTERVAL_SECONDS = 1.0
+MAX_STREAMS_PER_USER = 20
+"""Per user and process; a browser opens one for each window."""
+
+# Machine clocks differ, and a transaction may commit long after it read the clock.
+_LOOKBACK_SECONDS = 60
+_BATCH = 100
+_RETRY_AFTER_SECONDS = 5
+
+_inboxes, _notifications = Inbox.__table__, UserNotification.__table__
+_CHANGED = Statement(
+    sa.select(_inboxes.c.user_id, _inboxes.c.version).where(_inboxes.c.updated_at > sa.bindparam("since"))
+)
+_AFTER: Statement[UserNotification] = record_statement(
+    UserNotification,
+    sa.select(_notifications)
+    .where(
+        _notifications.c.user_id == sa.bindparam("of_user"),
+        _notifications.c.number > sa.bindparam("after", type_=sa.BigInteger()),
+    )
+    .order_by(_notifications.c.number)
+    .limit(_BATCH),
+)
+
+
+class LiveInboxes:
+    """The open streams of this process, by user."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._listeners: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._versions: dict[str, int] = {}
+        self._poll_task: asyncio.Task[None] | None = None
+
+    def listen(self, user_id: str) -> asyncio.Event:
+        if len(self._listeners[user_id]) >= MAX_STREAMS_PER_USER:
+            raise RateLimited(
+                limit=MAX_STREAMS_PER_USER,
+                window="concurrent",
+                retry_after=_RETRY_AFTER_SECONDS,
+                reset=int(self._instance.clock.time()) + _RETRY_AFTER_SECONDS,
+                message=f"You already have {MAX_STREAMS_PER_USER} open streams. Close one of them.",
+            )
+        changed = asyncio.Event()
+        self._listeners[user_id].add(changed)
+        if self._poll_task is None:
+            self._poll_task = asyncio.create_task(self._poll_changes())
+        return changed
+
+    def leave(self, user_id: str, changed: asyncio.Event) -> None:
+        self._listeners[user_id].discard(changed)
+        if not self._listeners[user_id]:
+            del self._listeners[user_id]
+            self._versions.pop(user_id, None)
+
+    def wake(self, user_ids: Iterable[str]) -> None:
+        for user_id in user_ids:
+            for changed in self._listeners.get(user_id, ()):
+                changed.set()
+
+    async def _poll_changes(self) -> None:
+        """Poll for changes made by other processes while anyone listens here."""
+        try:
+            while self._listeners:
+                await asyncio.sleep(POLL_INTERVAL_SECONDS)
+                try:
+                    await self._wake_changed()
+                except RetinueError as error:
+                    log.warning("notifications could not be looked up", error=error.message)
+        finally:
+            self._poll_task = None
+
+    async def _wake_changed(self) -> None:
+        reader = Context(self._instance, SYSTEM, Caller(correlation_id=""), reads_outside_transaction=True)
+        system = reader.system("listeners of every tenant")
+        since = self._instance.clock.ahead(-_LOOKBACK_SECONDS)
+        for user_id, version in await system.rows(_CHANGED, since=since):
+            if user_id in self._listeners and self._versions.get(user_id) != version:
+                self._versions[user_id] = version
+                self.wake([user_id])
+
+    async def close(self) -> None:
+        if self._poll_task is not None:
+            self._poll_task.cancel()
+            await asyncio.wait([self._poll_task])
+
+
+async def follow_inbox(ctx: Context, after: int | None) -> AsyncGenerator[ServerSentEvent, None]:
+    """Yield the caller's notifications after a number, or from now on, and each new unread count.
+
+    `ctx` reads outside a transaction. An event's id is the number of the last notification so far, so that a
+    client that reconnects with it misses none.
+    """
+    user_id, inboxes = ctx.principal.id, ctx.state(LiveInboxes)
+    changed = inboxes.listen(user_id)
+    try:
+        inbox = await _inbox(ctx)
+        position = inbox.last_number if after is None else min(after, inbox.last_number)
+        unread: int | None = None
+        while True:
+            changed.clear()
+            batch = await ctx.db.rows(_AFTER, of_user=user_id, after=position)
+            for notification, shown in zip(batch, await shown_notifications(ctx, batch), strict=True):
+                position = notification.number
+                yield ServerSentEvent("notification", shown, position)
+            if len(batch) == _BATCH:
+                continue
+            inbox = await _inbox(ctx)
+            if inbox.unread != unread:
+                unread = inbox.unread
+                yield ServerSentEvent("unread", {"count": unread}, position)
+            await changed.wait()
+    finally:
+        inboxes.leave(user_id, changed)
+
+
+async def _inbox(ctx: Context) -> Inbox:
+    row = await ctx.db.find(Inbox, user_id=ctx.principal.id)
+    return row or Inbox(user_id=ctx.principal.id)

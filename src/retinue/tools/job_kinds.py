@@ -1,0 +1,35 @@
+"""The jobs that tools enqueues: their names, payloads and retries. `jobs.py` implements them."""
+
+import msgspec
+
+from retinue.kit.jobs.declare import JobKind
+from retinue.kit.json_types import JsonObject
+
+
+class PackagesTask(msgspec.Struct):
+    tool_id: str
+
+
+class StartedExecution(msgspec.Struct):
+    execution_id: str
+
+
+class AcceptedExecution(msgspec.Struct):
+    execution_id: str
+    input: JsonObject
+    role: str = ""
+    """Written by earlier releases, which ran the tool with the role the caller had then; no longer read."""
+
+
+INSTALL_PACKAGES = JobKind(
+    "tools.install_packages", PackagesTask, queue="packages", aliases=("resolve_packages",)
+)
+REMOVE_PACKAGES = JobKind(
+    "tools.remove_packages", PackagesTask, queue="packages", aliases=("remove_packages",)
+)
+FAIL_LOST_EXECUTION = JobKind(
+    "tools.fail_lost_execution", StartedExecution, queue="tools", aliases=("end_lost_execution",)
+)
+RUN_ACCEPTED_EXECUTION = JobKind(
+    "tools.run_accepted", AcceptedExecution, queue="tools", aliases=("run_accepted_execution",)
+)

@@ -1,0 +1,127 @@
+"""Import of an OpenAPI document as one `rest_api` tool with an endpoint for each operation."""
+
+import asyncio
+
+import msgspec
+
+from retinue.adapters.openapi import ApiDescription, ApiEndpoint, parse_api, parse_text
+from retinue.kit.context import Context
+from retinue.kit.errors import Invalid
+from retinue.kit.json_types import JsonObject
+from retinue.tools import service, slugs
+from retinue.tools.config.known_keys import url_problems
+from retinue.tools.models import AuthType, ToolType
+from retinue.tools.schemas import (
+    EndpointFound,
+    ImportOpenApi,
+    ImportPreview,
+    PartSkipped,
+    ToolCreate,
+    ToolImported,
+)
+
+# The configuration is loaded for every run.
+_MAX_CONFIG_BYTES = 1024 * 1024
+
+
+async def create(ctx: Context, body: ImportOpenApi) -> ToolImported:
+    api, tool_body = await _read_tool(body)
+    tool = await service.create(ctx, tool_body)
+    return ToolImported.of(tool, **_summary_fields(api))
+
+
+async def preview(body: ImportOpenApi) -> ImportPreview:
+    """Return the tool that would be created; its `auth_config` never contains secrets."""
+    api, tool_body = await _read_tool(body)
+    suggested = api.auth.auth_config if tool_body.auth_type == api.auth.auth_type else {}
+    return ImportPreview.of(
+        tool_body,
+        slug=slugs.from_name(tool_body.name),
+        description=tool_body.description or "",
+        auth_config=suggested,
+        **_summary_fields(api),
+    )
+
+
+async def _read_tool(body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
+    # In a thread, because parsing a large document takes up to a second of CPU time.
+    api = _select_operations(await asyncio.to_thread(_read_document, body.document), body.operations)
+    return api, ToolCreate(
+        name=body.name or api.title,
+        description=api.description,
+        category=body.category,
+        tool_type=ToolType.rest_api,
+        config=_config(api, body.base_url),
+        input_schema=_input_schema(api.endpoints),
+        **_authentication(api, body),
+    )
+
+
+def _read_document(document: JsonObject | str) -> ApiDescription:
+    return parse_api(parse_text(document.encode()) if isinstance(document, str) else document)
+
+
+def _select_operations(api: ApiDescription, operations: list[str] | None) -> ApiDescription:
+    if not api.endpoints:
+        raise Invalid({"document": "has no operation that a tool can call"})
+    if operations is None:
+        return api
+    by_name = {endpoint.operation_id: endpoint for endpoint in api.endpoints if endpoint.operation_id}
+    by_name |= {endpoint.name: endpoint for endpoint in api.endpoints}
+    unknown = [position for position, name in enumerate(operations) if name not in by_name]
+    if unknown:
+        raise Invalid({f"operations.{position}": "is not in the document" for position in unknown})
+    chosen = {by_name[name].name: by_name[name] for name in operations}
+    return msgspec.structs.replace(api, endpoints=list(chosen.values()))
+
+
+def _config(api: ApiDescription, base_url: str | None) -> JsonObject:
+    address = base_url or api.base_url
+    if address is None:
+        raise Invalid({"base_url": "is required because the document has no server URL"})
+    problems = dict(url_problems("base_url", address))
+    if problems:
+        raise Invalid(problems)
+    config = {
+        "base_url": address,
+        "endpoints": {endpoint.name: _endpoint(endpoint) for endpoint in api.endpoints},
+    }
+    if len(msgspec.json.encode(config)) > _MAX_CONFIG_BYTES:
+        raise Invalid({"operations": "make the configuration larger than 1 MiB; choose fewer"})
+    return config
+
+
+def _endpoint(endpoint: ApiEndpoint) -> JsonObject:
+    """Return the endpoint with the description and schema that models are shown."""
+    described: JsonObject = {
+        "method": endpoint.method,
+        "path": endpoint.path,
+        "description": endpoint.summary or endpoint.description,
+        "input_schema": endpoint.input_schema,
+    }
+    if endpoint.default_params:
+        described["default_params"] = endpoint.default_params
+    if endpoint.default_headers:
+        described["default_headers"] = endpoint.default_headers
+    return described
+
+
+def _input_schema(endpoints: list[ApiEndpoint]) -> JsonObject:
+    if len(endpoints) == 1:
+        return endpoints[0].input_schema
+    return {"type": "object", "properties": {"endpoint": {"type": "string"}}, "required": ["endpoint"]}
+
+
+def _authentication(api: ApiDescription, body: ImportOpenApi) -> JsonObject:
+    """Return the caller's authentication; the document's suggestion applies unless its type differs."""
+    suggested = AuthType(api.auth.auth_type)
+    auth_type = body.auth_type or suggested
+    suggested_config = api.auth.auth_config if auth_type is suggested else {}
+    return {"auth_type": auth_type, "auth_config": {**suggested_config, **(body.auth_config or {})} or None}
+
+
+def _summary_fields(api: ApiDescription) -> JsonObject:
+    return {
+        "endpoints": [EndpointFound.of(endpoint) for endpoint in api.endpoints],
+        "skipped": [PartSkipped.of(part) for part in api.skipped],
+    }

@@ -1,0 +1,261 @@
+"""Enforcement of budgets, checked before a model is called.
+
+A turn paid by a blocking budget holds a slot of it until its end is stored. There are as many slots as the
+rest of the budget can pay for turns of maximum cost, and always one. Concurrent turns therefore never spend
+more than is left; a single turn is capped at what is left.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.kit.clock import parse_instant
+from retinue.kit.context import Context
+from retinue.kit.db.statements import Statement
+from retinue.kit.limits import Lease
+from retinue.usage import periods
+from retinue.usage.errors import BudgetExceeded
+from retinue.usage.events import BudgetThresholdReached
+from retinue.usage.job_kinds import WATCH_BUDGET, BudgetToWatch
+from retinue.usage.meters import token_prices
+from retinue.usage.models import Budget, BudgetAction, ScopeType, UsageEntry
+
+CACHE_SECONDS = 2.0
+"""Maximum time until other processes notice a changed budget."""
+
+_RETRY_AFTER_SECONDS = 5
+
+_entries = UsageEntry.__table__
+_COLUMNS = {
+    ScopeType.agent: "agent_id",
+    ScopeType.embed_key: "embed_key_id",
+    ScopeType.user: "user_id",
+    ScopeType.provider_key: "provider_key_id",
+}
+
+
+def _spent_statement(column: str | None) -> Statement[Any]:
+    tokens = sa.func.sum(_entries.c.prompt_tokens + _entries.c.completion_tokens)
+    query = sa.select(
+        sa.func.coalesce(sa.func.sum(_entries.c.cost_usd), 0.0), sa.func.coalesce(tokens, 0)
+    ).where(_entries.c.hour >= sa.bindparam("since", type_=_entries.c.hour.type))
+    if column is not None:
+        query = query.where(_entries.c[column] == sa.bindparam("scope_id", type_=_entries.c[column].type))
+    if column != "provider_key_id":
+        query = query.where(_entries.c.provider_key_id == sa.literal(""))
+    return Statement(query)
+
+
+_SPENT = {scope: _spent_statement(_COLUMNS.get(scope)) for scope in ScopeType}
+
+
+class Spender(msgspec.Struct, frozen=True, kw_only=True):
+    """The dimensions of a spender that budgets can be limited to."""
+
+    agent_id: str = ""
+    user_id: str = ""
+    embed_key_id: str = ""
+    provider_key_id: str = ""
+
+    def is_limited_by(self, budget: Budget) -> bool:
+        if budget.scope_type is ScopeType.tenant:
+            return not self.provider_key_id
+        return bool(budget.scope_id) and getattr(self, _COLUMNS[budget.scope_type]) == budget.scope_id
+
+
+class BudgetCache:
+    """Cache of each tenant's budgets in this process, so that most turns need no query."""
+
+    def __init__(self) -> None:
+        self._budgets: dict[str, tuple[float, list[Budget]]] = {}
+        self.amount_spent: dict[str, float] = {}
+        """The amount spent of each budget when it was last read."""
+
+    async def of(self, ctx: Context) -> list[Budget]:
+        now = ctx.clock.monotonic()
+        until, budgets = self._budgets.get(ctx.tenant_id, (0.0, []))
+        if until <= now:
+            budgets = await ctx.detached().db.all(Budget)
+            self._budgets[ctx.tenant_id] = now + CACHE_SECONDS, budgets
+        return budgets
+
+    def cached(self, tenant_id: str) -> list[Budget]:
+        return self._budgets.get(tenant_id, (0.0, []))[1]
+
+    def forget(self, tenant_id: str) -> None:
+        self._budgets.pop(tenant_id, None)
+
+
+class BudgetHold:
+    """The slots and the token cap that budgets grant a turn; the caller must release it."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._limiter = ctx.instance.limiter
+        self._slots: list[Lease] = []
+        self.tokens: int | None = None
+        self.spent: Budget | None = None
+        """A spent budget that demands a cheaper model from now on."""
+
+    def cap_tokens(self, tokens: int) -> None:
+        self.tokens = tokens if self.tokens is None else min(self.tokens, tokens)
+
+    async def acquire_slot(self, name: str, limit: int) -> bool:
+        slot = await self._limiter.hold(name, limit, _MAX_HOLD_SECONDS)
+        if slot is not None:
+            self._slots.append(slot)
+        return slot is not None
+
+    async def release(self) -> None:
+        while self._slots:
+            await self._slots.pop().release()
+
+
+_MAX_HOLD_SECONDS = 150.0
+
+
+async def load_spent(ctx: Context, budget: Budget) -> float:
+    """Return the amount spent in the current period, in the unit of the budget's limit."""
+    since = periods.start_of(periods.name_at(ctx.now, budget.period.value))[: periods.NAME_LENGTHS["hour"]]
+    scope = {} if budget.scope_type is ScopeType.tenant else {"scope_id": budget.scope_id}
+    usd, tokens = (await ctx.db.rows(_SPENT[budget.scope_type], since=since, **scope))[0]
+    return float(usd) if budget.limit_usd is not None else int(tokens)
+
+
+def budget_limit(budget: Budget) -> float:
+    return budget.limit_usd if budget.limit_usd is not None else (budget.limit_tokens or 0)
+
+
+async def require_budget(ctx: Context, spender: Spender, *, has_cheaper_model: bool) -> None:
+    """Raise BudgetExceeded (429) if a blocking budget is spent, before anything of the turn is stored.
+
+    A budget that falls back to a cheaper model blocks if there is none.
+    """
+    blocking = {BudgetAction.block} if has_cheaper_model else {BudgetAction.block, BudgetAction.fallback}
+    for budget in await ctx.state(BudgetCache).of(ctx):
+        is_blocking = budget.action in blocking and spender.is_limited_by(budget)
+        if is_blocking and await load_spent(ctx.detached(), budget) >= budget_limit(budget):
+            raise budget_exceeded(ctx, budget)
+
+
+async def hold_budgets(
+    ctx: Context, spender: Spender, models: Sequence[str], max_turn_tokens: int
+) -> BudgetHold:
+    """Hold the budgets for a turn with one of these models that uses at most `max_turn_tokens`."""
+    budget_hold = BudgetHold(ctx)
+    try:
+        for budget in await ctx.state(BudgetCache).of(ctx):
+            if spender.is_limited_by(budget):
+                await _hold_budget(ctx, budget_hold, budget, models, max_turn_tokens)
+    except BaseException:
+        await budget_hold.release()
+        raise
+    return budget_hold
+
+
+async def _hold_budget(
+    ctx: Context, budget_hold: BudgetHold, budget: Budget, models: Sequence[str], max_turn_tokens: int
+) -> None:
+    amount_spent, limit = await load_spent(ctx.detached(), budget), budget_limit(budget)
+    ctx.state(BudgetCache).amount_spent[budget.id] = amount_spent
+    if is_threshold_due(ctx, budget, amount_spent):
+        async with ctx.unit() as unit:
+            enqueue_threshold_check(unit, budget)
+    if budget.action is BudgetAction.notify:
+        return
+    if amount_spent >= limit:
+        if budget.action is BudgetAction.block:
+            raise budget_exceeded(ctx, budget)
+        budget_hold.spent = budget
+        return
+    if budget.action is BudgetAction.fallback:
+        return
+    tokens_left = _affordable_tokens(budget, limit - amount_spent, models)
+    if tokens_left is None:
+        return
+    if not await budget_hold.acquire_slot(f"budget:{budget.id}", max(1, tokens_left // max_turn_tokens)):
+        raise budget_exceeded(ctx, budget, is_reserved=True)
+    budget_hold.cap_tokens(tokens_left)
+
+
+def _affordable_tokens(budget: Budget, left: float, models: Sequence[str]) -> int | None:
+    """Return the tokens that `left` pays for at the highest price; None if they are free."""
+    if budget.limit_usd is None:
+        return int(left)
+    highest_price = max((price for model in models for price in token_prices(model)), default=0.0)
+    return max(1, int(left / highest_price)) if highest_price else None
+
+
+def budget_exceeded(ctx: Context, budget: Budget, *, is_reserved: bool = False) -> BudgetExceeded:
+    now = ctx.clock.time()
+    name = periods.name_at(ctx.now, budget.period.value)
+    begin, end = (parse_instant(at).timestamp() for at in (periods.start_of(name), periods.end_of(name)))
+    wait_s = _RETRY_AFTER_SECONDS if is_reserved else max(1, int(end - now))
+    scope_name = budget.scope_type.value.replace("_", " ")
+    refusal = BudgetExceeded(
+        limit=int(budget_limit(budget)),
+        window=int(end - begin),
+        retry_after=wait_s,
+        reset=int(now + wait_s),
+        message=f"The rest of the {scope_name}'s budget is in use by other requests. Try again soon."
+        if is_reserved
+        else f"The {scope_name}'s budget for this {budget.period} is spent. Raise it or wait for its reset.",
+    )
+    assert refusal.details is not None
+    unit = "usd" if budget.limit_usd is not None else "tokens"
+    scope = {"type": budget.scope_type.value, "id": budget.scope_id or None}
+    refusal.details |= {"budget_id": budget.id, "scope": scope, f"limit_{unit}": budget_limit(budget)}
+    return refusal
+
+
+def is_threshold_due(ctx: Context, budget: Budget, amount_spent: float) -> bool:
+    """Return whether the threshold is passed and was not announced in this period."""
+    period = periods.name_at(ctx.now, budget.period.value)
+    return budget.announced_for != period and amount_spent * 100 >= budget_limit(budget) * budget.soft_percent
+
+
+def enqueue_threshold_checks(unit: Context, spender: Spender, usd: float, tokens: int) -> None:
+    """Enqueue checks of the budgets whose threshold this spending may have passed."""
+    cache = unit.state(BudgetCache)
+    for budget in cache.cached(unit.tenant_id):
+        if spender.is_limited_by(budget):
+            amount = tokens if budget.limit_usd is None else usd
+            if is_threshold_due(unit, budget, cache.amount_spent.get(budget.id, 0.0) + amount):
+                enqueue_threshold_check(unit, budget)
+
+
+def enqueue_threshold_check(unit: Context, budget: Budget) -> None:
+    unit.defer(WATCH_BUDGET, BudgetToWatch(budget.id))
+
+
+async def watch_budget(ctx: Context, payload: BudgetToWatch) -> None:
+    """Announce that a threshold was passed, once in a period."""
+    budget = await ctx.db.lock(Budget, payload.budget_id)
+    if budget is None:
+        return
+    amount_spent = await load_spent(ctx, budget)
+    if not is_threshold_due(ctx, budget, amount_spent):
+        return
+    period = periods.name_at(ctx.now, budget.period.value)
+    await ctx.db.update(budget, announced_for=period)
+    tenant_id, known = ctx.tenant_id, ctx.state(BudgetCache)
+    ctx.after_commit(lambda: _invalidate(known, tenant_id))
+    is_usd = budget.limit_usd is not None
+    ctx.emit(
+        BudgetThresholdReached(
+            budget_id=budget.id,
+            scope={"type": budget.scope_type.value, "id": budget.scope_id or None},
+            threshold_percent=budget.soft_percent,
+            spent_usd=round(amount_spent, 6) if is_usd else None,
+            budget_usd=budget.limit_usd,
+            spent_tokens=None if is_usd else int(amount_spent),
+            budget_tokens=budget.limit_tokens,
+            period=period,
+            action=budget.action.value,
+        )
+    )
+
+
+async def _invalidate(known: BudgetCache, tenant_id: str) -> None:
+    known.forget(tenant_id)

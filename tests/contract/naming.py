@@ -1,0 +1,142 @@
+"""How the code names things: counts that the tests hold down, and that a review reads."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+# Words of the field that are nouns although they end in -ing.
+PARTICIPLE_MODULES = {
+    "adapters/aws_signing",
+    "adapters/documents/child/chunking",
+    "adapters/documents/child/text_encoding",
+    "chat/replies/blocking",
+    "chat/replies/streaming",
+    "chat/turn/billing",
+    "events/signing",
+    "forms/after/processing",
+    "forms/conversation/streaming",
+    "kit/egress/content_encoding",
+    "kit/events/routing",
+    "kit/http/routing",
+    "kit/logging",
+    "kit/webhook_signing",
+    "knowledge/embedding",
+    "knowledge/ranking",
+    "migrations/versions/0009_incoming",
+    "tables/transfers/import_mapping",
+    "wiring",
+}
+MAXIMUM = re.compile(r"_?(MOST|LONGEST|LARGEST|DEEPEST|BIGGEST|MANY|ENOUGH|FEWEST)(_|$)")
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module of src, parsed, by its dotted name."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        found[name] = ast.parse(path.read_text())
+    return found
+
+
+def participle_modules() -> set[str]:
+    places = (name.removeprefix("retinue.").replace(".", "/") for name in modules())
+    # A ring, such as one of keys, is a noun.
+    return {place for place in places if place.endswith("ing") and not place.endswith("/ring")}
+
+
+def classes_by_name() -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for module, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(module)
+    return found
+
+
+def constants() -> Iterator[tuple[str, str]]:
+    for module, tree in modules().items():
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield module, target.id
+
+
+def any_per_thousand_lines() -> float:
+    lines = uses = 0
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text()
+        lines += text.count("\n")
+        uses += sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(ast.parse(text)))
+    return 1000 * uses / lines
+
+
+def imports() -> dict[str, set[str]]:
+    """Which module imports which, inside functions and for type checkers included."""
+    known = {name.removesuffix(".__init__") for name in modules()}
+    graph: dict[str, set[str]] = {}
+    for name, tree in modules().items():
+        package = name.removesuffix(".__init__") if name.endswith("__init__") else name.rpartition(".")[0]
+        graph[name.removesuffix(".__init__")] = {
+            target
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for target in _targets(node, package, known)
+        }
+    return graph
+
+
+def _targets(node: ast.ImportFrom, package: str, known: set[str]) -> Iterator[str]:
+    base = node.module or ""
+    if node.level:
+        above = package.split(".")[: len(package.split(".")) - node.level + 1]
+        base = ".".join([*above, base]).strip(".")
+    for alias in node.names:
+        if f"{base}.{alias.name}" in known:
+            yield f"{base}.{alias.name}"
+        elif base in known:
+            yield base
+
+
+def circles() -> list[set[str]]:
+    """The groups of modules that import each other in a circle."""
+    graph = imports()
+    return [group for group in _strongly_connected(graph) if len(group) > 1]
+
+
+def _strongly_connected(graph: dict[str, set[str]]) -> Iterator[set[str]]:
+    """Kosaraju's algorithm: by the order in which modules are left, along the arrows turned around."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for start in graph:
+        _leave(graph, start, seen, order)
+    turned: defaultdict[str, set[str]] = defaultdict(set)
+    for name, targets in graph.items():
+        for target in targets:
+            turned[target].add(name)
+    taken: set[str] = set()
+    for start in reversed(order):
+        group: list[str] = []
+        _leave(turned, start, taken, group)
+        if group:
+            yield set(group)
+
+
+def _leave(graph: dict[str, set[str]], start: str, seen: set[str], left: list[str]) -> None:
+    stack = [] if start in seen else [(start, iter(graph.get(start, ())))]
+    seen.add(start)
+    while stack:
+        name, targets = stack[-1]
+        following = next((target for target in targets if target not in seen), None)
+        if following is None:
+            left.append(name)
+            stack.pop()
+        else:
+            seen.add(following)
+            stack.append((following, iter(graph.get(following, ()))))

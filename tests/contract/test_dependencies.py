@@ -1,0 +1,123 @@
+"""pyproject.toml names what the code imports and nothing else, and the locks pin all of it once."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.contract.dependencies import (
+    NEEDED_WITHOUT_IMPORT,
+    ROOT,
+    TOOLS,
+    declared,
+    imported,
+    locked,
+    project,
+    undeclared,
+    unused,
+)
+
+PYTHONS = ("3.11", "3.12", "3.13")
+RUN = declared(project()["dependencies"])
+DEV = declared(project()["optional-dependencies"]["dev"])
+RUN_LOCK, DEV_LOCK = locked("requirements.lock"), locked("requirements-dev.lock")
+
+
+def test_what_retinue_imports_is_declared():
+    assert undeclared(imported(["src"]), RUN) == []
+
+
+def test_what_is_declared_is_imported():
+    assert unused(imported(["src"]), RUN, NEEDED_WITHOUT_IMPORT) == []
+
+
+def test_what_tests_and_scripts_import_is_declared_and_the_rest_are_tools():
+    modules = imported(["tests", "scripts", "bench"])
+    assert undeclared(modules, RUN | DEV) == []
+    assert unused(modules, DEV, TOOLS) == []
+
+
+def test_nothing_is_declared_for_both():
+    assert RUN.keys() & DEV.keys() == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import hypothesis",
+        "def late():\n    from hypothesis import given",
+        "import hypothesis.strategies as st",
+    ],
+)
+def test_an_import_that_is_not_declared_is_found(tmp_path: Path, code: str):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "module.py").write_text(
+        f"import json\nfrom . import sibling\nimport retinue\n{code}\n"
+    )
+    modules = imported(["src"], tmp_path)
+    assert modules == {"hypothesis": "src/module.py"}
+    assert undeclared(modules, RUN) == [
+        "src/module.py imports hypothesis, but pyproject.toml lacks hypothesis"
+    ]
+    assert undeclared(modules, DEV) == []
+
+
+def test_a_dependency_that_nothing_imports_is_found():
+    assert unused({"msgspec"}, ["msgspec", "safetensors"], {}) == [
+        "safetensors is declared, but nothing imports it"
+    ]
+    assert unused({"msgspec"}, ["msgspec"], {"msgspec": "?", "gone": "?"}) == [
+        "gone needs no excuse: it is imported or not declared",
+        "msgspec needs no excuse: it is imported or not declared",
+    ]
+
+
+def test_the_locks_pin_every_package_once():
+    assert RUN_LOCK.keys() & DEV_LOCK.keys() == set()
+    for lock in (RUN_LOCK, DEV_LOCK):
+        for name, pin in lock.items():
+            assert re.fullmatch(r"==[0-9][0-9a-z.]*", str(pin.specifier)), name
+            assert pin.url is None, name
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_locks_have_what_is_declared_for_every_python(python: str):
+    """Each declared requirement that applies to a Python is pinned for it, to a version that it allows."""
+    environment = {"python_version": python, "python_full_version": f"{python}.2"}
+    for names, lock in ((RUN, RUN_LOCK), (DEV, RUN_LOCK | DEV_LOCK)):
+        for name, requirement in names.items():
+            pin = lock.get(name)
+            is_needed = requirement.marker is None or requirement.marker.evaluate(environment)
+            assert pin is not None, name
+            assert (pin.marker is None or pin.marker.evaluate(environment)) == is_needed, name
+            [version] = (one.version for one in pin.specifier)
+            assert requirement.specifier.contains(version), f"{name} {version}"
+
+
+def test_the_run_time_lock_has_no_tool_of_development():
+    assert RUN_LOCK.keys() & DEV.keys() <= {"packaging", "pydantic"}
+    assert RUN_LOCK.keys() & TOOLS.keys() == set()
+
+
+def test_the_locks_hold_names_and_versions_only():
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / lock).read_text()
+        assert not re.search(r"://|^-|file:|/", text, re.MULTILINE), lock
+
+
+def test_the_wheel_carries_every_file_that_is_not_python():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    package = ROOT / "src/retinue"
+    carried = {
+        path
+        for pattern in settings["package-data"]["retinue"]
+        for path in package.glob(pattern)
+        if path.is_file()
+    }
+    others = {
+        path
+        for path in package.rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"} and "egg-info" not in str(path)
+    }
+    assert others - carried == set()

@@ -1,0 +1,114 @@
+"""What the documents name exists: paths, error codes, events, permissions, settings, other pages."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from retinue.access.catalogue import CATALOGUE
+from retinue.cli import export_tenant
+from retinue.cli.tenant_file.document import SECTIONS
+from retinue.kit.events.declare import EVENT_TYPES
+from retinue.kit.settings import list_documented_settings
+from tests.contract.routes import ROUTES
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "architecture.md",
+    ROOT / "docs" / "glossary.md",
+    *(ROOT / "docs" / "guides").glob("*.md"),
+]
+EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+REFERENCE = ROOT / "docs" / "reference"
+ERRORS = set(re.findall(r"^\| (\d+) \| `(\w+)`", (REFERENCE / "errors.md").read_text(), re.MULTILINE))
+_CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) `?((?:…|/)[\w/:.{}$…<>-]*)")
+_LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
+_OTHERS_CALLS = {("POST", "/v3/mail/send"), ("POST", "/v3/<domain>/messages"), ("GET", "/api/tags")}
+"""Of SendGrid, Mailgun and Ollama."""
+_NO_PERMISSIONS = {"chat:write", "host:port"}
+"""A scope of Slack, and a way to write an address."""
+_SAMPLE_EVENTS = {"order", "data", "trigger", "input", "nodes", "execution", "metadata", "settings"}
+
+
+def prose(page: Path) -> str:
+    return page.read_text()
+
+
+@EVERY_PAGE
+def test_every_setting_that_is_named_exists(page: Path) -> None:
+    known = {row.variable for row in list_documented_settings()}
+    named = set(re.findall(r"RETINUE_[A-Z_]+[A-Z]", prose(page)))
+    assert {name for name in named - known if not name.startswith("RETINUE_TEST_")} == set()
+
+
+@EVERY_PAGE
+def test_every_refusal_that_is_named_has_this_status(page: Path) -> None:
+    named = set(re.findall(r"\b([45]\d\d) `([a-z_]+)`", prose(page)))
+    assert named - ERRORS == set()
+
+
+@EVERY_PAGE
+def test_every_permission_that_is_named_exists(page: Path) -> None:
+    named = set(re.findall(r"`([a-z_]+:[a-z_]+)`", prose(page)))
+    assert named - {permission.key for permission in CATALOGUE} - _NO_PERMISSIONS == set()
+
+
+@EVERY_PAGE
+def test_every_event_of_the_platform_that_is_named_exists(page: Path) -> None:
+    categories = {name.partition(".")[0] for name in EVENT_TYPES}
+    named = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+){1,3})`", prose(page)))
+    of_ours = {name for name in named if name.partition(".")[0] in categories - _SAMPLE_EVENTS}
+    unknown = of_ours - set(EVENT_TYPES)
+    assert {name for name in unknown if not name.endswith((".md", ".py", ".json"))} == set()
+
+
+def calls_named(page: Path) -> Iterator[tuple[str, str]]:
+    for method, path in _CALL.findall(prose(page)):
+        yield method, path.rstrip(".…:")
+
+
+def _matches(method: str, path: str) -> bool:
+    """A path as people write it: `:id`, `$ID` or `{id}` for a parameter, `…` for a beginning."""
+    parts = re.split(r"(…|[:$]\w+|{\w+}|<[\w ]+>)", path)
+    pattern = "".join(
+        ".*" if part == "…" else "[^/]+" if re.match(r"[:$<{]", part) else re.escape(part) for part in parts
+    )
+    # A number or an id in a path is an example of a parameter, such as the version 3.
+    pattern = re.sub(r"/([a-z]+_)?\d+(?=/|$)", "/[^/]+", pattern)
+    return any(route.method == method and re.fullmatch(pattern, route.path) for route in ROUTES)
+
+
+@EVERY_PAGE
+def test_every_call_that_is_named_is_a_route(page: Path) -> None:
+    assert {call for call in calls_named(page) if not _matches(*call)} - _OTHERS_CALLS == set()
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *(ROOT / "docs" / "adr").glob("*.md")], ids=lambda page: page.stem)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    lost = []
+    for path, anchor in _LINK.findall(page.read_text()):
+        if path.startswith(("http:", "https:", "mailto:")):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor[1:] not in anchors(target)):
+            lost.append(path + anchor)
+    assert lost == []
+
+
+def test_the_help_of_export_names_every_section() -> None:
+    said = export_tenant.__doc__ or ""
+    assert [section for section in SECTIONS if section.replace("_", " ") not in said] == []
+
+
+def test_the_readme_links_every_guide() -> None:
+    text = (ROOT / "README.md").read_text()
+    guides = (ROOT / "docs" / "guides").glob("*.md")
+    assert [guide.name for guide in guides if f"docs/guides/{guide.name}" not in text] == []

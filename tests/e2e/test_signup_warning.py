@@ -1,0 +1,37 @@
+"""A server that strangers can reach says so at its start when they can join by registering."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.load import call
+from tests.e2e.processes import ServerProcess
+
+PUBLIC = {"RETINUE_BASE_URL": "https://retinue.example.com"}
+SOMEBODY = {"email": "new@example.com", "password": "Battery-Staple-2", "first_name": "N", "last_name": "P"}
+
+
+@pytest.mark.parametrize(
+    ("env", "is_warned", "status"),
+    [
+        ({}, False, 200),
+        ({**PUBLIC, "RETINUE_SIGNUP": "open"}, True, 403),
+        (PUBLIC, False, 403),
+    ],
+    ids=["development", "open to everybody", "default"],
+)
+async def test_open_registration_is_warned_about(
+    tmp_path: Path, env: dict[str, str], is_warned: bool, status: int
+) -> None:
+    server = ServerProcess(tmp_path, RETINUE_LOG_LEVEL="info", **env)
+    await server.start()
+    assert (await call(server.port, "POST", "/auth/register", body=SOMEBODY))[0] == 201
+    body = {"email": SOMEBODY["email"], "password": SOMEBODY["password"]}
+    _, tokens = await call(server.port, "POST", "/auth/login", body=body)
+    answered, _ = await call(server.port, "GET", "/api/v1/agents", token=tokens["access_token"])
+    assert answered == status
+    assert await server.stop() == 0
+    log = (tmp_path / "server.log").read_text()
+    assert ("RETINUE_SIGNUP=open" in log) is is_warned
+    assert log.count("outgoing calls") == 1, "one line says what they may reach"
+    assert ("others can reach this instance" in log) is bool(env)

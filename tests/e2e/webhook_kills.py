@@ -1,0 +1,50 @@
+"""Where a server that delivers webhooks is killed, and how to wait for the next one."""
+
+import asyncio
+import contextlib
+
+from retinue.incoming.models import ReceivedPayload
+from retinue.kit.events.models import EventEntry
+from retinue.webhooks.models import DeliveryStatus, WebhookDelivery
+from retinue.workflows.models import RunStatus, WorkflowExecution
+from tests.e2e.chatting import opened
+from tests.e2e.load import Unreachable, call
+from tests.e2e.processes import ServerProcess
+
+PLACES = (
+    "before_relay_commit",
+    "after_relay_commit",
+    "after_claim",
+    "before_webhook_send",
+    "after_webhook_send",
+    "before_finish",
+    "after_finish",
+)
+
+PATIENCE_S = 60
+
+
+async def until_ready(server: ServerProcess) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            with contextlib.suppress(*Unreachable):
+                await call(server.port, "GET", "/health")
+                return
+            await asyncio.sleep(0.02)
+
+
+async def until_quiet(server: ServerProcess) -> None:
+    """As long as it may take; what is left after that is stuck."""
+    async with opened(server) as ctx:
+        system = ctx.detached().system("the checker looks at everything")
+        for _ in range(PATIENCE_S * 10):
+            waiting = [
+                await system.count(WebhookDelivery, status=DeliveryStatus.pending),
+                await system.count(EventEntry, is_dispatched=False),
+                await system.count(ReceivedPayload, is_waiting=True),
+                await system.count(WorkflowExecution, status=RunStatus.running),
+                await system.count(WorkflowExecution, status=RunStatus.pending),
+            ]
+            if not any(waiting):
+                return
+            await asyncio.sleep(0.1)

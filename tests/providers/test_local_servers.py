@@ -1,0 +1,204 @@
+"""Model servers on a developer's machine: administrators see them, one call makes them usable."""
+
+import gzip
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from retinue.access.models import Role
+from retinue.adapters.llm.local_servers import MAX_RESPONSE_BYTES, PORTS, PROBE_INTERVAL_SECONDS, LocalServers
+from retinue.app import Service
+from retinue.kit.clock import ManualClock
+from tests.adapters import llm_as_openai
+from tests.adapters.llm_replies import Answer
+from tests.adapters.llm_server import Fault, ProviderServer, Request, hanging, provider_server, refusing
+from tests.chat.speaking import reply_to
+from tests.client import Api
+from tests.conftest import ServiceMaker
+from tests.factories.agents import make_agent
+from tests.factories.people import People
+from tests.factories.providers import PATH
+
+pytestmark = [
+    pytest.mark.either_database,
+    pytest.mark.one_service("looks from the process that answers, and remembers what it found there"),
+]
+
+TAGS = {"models": [{"name": "llama3.2:latest", "model": "llama3.2:latest", "size": 2019393189}]}
+
+
+class KeylessServer(ProviderServer):
+    """Speaks OpenAI's protocol without a key, as LM Studio and vLLM do; with `tags`, as Ollama does."""
+
+    def __init__(self, tags: Any = None) -> None:
+        super().__init__()
+        self.tags = tags
+
+    def _answer(self, request: Request) -> Answer:
+        if request.path == "/api/tags":
+            if self.tags is None:
+                return Answer(404, b'{"error":"Unexpected endpoint or method."}')
+            return Answer(body=msgspec.json.encode(self.tags))
+        return llm_as_openai.answer(request, self._next_reply)
+
+
+@pytest.fixture
+async def ollama() -> AsyncIterator[ProviderServer]:
+    async with provider_server(KeylessServer(TAGS)) as server:
+        yield server
+
+
+@pytest.fixture
+async def lm_studio() -> AsyncIterator[ProviderServer]:
+    async with provider_server(KeylessServer()) as server:
+        yield server
+
+
+Looking = Callable[..., Awaitable[Service]]
+
+
+@pytest.fixture
+def looking(make_service: ServiceMaker) -> Looking:
+    """Start a service that looks at these servers' ports instead of the usual ones."""
+
+    async def make(*servers: ProviderServer, **changed: Any) -> Service:
+        bound = {"bound_hosts": ("127.0.0.1",), "bound_ports": (8080,)}
+        service = await make_service(**{**bound, **changed})
+        service.instance.adapters[LocalServers].ports = tuple(server.port for server in servers)
+        return service
+
+    return make
+
+
+async def found(person: Api) -> dict[str, dict[str, Any]]:
+    listed = (await person.get("/api/v1/models")).json()["data"]
+    return {model["id"]: model for model in listed if model["reason"] == "found_server"}
+
+
+def test_the_usual_ports_are_looked_at() -> None:
+    assert PORTS == (11434, 1234, 8000, 8081)
+
+
+async def test_a_found_server_is_listed_and_one_call_makes_it_answer(
+    looking: Looking, ollama: ProviderServer
+) -> None:
+    admin = await People(await looking(ollama)).super_admin()
+    model = (await found(admin))["ollama/llama3.2:latest"]
+    assert (model["available"], model["name"]) == (False, "llama3.2:latest")
+    assert (model["provider"], model["base_url"]) == ("ollama", f"{ollama.url}/v1")
+
+    made = await admin.post(PATH, {"provider": model["provider"], "base_url": model["base_url"]})
+    assert made.status == 201, made
+    assert await found(admin) == {}
+    listed = {one["id"]: one for one in (await admin.get("/api/v1/models")).json()["data"]}
+    assert listed[model["id"]]["available"] is True
+
+    agent = await make_agent(admin, primary_model=model["id"])
+    ollama.says("Here I am.")
+    reply = await reply_to(admin, agent, "Hello")
+    assert (reply["message"]["content"], reply["model"]) == ("Here I am.", model["id"])
+    assert reply["warnings"] == []
+    assert ollama.last.json["model"] == "llama3.2:latest"
+
+
+async def test_other_servers_of_openais_protocol_are_found_too(
+    looking: Looking, lm_studio: ProviderServer
+) -> None:
+    admin = await People(await looking(lm_studio)).super_admin()
+    models = await found(admin)
+    assert {f"openai_compatible/{name}" for name in llm_as_openai.MODELS} <= models.keys()
+    assert {model["base_url"] for model in models.values()} == {f"{lm_studio.url}/v1"}
+    body = {"provider": "openai_compatible", "base_url": f"{lm_studio.url}/v1"}
+    assert (await admin.post(PATH, body)).status == 201
+    agent = await make_agent(admin, primary_model="gpt-4o-mini")
+    assert (await reply_to(admin, agent, "Hello"))["model"] == "openai_compatible/gpt-4o-mini"
+
+
+async def test_other_roles_neither_see_it_nor_make_anyone_look(
+    looking: Looking, ollama: ProviderServer
+) -> None:
+    people = People(await looking(ollama))
+    for role in (Role.agent_developer, Role.agent_user, Role.viewer):
+        assert await found(await people.signed_in(role)) == {}
+    assert ollama.connections == 0
+    assert await found(await people.signed_in(Role.tenant_admin))
+    assert await found(await people.signed_in(Role.agent_developer)) == {}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"bound_hosts": ("0.0.0.0",)},
+        {"base_url": "https://retinue.example.com"},
+        {"trusted_proxies": ("10.0.0.1",)},
+        {"egress_allow": ("10.0.0.7:8000",)},
+        {"bound_ports": ()},
+    ],
+)
+async def test_elsewhere_than_on_a_development_instance_nothing_is_asked(
+    looking: Looking, ollama: ProviderServer, changed: dict[str, Any]
+) -> None:
+    service = await looking(ollama, **changed)
+    service.instance.adapters[LocalServers].schedule_probe()
+    assert await found(await People(service).super_admin()) == {}
+    assert ollama.connections == 0
+
+
+async def test_our_own_port_is_never_asked(looking: Looking, ollama: ProviderServer) -> None:
+    service = await looking(ollama, bound_ports=(ollama.port,))
+    assert await found(await People(service).super_admin()) == {}
+    assert ollama.connections == 0
+
+
+async def test_nobody_is_asked_twice_within_a_minute(
+    looking: Looking, ollama: ProviderServer, clock: ManualClock
+) -> None:
+    admin = await People(await looking(ollama)).super_admin()
+    await found(admin)
+    asked = len(ollama.requests)
+    await found(admin)
+    assert len(ollama.requests) == asked
+    clock.advance(PROBE_INTERVAL_SECONDS)
+    ollama.fails(refusing(500), refusing(500))
+    assert await found(admin) == {}
+    assert len(ollama.requests) > asked
+
+
+BOMB = gzip.compress(b"[" * (100 * MAX_RESPONSE_BYTES))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        hanging(),
+        hanging(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"),
+        refusing(302, Location="http://127.0.0.1:9/v1/models"),
+        refusing(200, b"[" * 100_000),
+        refusing(200, b'{"models":' + b'{"a":' * 50_000),
+        refusing(200, b"x" * (MAX_RESPONSE_BYTES + 1)),
+        refusing(200, BOMB, Content_Encoding="gzip"),
+        refusing(200, b"\xff\xfe", Content_Encoding="gzip"),
+        refusing(200, b"\xff\xfe\x00"),
+        refusing(
+            200, {"models": [1, None, {"name": 5}, {"name": "a b"}, {"name": "x\r\ny"}, {"name": "z" * 999}]}
+        ),
+        refusing(200, {"models": "no list", "data": {}}),
+        refusing(200, b""),
+    ],
+)
+async def test_whoever_listens_there_cannot_hurt(
+    looking: Looking, ollama: ProviderServer, fault: Fault
+) -> None:
+    ollama.fails(fault, fault)
+    admin = await People(await looking(ollama)).super_admin()
+    answer = await admin.get("/api/v1/models")
+    assert answer.status == 200
+    assert [one for one in answer.json()["data"] if one["reason"] == "found_server"] == []
+
+
+async def test_only_so_many_models_of_a_server_are_listed(looking: Looking) -> None:
+    many = {"models": [{"name": f"model-{number}"} for number in range(3000)]}
+    async with provider_server(KeylessServer(many)) as server:
+        assert len(await found(await People(await looking(server)).super_admin())) == 100

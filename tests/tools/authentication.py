@@ -1,0 +1,23 @@
+"""Calls of a tool that has to authenticate, and what they send."""
+
+import base64
+
+KEY = "sk-4711-secret-value"
+
+HEADERS = ("authorization", "x-api-key", "x-my-key")
+
+
+def hook(remote, path="/hook"):
+    return {"url": f"{remote.url}{path}"}
+
+
+async def sent(tools, remote, auth_type, auth_config):
+    """The headers that let the call in, and the target it went to."""
+    done = await tools.run("webhook", hook(remote), auth_type=auth_type, auth_config=auth_config)
+    assert done["status"] == "completed", done
+    headers = {name.lower(): value for name, value in remote.last.headers.items()}
+    return {name: headers[name] for name in HEADERS if name in headers}, remote.last.target
+
+
+def basic(username, password):
+    return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()

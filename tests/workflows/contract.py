@@ -1,0 +1,60 @@
+"""What the contract tests know of workflows."""
+
+from retinue.workflows.models import Workflow, WorkflowExecution, WorkflowSchedule, WorkflowVersion
+from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
+from tests.factories.workflows import Ran, node, some_workflow
+
+
+async def _make(world: World) -> dict[str, str]:
+    open_run = {"status": "waiting", "started_at": FAR}
+    made = await some_workflow(world.ctx, world.owner.id, world.name, **open_run)
+    return {**made._asdict(), "version": "1"}
+
+
+CONTRACT = DomainContract(
+    records=(Workflow, WorkflowVersion, WorkflowExecution, WorkflowSchedule), make=_make
+)
+
+
+_COUNTED = "workflows.execution_count"
+
+
+async def _ran(scene: Scene) -> Ran:
+    async with scene.people.context(scene.user.tenant_id) as ctx:
+        return await some_workflow(ctx, scene.user.id)
+
+
+@CONTRACT.writes(workflows=1)
+async def create_workflow(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "New", "nodes": [node("a")], "edges": []})
+
+
+@CONTRACT.writes("workflows.name workflows.version workflows.updated_at", workflow_versions=1)
+async def update_workflow(scene: Scene) -> Call:
+    return Call(scene.me, {"name": "Renamed"}, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes(_COUNTED, workflow_executions=1)
+async def execute_workflow(scene: Scene) -> Call:
+    return Call(scene.me, {"wait": 0}, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes(_COUNTED, workflow_executions=1)
+async def retry_workflow_execution(scene: Scene) -> Call:
+    ran = await _ran(scene)
+    return Call(
+        scene.me,
+        {"from_node": "a"},
+        {"workflow_id": ran.workflow_id, "workflow_execution_id": ran.workflow_execution_id},
+    )
+
+
+@CONTRACT.writes(workflow_schedules=1)
+async def create_workflow_schedule(scene: Scene) -> Call:
+    body = {"cron": "@daily", "timezone": "Europe/Berlin"}
+    return Call(scene.me, body, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes(workflows=1)
+async def change_many_workflows(scene: Scene) -> Call:
+    return Call(scene.me, {"operations": [{"op": "create", "data": {"name": "New"}}]})
