@@ -52,6 +52,8 @@ class ProviderServer:
         self.replies: deque[Reply] = deque()
         self.faults: deque[Fault] = deque()
         self.hung_up = asyncio.Event()
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
         self.otherwise: Callable[[str], Reply] = lambda heard: Reply(f"You said: {heard}")
         self.cut: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda events: events
 
@@ -78,6 +80,7 @@ class ProviderServer:
                 if self.faults:
                     await self.faults.popleft()(reader, writer)
                     break
+                await self.may_answer.wait()
                 await self._send(writer, self._answer(request))
         except (ConnectionError, asyncio.IncompleteReadError):
             pass

@@ -104,10 +104,17 @@ async def test_many_at_once_spend_no_more_than_one_after_another(admin, key_for,
     """Each of them sees the whole budget when it comes in."""
     holder = await key_for(agent, monthly_token_budget=100)
     provider.otherwise = lambda _: Reply("Hello.", usage=HALF)
-    answers = await asyncio.gather(
-        *(holder.say(session_id=str(number), stream=number % 2 == 0) for number in range(50))
-    )
-    refused = [answer for answer in answers if answer.status != 200]
+    # The first reply comes only when the others were refused: nobody may be late and find the turn over.
+    provider.may_answer.clear()
+    turns = [
+        asyncio.create_task(holder.say(session_id=str(number), stream=number % 2 == 0))
+        for number in range(50)
+    ]
+    async with asyncio.timeout(60):
+        while sum(turn.done() for turn in turns) < 49 and len(provider.requests) < 2:
+            await asyncio.sleep(0.01)
+    provider.may_answer.set()
+    refused = [answer for answer in await asyncio.gather(*turns) if answer.status != 200]
     assert (len(provider.requests), len(refused)) == (1, 49)
     assert {(one.status, one.code, one.details["window"]) for one in refused} == {
         (429, "rate_limited", "concurrent")
