@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CODE := $(wildcard src tests bench scripts)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install install-dev run test check fix bench openapi openapi-current reference access migration crash campaign lock clean
+.PHONY: help install install-dev run test check fix bench openapi openapi-current reference access migration crash campaign prices lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,11 @@ crash: install-dev  ## 200 kills of the server under load
 
 campaign: install-dev  ## the long forms of the tests, with their figures in docs/reference/campaign.md; ARGS name parts
 	$(BIN)/python scripts/campaign.py $(ARGS)
+
+prices: install  ## write the list prices of models (adapters/llm/prices.json) from the newest genai-prices
+	@[ -x build/prices/bin/pip ] || $(PYTHON) -m venv --clear build/prices
+	@build/prices/bin/pip install -qq --upgrade genai-prices
+	@build/prices/bin/python scripts/prices.py
 
 lock:  ## write requirements.lock and requirements-dev.lock from what pyproject.toml names and .venv holds
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv

@@ -36,7 +36,7 @@ async def test_a_reply_has_text_usage_and_the_model_that_answered():
     async with asking("anthropic") as (server, provider):
         reply = await provider.chat(claude("Hello"))
         assert (reply.text, reply.finish_reason, reply.model) == ("You said: Hello", "stop", MODEL)
-        assert reply.usage == ModelUsage(prompt_tokens=9 + 3 + 2, completion_tokens=11, cached_tokens=2)
+        assert reply.usage == ModelUsage(9 + 3 + 2, 11, cached_tokens=2, cache_write_tokens=3)
         assert server.last.json == {
             "model": MODEL,
             "max_tokens": 16384,
@@ -55,7 +55,7 @@ async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
         *deltas, done = [delta async for delta in provider.stream(claude("Hello"))]
         assert all(isinstance(delta, TextDelta) for delta in deltas)
         assert "".join(delta.text for delta in deltas) == GREETING == done.reply.text
-        assert done.reply.usage == ModelUsage(prompt_tokens=14, completion_tokens=11, cached_tokens=2)
+        assert done.reply.usage == ModelUsage(14, 11, cached_tokens=2, cache_write_tokens=3)
         assert server.last.json["stream"] is True
 
 

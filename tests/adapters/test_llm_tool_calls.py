@@ -158,7 +158,7 @@ async def test_counts_are_not_taken_on_trust(reported, meant):
 async def test_negative_counts_of_anthropic_are_nothing():
     async with asking("anthropic") as (server, provider):
         server.says("Hi", usage={"input_tokens": -9, "cache_read_input_tokens": None, "output_tokens": -3})
-        assert (await provider.chat(user("x"))).usage == ModelUsage(prompt_tokens=3, completion_tokens=0)
+        assert (await provider.chat(user("x"))).usage == ModelUsage(3, 0, cache_write_tokens=3)
 
 
 async def test_text_in_parts_and_refusals_are_text():

@@ -114,7 +114,7 @@ async def test_silence_is_answered_without_asking_the_agents_model(
     reply = answer.json()
     assert reply["transcription"]["text"] == ""
     assert (reply["finish_reason"], reply["message"]["content"]) == ("no_speech", NO_SPEECH_REPLY)
-    assert reply["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    assert set(reply["usage"].values()) == {0}
     assert [request.path for request in provider.requests if "chat" in request.path] == []
     stored = await messages_of(admin, reply["conversation_id"])
     assert [one["id"] for one in stored][-1:] == [reply["message"]["id"]]

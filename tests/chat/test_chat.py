@@ -14,7 +14,7 @@ async def test_a_message_is_answered_and_both_are_stored(
     assert reply["message"]["content"] == "Hello, how can I help?"
     assert reply["finish_reason"] == "stop"
     assert reply["model"] == "openai_compatible/test-model"
-    assert reply["warnings"] == []
+    assert reply["warnings"] == ["unpriced_model"]
     usage = reply["usage"]
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
     stored = await messages_of(admin, reply["conversation_id"])

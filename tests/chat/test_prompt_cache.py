@@ -6,10 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from retinue.access.models import Role
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, ProviderServer
 from tests.client import Api
+from tests.embed.keys import Holder, make_key
 from tests.factories.agents import attach_tool, change_agent, make_agent
+from tests.factories.people import People
 from tests.factories.providers import add_key
 from tests.factories.tools import make_tool
 from tests.tools.servers.rest_api import RestApi
@@ -64,10 +67,6 @@ def requests_of(provider: ProviderServer) -> list[Json]:
     return [one.json for one in provider.requests if not one.path.endswith("/models")]
 
 
-def begins_a_turn(request: Json) -> bool:
-    return any(question in last_text(request) for question in QUESTIONS)
-
-
 async def test_a_stored_conversation_is_sent_again_as_it_was(
     admin: Api, agent: Json, provider: ProviderServer
 ) -> None:
@@ -88,7 +87,7 @@ async def test_a_stored_conversation_is_sent_again_as_it_was(
 async def test_callers_who_send_everything_again_begin_alike(
     admin: Api, agent: Json, provider: ProviderServer
 ) -> None:
-    """They know nothing of the calls, so what a turn's calls found is not sent again."""
+    """They know nothing of the calls; the agent finds them again."""
     script(provider)
     said: list[Json] = []
     for question in QUESTIONS:
@@ -96,9 +95,30 @@ async def test_callers_who_send_everything_again_begin_alike(
         answer = await admin.post("/v1/chat/completions", {"model": agent["id"], "messages": said})
         assert answer.status == 200, answer
         said.append(answer.json()["choices"][0]["message"])
-    beginnings = [request for request in requests_of(provider) if begins_a_turn(request)]
-    assert len(beginnings) == len(QUESTIONS)
-    assert min(shares(beginnings)) >= 0.99
+    requests = requests_of(provider)
+    assert len(requests) == len(QUESTIONS) + 2
+    assert min(shares(requests)) >= 0.99
+
+
+async def test_what_calls_found_is_not_replayed_for_others(
+    admin: Api, agent: Json, provider: ProviderServer, people: People
+) -> None:
+    """Not for another user, and not for the visitors of a site, who share a key."""
+    holder = Holder(admin, agent, await make_key(admin, agent))
+    other = await people.signed_in(Role.tenant_admin, await people.default_tenant())
+    for asking, headers in ((admin, {}), (admin, holder.headers)):
+        provider.says("", Call("weather__get", '{"query": {"town": "x"}}'))
+        provider.says("It rains.")
+        said = [{"role": "user", "content": "Weather in Graz?"}]
+        body = {"model": agent["id"], "messages": said}
+        assert (await asking.post("/v1/chat/completions", body, headers=headers)).status == 200
+    said += [{"role": "assistant", "content": "It rains."}, {"role": "user", "content": "Thanks."}]
+    called = []
+    for asking, headers in ((admin, {}), (other, {}), (admin, holder.headers)):
+        body = {"model": agent["id"], "messages": said}
+        assert (await asking.post("/v1/chat/completions", body, headers=headers)).status == 200
+        called.append("weather__get" in str(provider.last.json["messages"]))
+    assert called == [True, False, False]
 
 
 async def test_what_holds_for_one_turn_only_stands_last_and_is_not_sent_again(

@@ -232,7 +232,7 @@ async def test_a_fallback_model_answers_when_the_first_does_not(
     )
     reply = await reply_to(admin, backed, "Hello")
     assert reply["model"] == "openai_compatible/spare-model"
-    assert reply["warnings"] == ["model_fallback"]
+    assert reply["warnings"] == ["model_fallback", "unpriced_model"]
     answer = await say(admin, await make_agent(admin, primary_model="openai_compatible/unheard-of"))
     assert answer.code == "model_not_configured"
 

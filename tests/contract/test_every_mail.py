@@ -121,7 +121,12 @@ CAUSES = {
     causes_of_notifications: [
         *(HOSTILE, "Only a title", "Test notification", "Training failed", "Webhook disabled"),
         *("Credential … expires soon", "Credential … has expired", "Security alert: a session was ended"),
-        *("… % of a budget is spent", "Workflow … failed", "An account waits for approval"),
+        *(
+            "… % of a budget is spent",
+            "A model under a budget has no price",
+            "Workflow … failed",
+            "An account waits for approval",
+        ),
     ],
     causes_of_approvals: [
         *[f"Approval needed: {HOSTILE}"] * 3,

@@ -69,6 +69,7 @@ RELEASED = {
     "tools.install_packages": "resolve_packages",
     "tools.remove_packages": "remove_packages",
     "tools.run_accepted": "run_accepted_execution",
+    "usage.announce_unpriced": "usage.announce_unpriced",
     "usage.compact": "compact_usage",
     "usage.watch_budget": "watch_budget",
     "webhooks.deliver": "deliver_webhook",

@@ -24,6 +24,7 @@ from tests.contract.world import an_upload, known_ids
 from tests.factories.embed_keys import embed_key_of
 from tests.factories.people import People
 from tests.factories.uploads import signed_query
+from tests.usage.prices import set_price
 from tests.users.contract import invited
 
 # They move with whatever requests remember, and with nothing else.
@@ -182,6 +183,8 @@ async def assert_declared(people: People, admin: Api, route: Route) -> None:
         more["fields"] = TEXTS.get(route.name)
     if route.name == "get_shared_file":
         more["query"] = await signed_query(admin, ids["file_id"][0])
+    if route.name == "delete_model_price":
+        more["query"] = {"model": (await set_price(admin, "openai_compatible/m", 1, 1))["model"]}
     if route.name == "decide_by_link":
         more["json"] = {"decision": "approve"}
     if route.name == "get_widget_page":

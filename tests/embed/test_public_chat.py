@@ -43,7 +43,10 @@ async def test_a_visitor_gets_the_reply_and_nothing_of_the_inside(holder, agent,
         "At nine o'clock.",
     )
     assert reply["agent"] == {"id": agent["id"], "name": "Support"}
-    assert set(reply["usage"]) == {"prompt_tokens", "completion_tokens", "total_tokens"}
+    assert set(reply["usage"]) == {
+        *("prompt_tokens", "completion_tokens", "total_tokens"),
+        *("cached_tokens", "cache_write_tokens", "reasoning_tokens"),
+    }
     assert reply["sources"] == []
 
 

@@ -1,6 +1,6 @@
 """Budgets, straight into the database."""
 
-from retinue.usage.models import Budget, BudgetAction, ScopeType
+from retinue.usage.models import Budget, BudgetAction, OnUnpriced, ScopeType
 
 
 def some_budget(created_by: str) -> Budget:
@@ -10,5 +10,6 @@ def some_budget(created_by: str) -> Budget:
         scope_id="",
         limit_usd=1_000.0,
         action=BudgetAction.notify,
+        on_unpriced=OnUnpriced.allow,
         created_by=created_by,
     )

@@ -203,5 +203,5 @@ async def test_another_model_is_told_the_passages_as_before(reader: Reader, prov
     await add_key_for(reader.person, provider, models=["test-model"])
     provider.says("The model's own words.")
     reply = await reply_to(reader.person, agent, "Which doctor treats children?")
-    assert (reply["message"]["content"], reply["warnings"]) == ("The model's own words.", [])
+    assert (reply["message"]["content"], reply["warnings"]) == ("The model's own words.", ["unpriced_model"])
     assert "Dr. Amina Haddad" in provider.last.json["messages"][-1]["content"]

@@ -99,7 +99,7 @@ async def test_a_found_server_is_listed_and_one_call_makes_it_answer(
     ollama.says("Here I am.")
     reply = await reply_to(admin, agent, "Hello")
     assert (reply["message"]["content"], reply["model"]) == ("Here I am.", model["id"])
-    assert reply["warnings"] == []
+    assert reply["warnings"] == ["unpriced_model"]
     assert ollama.last.json["model"] == "llama3.2:latest"
 
 

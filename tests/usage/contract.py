@@ -1,6 +1,6 @@
-"""What the contract tests know of budgets."""
+"""What the contract tests know of budgets and prices."""
 
-from retinue.usage.models import Budget
+from retinue.usage.models import Budget, ModelPrice
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.budgets import some_budget
 
@@ -9,7 +9,7 @@ async def _make(world: World) -> dict[str, str]:
     return {"budget_id": (await world.ctx.db.insert(some_budget(world.name))).id}
 
 
-CONTRACT = DomainContract(records=(Budget,), make=_make)
+CONTRACT = DomainContract(records=(Budget, ModelPrice), make=_make)
 
 
 @CONTRACT.writes(budgets=1)
@@ -23,3 +23,9 @@ async def update_budget(scene: Scene) -> Call:
     async with scene.people.context(scene.user.tenant_id) as ctx:
         budget = await ctx.db.insert(some_budget(scene.user.id))
     return Call(scene.me, {"soft_percent": 70}, {"budget_id": budget.id})
+
+
+@CONTRACT.writes(model_prices=1)
+async def set_model_price(scene: Scene) -> Call:
+    body = {"model": "openai_compatible/m", "input_price_per_mtok": 1, "output_price_per_mtok": 2}
+    return Call(scene.me, body)

@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 import sqlalchemy as sa
 
+from retinue.adapters.llm import ModelUsage
 from retinue.chat.engine.parts import TokenUsage
 from retinue.chat.events import ChatCompleted
 from retinue.chat.models import ChatLog, Conversation
@@ -14,10 +15,20 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.json_types import JsonObject
 
 _logs = ChatLog.__table__
+_TOKEN_COLUMNS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+_IN_CONVERSATION = sa.and_(
+    _logs.c.conversation_id == sa.bindparam("conversation_id"), _logs.c.has_usage == sa.true()
+)
 _TOKENS_USED = Statement(
-    sa.select(
-        sa.func.count(), sa.func.sum(_logs.c.prompt_tokens), sa.func.sum(_logs.c.completion_tokens)
-    ).where(_logs.c.conversation_id == sa.bindparam("conversation_id"), _logs.c.has_usage == sa.true())
+    sa.select(sa.func.count(), *(sa.func.sum(_logs.c[name]) for name in _TOKEN_COLUMNS)).where(
+        _IN_CONVERSATION
+    )
 )
 
 
@@ -35,10 +46,11 @@ async def emit_chat_completed(
 
 
 async def _usage(unit: Context, conversation_id: str) -> JsonObject | None:
-    turns, prompt, completion = (await unit.db.rows(_TOKENS_USED, conversation_id=conversation_id))[0]
+    turns, *sums = (await unit.db.rows(_TOKENS_USED, conversation_id=conversation_id))[0]
     if not turns:
         return None
-    return dict(msgspec.to_builtins(TokenUsage().plus(int(prompt), int(completion))))
+    usage = ModelUsage(**dict(zip(_TOKEN_COLUMNS, map(int, sums), strict=True)))
+    return dict(msgspec.to_builtins(TokenUsage.of(usage)))
 
 
 def _elapsed_ms(begin: Instant, end: Instant) -> int:

@@ -8,6 +8,7 @@ from retinue.chat.models import (
     Conversation,
     Message,
     PausedTurn,
+    ReplayableReply,
     StreamFollower,
 )
 from retinue.chat.queries import can_read_all_conversations, find_own_conversation_ids
@@ -24,7 +25,16 @@ from retinue.kit.context.references import Reference
 
 manifest = Manifest(
     name="chat",
-    records=(Conversation, Message, StreamFollower, ChatLog, ChatTotals, ChatJob, PausedTurn),
+    records=(
+        Conversation,
+        Message,
+        ReplayableReply,
+        StreamFollower,
+        ChatLog,
+        ChatTotals,
+        ChatJob,
+        PausedTurn,
+    ),
     routes=ROUTES,
     events=(ChatStarted, ChatMessage, ChatCompleted),
     jobs=JOBS,

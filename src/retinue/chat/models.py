@@ -1,13 +1,15 @@
 from enum import StrEnum
 from typing import Annotated
 
+import msgspec
+
 from retinue.agents.models import Agent
-from retinue.chat.engine.parts import CallRound, ReplyDetails
+from retinue.chat.engine.parts import CallRound, ModelSpending, ReplyDetails
 from retinue.chat.engine.suspended import CallDecision, SuspendedTurn
 from retinue.chat.trail import TrailStep
 from retinue.kit.clock import Instant
 from retinue.kit.context.continuations import ContinuationRef
-from retinue.kit.db.models import Ref, TenantRecord, index_where, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_where, table
 from retinue.kit.json_types import JsonObject
 
 
@@ -105,6 +107,14 @@ class Message(TenantRecord, kw_only=True):
     comment: str | None = None
 
 
+@table("replayable_replies", prefix="rpl", indexes=[("tenant_id", "key"), ("tenant_id", "message_id")])
+class ReplayableReply(TenantRecord, kw_only=True):
+    """A reply with calls to a user who keeps the conversation, found again by what it said (`key`)."""
+
+    key: str
+    message_id: Annotated[str, Ref(Message, cascade=True)]
+
+
 @table("stream_followers", prefix="sfl", indexes=[("tenant_id", "message_id"), ("expires_at",)])
 class StreamFollower(TenantRecord, kw_only=True):
     """The lease of a client that waits for the reply `message_id`, which another process streams."""
@@ -131,7 +141,8 @@ class TurnStatus(StrEnum):
 class ChatLog(TenantRecord, kw_only=True):
     """One turn for the operator: question, answer, cost and outcome.
 
-    A log entry outlives its conversation: deleting the conversation only erases the texts.
+    A log entry outlives its conversation: deleting the conversation only erases the texts. `cost_usd` is the
+    cost of the calls whose price is known; `usage_by_model` tells whether others were made.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
@@ -149,7 +160,13 @@ class ChatLog(TenantRecord, kw_only=True):
     has_usage: bool = True
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: Annotated[int, ServerDefault("0")] = 0
+    cache_write_tokens: Annotated[int, ServerDefault("0")] = 0
+    reasoning_tokens: Annotated[int, ServerDefault("0")] = 0
     cost_usd: float = 0.0
+    usage_by_model: Annotated[list[ModelSpending], ServerDefault("'[]'")] = msgspec.field(
+        default_factory=list
+    )
     model: str
     response_time_ms: int
     status: TurnStatus
@@ -198,6 +215,7 @@ class ChatJob(TenantRecord, kw_only=True):
     message_id: str
     user_id: str | None = None
     context: JsonObject | None = None
+    warnings: Annotated[list[str], ServerDefault("'[]'")] = msgspec.field(default_factory=list)
     callback_url: str | None = None
     waiting: ContinuationRef | None = None
     """The continuation to resume when the job has ended."""

@@ -4,7 +4,14 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.adapters.llm import Transcription
-from retinue.chat.engine.parts import CalledTool, FinishReason, ReplyDetails, Source, TokenUsage
+from retinue.chat.engine.parts import (
+    CalledTool,
+    FinishReason,
+    ModelSpending,
+    ReplyDetails,
+    Source,
+    TokenUsage,
+)
 from retinue.chat.models import (
     ChatChannel,
     ChatJob,
@@ -53,6 +60,8 @@ class ChatReply(Schema, kw_only=True):
     conversation_id: str
     message: ReplyMessage
     usage: TokenUsage
+    usage_by_model: tuple[ModelSpending, ...]
+    estimated_cost_usd: float | None
     sources: tuple[Source, ...]
     tool_calls: tuple[CalledTool, ...]
     model: str
@@ -69,6 +78,8 @@ class ChatReply(Schema, kw_only=True):
             conversation_id=message.conversation_id,
             message=ReplyMessage.of(message),
             usage=details.usage,
+            usage_by_model=details.usage_by_model,
+            estimated_cost_usd=details.estimated_cost_usd,
             sources=details.sources,
             tool_calls=details.tool_calls,
             model=details.model,
@@ -228,6 +239,8 @@ class LogOut(Schema, kw_only=True):
     assistant_message: str | None
     tool_calls: list[JsonObject]
     usage: TokenUsage | None
+    usage_by_model: list[ModelSpending]
+    estimated_cost_usd: float | None
     model: str
     response_time_ms: int
     status: TurnStatus
@@ -237,8 +250,18 @@ class LogOut(Schema, kw_only=True):
 
     @classmethod
     def shown(cls, log: ChatLog) -> "LogOut":
-        usage = TokenUsage().plus(log.prompt_tokens, log.completion_tokens) if log.has_usage else None
-        return cls.of(log, usage=usage)
+        if not log.has_usage:
+            return cls.of(log, usage=None, usage_by_model=[], estimated_cost_usd=None)
+        usage = TokenUsage(
+            prompt_tokens=log.prompt_tokens,
+            completion_tokens=log.completion_tokens,
+            total_tokens=log.prompt_tokens + log.completion_tokens,
+            cached_tokens=log.cached_tokens,
+            cache_write_tokens=log.cache_write_tokens,
+            reasoning_tokens=log.reasoning_tokens,
+        )
+        is_priced = all(spent.estimated_cost_usd is not None for spent in log.usage_by_model)
+        return cls.of(log, usage=usage, estimated_cost_usd=log.cost_usd if is_priced else None)
 
 
 class LogSettingsOut(Schema, kw_only=True):

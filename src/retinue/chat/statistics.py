@@ -85,7 +85,7 @@ async def collect(ctx: Context, agent: Agent, period: Period) -> AgentStats:
         tool_calls=int(tool_calls),
         positive_feedback=ratings.get(1, 0),
         negative_feedback=ratings.get(-1, 0),
-        estimated_cost_usd=round(float(cost), 6),
+        estimated_cost_usd=round(float(cost), 9),
     )
 
 

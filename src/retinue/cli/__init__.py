@@ -20,11 +20,13 @@ app = typer.Typer(
 admin = typer.Typer(help="Administrators.", no_args_is_help=True)
 audit = typer.Typer(help="The audit trail.", no_args_is_help=True)
 vault = typer.Typer(help="Keys at rest.", no_args_is_help=True)
-models = typer.Typer(help="The embedded models.", no_args_is_help=True)
+models = typer.Typer(help="The embedded models, and what models cost.", no_args_is_help=True)
 app.add_typer(admin, name="admin")
 app.add_typer(audit, name="audit")
 app.add_typer(vault, name="vault")
 app.add_typer(models, name="models")
+prices = typer.Typer(help="The list prices of models.", no_args_is_help=True)
+models.add_typer(prices, name="prices")
 
 
 def read_settings(**changed: str) -> Settings:
@@ -202,6 +204,16 @@ def pull_models() -> None:
     from retinue.cli.model_commands import run_pull
 
     run_pull(read_settings())
+
+
+@prices.command("update")
+def update_prices(
+    file: Annotated[Path, typer.Option(help="A prices.json of a newer release.")],
+) -> None:
+    """Use a newer list of prices without a new release; restart the server afterwards."""
+    from retinue.cli.model_commands import run_update_prices
+
+    run_update_prices(read_settings(), file)
 
 
 @models.command("list")

@@ -1,14 +1,16 @@
-"""`retinue models`: the weights of the embedded models."""
+"""`retinue models`: the weights of the embedded models, and the list prices of all."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import typer
 
 from retinue.adapters.embedded.weights import WEIGHTS_CATALOGUE, find
 from retinue.adapters.embedded.weights_download import DownloadProgress, ProgressCallback, pull
-from retinue.kit.durable_files import private_umask
+from retinue.adapters.llm.prices import FILE_NAME, read_prices, shipped_prices
+from retinue.kit.durable_files import make_private_folder, private_umask, replace_private_file
 from retinue.kit.settings import Settings
 
 
@@ -29,6 +31,26 @@ def run_list(settings: Settings) -> None:
         typer.echo(f"local/{weights.model:<18} {state:<8} {size:>7}  {weights.licence:<11} {weights.title}")
     if settings.local_model:
         typer.echo(f"RETINUE_LOCAL_MODEL is {settings.local_model}")
+
+
+def run_update_prices(settings: Settings, file: Path) -> None:
+    """Put a newer list into the data directory; it replaces the shipped one while it is newer."""
+    try:
+        content = file.read_bytes()
+        newer = read_prices(content)
+    except (OSError, ValueError) as error:
+        typer.echo(f"retinue: {file} is not a list of prices: {error}", err=True)
+        raise typer.Exit(1) from error
+    shipped = shipped_prices()
+    if newer.as_of <= shipped.as_of:
+        typer.echo(
+            f"The list of {newer.as_of} is not newer than the one of {shipped.as_of} in use.", err=True
+        )
+        raise typer.Exit(1)
+    make_private_folder(settings.data_dir)
+    replace_private_file(settings.data_dir / FILE_NAME, content)
+    count = sum(map(len, newer.providers.values()))
+    typer.echo(f"{count} prices of {newer.as_of} are used after the next start.")
 
 
 @contextmanager

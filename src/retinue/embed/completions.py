@@ -25,6 +25,7 @@ from retinue.embed.openai_schemas import (
     CompletionChunk,
     CompletionMessage,
     CompletionReply,
+    CompletionUsage,
     Delta,
     OpenAiFinishReason,
 )
@@ -57,13 +58,15 @@ async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completio
         created=int(ctx.clock.time()),
         model=body.model,
         choices=[choice],
-        usage=message.details.usage,
+        usage=CompletionUsage.shown(message.details.usage),
     )
 
 
 async def stream(ctx: Context, agent: Agent, body: CompletionAsk) -> EventStream:
     async with turn_allowance(ctx, agent) as allowance:
-        source = await streaming.stream(ctx, _turn_request(ctx, agent, body, allowance), level=TEXT_ONLY)
+        request = _turn_request(ctx, agent, body, allowance)
+        with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():
+            source = await streaming.stream(ctx, request, level=TEXT_ONLY)
     options = body.stream_options
     chunks = _ChunkStream(
         body.model, int(ctx.clock.time()), includes_usage=bool(options and options.include_usage)
@@ -105,7 +108,8 @@ class _ChunkStream:
                 elif event.event == "message_stop":
                     yield self._chunk_event(Delta(), _finish(data["finish_reason"]))
                     if self._includes_usage:
-                        yield ServerSentEvent(None, self._build_chunk(choices=[], usage=data["usage"]))
+                        usage = CompletionUsage.shown(data["usage"])
+                        yield ServerSentEvent(None, self._build_chunk(choices=[], usage=usage))
                     yield ServerSentEvent(None, b"[DONE]")
         finally:
             # Close the source explicitly, so that the turn notices when the client disconnects.

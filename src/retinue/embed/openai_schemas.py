@@ -67,13 +67,38 @@ class Choice(Schema, kw_only=True):
     logprobs: None = None
 
 
+class PromptTokensDetails(Schema, kw_only=True):
+    cached_tokens: int
+    cache_write_tokens: int
+
+
+class CompletionTokensDetails(Schema, kw_only=True):
+    reasoning_tokens: int
+
+
+class CompletionUsage(Schema, kw_only=True):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    prompt_tokens_details: PromptTokensDetails
+    completion_tokens_details: CompletionTokensDetails
+
+    @classmethod
+    def shown(cls, usage: TokenUsage) -> "CompletionUsage":
+        return cls.of(
+            usage,
+            prompt_tokens_details=PromptTokensDetails.of(usage),
+            completion_tokens_details=CompletionTokensDetails.of(usage),
+        )
+
+
 class Completion(Schema, kw_only=True):
     id: str
     object: Literal["chat.completion"] = "chat.completion"
     created: int
     model: str
     choices: list[Choice]
-    usage: TokenUsage
+    usage: CompletionUsage
 
 
 class Delta(Schema, kw_only=True, omit_defaults=True):
@@ -96,7 +121,7 @@ class CompletionChunk(Schema, kw_only=True):
     created: int
     model: str
     choices: list[ChunkChoice]
-    usage: TokenUsage | UnsetType | None = UNSET
+    usage: CompletionUsage | UnsetType | None = UNSET
 
 
 class Model(Schema, kw_only=True):

@@ -13,7 +13,7 @@ from retinue.agents.models import Agent
 from retinue.chat.models import ChatChannel, Message
 from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
-from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
 from retinue.embed import visitors
 from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
 from retinue.embed.schemas import AgentName, AssistantReply, PublicAsk, PublicReply, PublicSource
@@ -28,18 +28,26 @@ SESSION_ID_TOO_SHORT = "session_id_too_short"
 _MAX_CONTEXT_BYTES = 16 * 1024
 
 
-async def reply(ctx: Context, agent: Agent, body: PublicAsk, *, is_browser: bool) -> PublicReply:
+class PublicVisit(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request tells besides its body: whether a browser sent it, and names that had no effect."""
+
+    is_browser: bool
+    unknown_fields: tuple[str, ...] = ()
+
+
+async def reply(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> PublicReply:
     async with turn_allowance(ctx, agent) as allowance:
-        request = await _turn_request(ctx, agent, body, allowance, is_browser=is_browser)
+        request = await _turn_request(ctx, agent, body, allowance, visit)
         with hide_provider_errors():
             message = await blocking.reply_idempotently(ctx, request)
     return _shown(request, message)
 
 
-async def stream(ctx: Context, agent: Agent, body: PublicAsk, *, is_browser: bool) -> EventStream:
+async def stream(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> EventStream:
     async with turn_allowance(ctx, agent) as allowance:
-        request = await _turn_request(ctx, agent, body, allowance, is_browser=is_browser)
-        source = await streaming.stream(ctx, request, level=TEXT_ONLY)
+        request = await _turn_request(ctx, agent, body, allowance, visit)
+        with hide_provider_errors():
+            source = await streaming.stream(ctx, request, level=TEXT_ONLY)
     events = hide_provider_errors_in(source.events)
     return EventStream(_with_session_warning(events) if request.forces_new_conversation else events)
 
@@ -60,12 +68,12 @@ def _with_session_warning(events: Callable[[], AsyncIterator[Any]]) -> Callable[
 
 
 async def _turn_request(
-    ctx: Context, agent: Agent, body: PublicAsk, allowance: TurnAllowance, *, is_browser: bool
+    ctx: Context, agent: Agent, body: PublicAsk, allowance: TurnAllowance, visit: PublicVisit
 ) -> TurnRequest:
     visitor_id = await visitors.verify_visitor_id(ctx, body.user)
     return TurnRequest(
         # In a browser the key is public, so a guessable session id would expose another conversation.
-        forces_new_conversation=is_browser and len(body.session_id) < MIN_SESSION_ID_LENGTH,
+        forces_new_conversation=visit.is_browser and len(body.session_id) < MIN_SESSION_ID_LENGTH,
         agent=agent,
         message=body.message,
         channel=ChatChannel.public,
@@ -75,6 +83,7 @@ async def _turn_request(
         context=_context(body, is_verified=visitor_id is not None),
         token_budget=allowance.tokens,
         on_turn_end=allowance.on_turn_end,
+        warnings=ignored_field_warnings(visit.unknown_fields),
     )
 
 
@@ -90,6 +99,7 @@ def _shown(request: TurnRequest, message: Message) -> PublicReply:
     details = message.details
     assert details is not None
     assert request.session_id is not None
+    session_warnings = [SESSION_ID_TOO_SHORT] if request.forces_new_conversation else []
     return PublicReply(
         session_id=request.session_id,
         conversation_id=message.conversation_id,
@@ -97,5 +107,5 @@ def _shown(request: TurnRequest, message: Message) -> PublicReply:
         sources=[PublicSource.of(source) for source in details.sources],
         usage=details.usage,
         agent=AgentName.of(request.agent),
-        warnings=[*details.warnings, *([SESSION_ID_TOO_SHORT] if request.forces_new_conversation else [])],
+        warnings=[*details.plain_warnings(), *session_warnings],
     )

@@ -64,6 +64,13 @@ class Slice(msgspec.Struct, Generic[T]):
     page: int
     per_page: int
 
+    @classmethod
+    def of_all(cls, items: list[T], query: PageQuery) -> "Slice[T]":
+        """Return one page of items that are all in memory."""
+        per_page = min(query.per_page, MAX_PER_PAGE)
+        start = (query.page - 1) * per_page
+        return cls(items[start : start + per_page], len(items), query.page, per_page)
+
     def shown(self, show: Callable[[T], Any]) -> Page[Any]:
         """Return the page as `{ data, pagination }`."""
         return Page([show(item) for item in self.items], self._pagination)

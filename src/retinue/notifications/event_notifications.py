@@ -80,6 +80,16 @@ def _budget_threshold(data: JsonObject) -> tuple[str, str]:
     return f"{share} % of a budget is spent", f"The budget of the {named}: {spent} are spent."
 
 
+def _unpriced_model(data: JsonObject) -> tuple[str, str]:
+    model = data.get("model", "")
+    outcome = "was refused" if data.get("action") == "refuse" else "was used without being counted"
+    message = (
+        f"The model {model} {outcome}: its price is unknown, so a budget in US dollars cannot count it. "
+        "Set its price with PUT /api/v1/model-prices."
+    )
+    return "A model under a budget has no price", message
+
+
 def _display_name(data: JsonObject, id: object) -> str:
     """Return the name of the object with this id, or the id if it has no name."""
     return str(data["names"].get(id) or id or "")
@@ -101,6 +111,7 @@ EVENT_NOTIFICATIONS: dict[str, _EventNotification] = {
         "credential_expiring", _credential_expired, Priority.high
     ),
     "system.budget.threshold": _EventNotification("budget_threshold", _budget_threshold, Priority.high),
+    "system.budget.unpriced": _EventNotification("budget_threshold", _unpriced_model, Priority.high),
     "system.user.approval_requested": _EventNotification(PENDING_TYPE, _approval_requested),
     "system.auth.token_reuse": _EventNotification("security_alert", _token_reused, Priority.high),
 }

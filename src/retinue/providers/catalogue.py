@@ -9,9 +9,11 @@ from retinue.adapters.llm.catalogue import KNOWN_MODELS, find_known_model, known
 from retinue.adapters.llm.local_servers import DiscoveredServer, LocalServers, canonical_base_url
 from retinue.credentials.destinations import origin_of
 from retinue.kit.context import Context
+from retinue.kit.json_types import JsonObject
 from retinue.providers.addresses import address_of, is_usable
 from retinue.providers.models import ProviderKey, ProviderName
 from retinue.providers.schemas import ModelOut
+from retinue.usage.price_book import PRICE_FIELDS, PriceBook, load_price_book, price_fields
 
 FOUND_SERVER = "found_server"
 KeyOffers = list[tuple[ProviderKey, frozenset[str]]]
@@ -25,8 +27,6 @@ class _EmbeddedModel(Struct, frozen=True):
     supports_tools: bool
     supports_streaming: bool
     supports_vision: bool = False
-    input_price_per_mtok: float = 0.0
-    output_price_per_mtok: float = 0.0
 
 
 class _UnknownModel(Struct, frozen=True):
@@ -37,8 +37,6 @@ class _UnknownModel(Struct, frozen=True):
     supports_tools: None = None
     supports_streaming: None = None
     supports_vision: None = None
-    input_price_per_mtok: None = None
-    output_price_per_mtok: None = None
 
 
 def models_of_key(key: ProviderKey) -> frozenset[str]:
@@ -62,14 +60,26 @@ async def all_models(ctx: Context) -> list[ModelOut]:
             offers.setdefault(key.provider, []).append((key, models_of_key(key)))
     names = {(model.provider, model.id) for model in KNOWN_MODELS}
     names |= {(provider, name) for provider in offers for _, offered in offers[provider] for name in offered}
-    shown = [_shown(provider, name, offers.get(provider, [])) for provider, name in names]
+    prices = await load_price_book(ctx)
+    shown = [_shown(prices, provider, name, offers.get(provider, [])) for provider, name in names]
     embedded = ctx.adapter(EmbeddedModels)
-    shown += [_shown_embedded(model, embedded.obstacle(model)) for model in embedded.known()]
-    listed = {model.id: model for model in [*_shown_found(servers, keys), *shown]}
+    shown += [_shown_embedded(prices, model, embedded.obstacle(model)) for model in embedded.known()]
+    listed = {model.id: model for model in [*_shown_found(prices, servers, keys), *shown]}
     return sorted(listed.values(), key=lambda model: model.id)
 
 
-def _shown_found(servers: Iterable[DiscoveredServer], keys: Iterable[ProviderKey]) -> list[ModelOut]:
+def _prices(prices: PriceBook, model: str) -> JsonObject:
+    """Return the price of a model that holds, and who set it; null if it is unknown."""
+    found = prices.find(model)
+    if found is None:
+        return dict.fromkeys((*PRICE_FIELDS, "source"))
+    price = price_fields(found.price)
+    return {**price, "source": found.source}
+
+
+def _shown_found(
+    prices: PriceBook, servers: Iterable[DiscoveredServer], keys: Iterable[ProviderKey]
+) -> list[ModelOut]:
     """Return the models of discovered servers that no key uses; a key for `base_url` makes them usable."""
     reached = {origin_of(canonical_base_url(address_of(key.provider, key.base_url))) for key in keys}
     return [
@@ -80,6 +90,7 @@ def _shown_found(servers: Iterable[DiscoveredServer], keys: Iterable[ProviderKey
             available=False,
             reason=FOUND_SERVER,
             base_url=server.base_url,
+            **_prices(prices, f"{server.provider}/{name}"),
         )
         for server in servers
         if origin_of(server.base_url) not in reached
@@ -87,7 +98,7 @@ def _shown_found(servers: Iterable[DiscoveredServer], keys: Iterable[ProviderKey
     ]
 
 
-def _shown_embedded(model: LocalModel, obstacle: str | None) -> ModelOut:
+def _shown_embedded(prices: PriceBook, model: LocalModel, obstacle: str | None) -> ModelOut:
     is_chat = model.kind == "chat"
     return ModelOut.of(
         _EmbeddedModel(model.title, model.context_window, is_chat, is_chat or model.kind == "speech"),
@@ -96,10 +107,11 @@ def _shown_embedded(model: LocalModel, obstacle: str | None) -> ModelOut:
         available=obstacle is None,
         reason=obstacle,
         base_url=None,
+        **_prices(prices, f"{ProviderName.local}/{model.name}"),
     )
 
 
-def _shown(provider: str, name: str, offers: KeyOffers) -> ModelOut:
+def _shown(prices: PriceBook, provider: str, name: str, offers: KeyOffers) -> ModelOut:
     reason = _obstacle(provider, name, offers)
     return ModelOut.of(
         find_known_model(provider, name) or _UnknownModel(name),
@@ -108,6 +120,7 @@ def _shown(provider: str, name: str, offers: KeyOffers) -> ModelOut:
         available=reason is None,
         reason=reason,
         base_url=None,
+        **_prices(prices, f"{provider}/{name}"),
     )
 
 

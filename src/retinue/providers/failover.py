@@ -25,7 +25,7 @@ from retinue.providers.model_resolution import ModelCandidate, require_available
 from retinue.providers.models import ProviderKey
 from retinue.providers.reply_redaction import ReplyRedactor
 from retinue.providers.secrets import ACCESS_REFUSALS, open_access
-from retinue.usage.errors import BudgetExceeded
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
 log = structlog.get_logger("retinue.providers")
 
@@ -40,7 +40,7 @@ _TRANSIENT_KINDS: frozenset[ModelErrorKind] = frozenset(
     {"rate_limited", "overloaded", "unreachable", "broken_stream"}
 )
 # Errors that concern only this key; another one may work.
-KEY_UNUSABLE_ERRORS = (*ACCESS_REFUSALS, EgressRefused, BudgetExceeded)
+KEY_UNUSABLE_ERRORS = (*ACCESS_REFUSALS, EgressRefused, BudgetExceeded, ModelUnpriced)
 
 _keys = ProviderKey.__table__
 _MARK_USED = Statement(

@@ -6,20 +6,26 @@ from retinue.kit.context import Context
 from retinue.providers.models import ProviderKey
 from retinue.usage import enforcement
 from retinue.usage.enforcement import BudgetCache, Spender
-from retinue.usage.meters import cost_usd, meter_provider_key
-from retinue.usage.models import Budget, BudgetAction, ScopeType
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
+from retinue.usage.meters import meter_provider_key, token_counts
+from retinue.usage.models import Budget, BudgetAction, OnUnpriced, ScopeType
+from retinue.usage.price_book import load_price_book, usd
+from retinue.usage.unpriced import UnpricedRule, announce, announce_refusal, refuses_unpriced
 
 
-async def keys_within_budget(ctx: Context, keys: Iterable[ProviderKey]) -> list[ProviderKey]:
-    """Return the keys with budget left; raise BudgetExceeded (429) if all are spent."""
-    usable, first_spent = [], None
+async def keys_within_budget(ctx: Context, keys: Iterable[ProviderKey], model: str) -> list[ProviderKey]:
+    """Return the keys that may pay for a model (its full id).
+
+    Raise BudgetExceeded (429) or ModelUnpriced (422) if there were some, but none of them may.
+    """
+    usable, refusal = [], None
     for key in keys:
-        spent_budget = await _find_spent_budget(ctx, key)
-        if spent_budget is None:
+        refused = await _find_refusal(ctx, key, model)
+        if refused is None:
             usable.append(key)
-        first_spent = first_spent or spent_budget
-    if first_spent is not None and not usable:
-        raise enforcement.budget_exceeded(ctx, first_spent)
+        refusal = refusal or refused
+    if refusal is not None and not usable:
+        raise refusal
     return usable
 
 
@@ -30,23 +36,27 @@ async def count_key_usage(ctx: Context, key: ProviderKey | None, model: str, ans
         return
     if not await _load_budgets(ctx, key):
         return
-    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+    nano_usd = (await load_price_book(ctx)).call_cost(model, usage)
+    tokens = usage.prompt_tokens + usage.completion_tokens
     async with ctx.unit() as unit:
-        meter_provider_key(unit, key.id, model, prompt, completion)
+        meter_provider_key(unit, key.id, model, token_counts(usage, nano_usd))
         spender = Spender(provider_key_id=key.id)
-        enforcement.enqueue_threshold_checks(
-            unit, spender, cost_usd(model, prompt, completion), prompt + completion
-        )
+        enforcement.enqueue_threshold_checks(unit, spender, usd(nano_usd or 0), tokens)
+        if nano_usd is None:
+            announce(unit, spender, model)
 
 
-async def _find_spent_budget(ctx: Context, key: ProviderKey) -> Budget | None:
+async def _find_refusal(ctx: Context, key: ProviderKey, model: str) -> BudgetExceeded | ModelUnpriced | None:
     for budget in await _load_budgets(ctx, key):
+        if refuses_unpriced(budget) and (await load_price_book(ctx)).find(model) is None:
+            await announce_refusal(ctx, Spender(provider_key_id=key.id), model)
+            return UnpricedRule(budget.id, may_fall_back=False).refusal(model)
         # Read outside a transaction, so that no call waits for a writer.
         amount_spent = ctx.state(BudgetCache).amount_spent[budget.id] = await enforcement.load_spent(
             ctx.detached(), budget
         )
         if budget.action is not BudgetAction.notify and amount_spent >= enforcement.budget_limit(budget):
-            return budget
+            return enforcement.budget_exceeded(ctx, budget)
     return None
 
 
@@ -64,6 +74,8 @@ async def _load_budgets(ctx: Context, key: ProviderKey) -> list[Budget]:
                 scope_type=ScopeType.provider_key,
                 scope_id=key.id,
                 limit_usd=key.monthly_budget_usd,
+                # A key's own limit has no such choice; the reply warns of what was not counted.
+                on_unpriced=OnUnpriced.allow,
                 created_by=key.created_by,
             )
         )

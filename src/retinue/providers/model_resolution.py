@@ -1,6 +1,6 @@
 """Resolution of a model: the candidate keys in the order they are tried, or an embedded model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from retinue.providers.catalogue import models_of_key
 from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.key_budgets import keys_within_budget
 from retinue.providers.models import ProviderKey, ProviderName
-from retinue.usage.errors import BudgetExceeded
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
 _LOCAL_PREFIX = f"{ProviderName.local}/"
 
@@ -39,6 +39,18 @@ class ModelCandidate(Struct, frozen=True):
 
 async def resolve_model(ctx: Context, model: str, kind: LocalKind = "chat") -> list[ModelCandidate]:
     """Return the candidates for a model (`provider/model`, or a name that only one provider has)."""
+    return await _within_budget(ctx, await _all_candidates(ctx, model, kind))
+
+
+async def full_model_id(ctx: Context, model: str) -> str:
+    """Return the id with its provider that answers for a model; unchanged if it is not configured."""
+    try:
+        return (await _all_candidates(ctx, model, "chat"))[0].id
+    except ModelNotConfigured:
+        return model
+
+
+async def _all_candidates(ctx: Context, model: str, kind: LocalKind) -> Sequence[ModelCandidate]:
     rows = await ctx.cached_config(ProviderKey, lambda: _active_keys(ctx))
     keys = _read_keys(rows)
     embedded = ctx.adapter(EmbeddedModels)
@@ -49,7 +61,7 @@ async def resolve_model(ctx: Context, model: str, kind: LocalKind = "chat") -> l
         name = default_model(ctx.settings, embedded, kind, is_embedded=True).removeprefix(_LOCAL_PREFIX)
     if name is not None:
         return [ModelCandidate(None, name)]
-    return await _within_budget(ctx, _candidates_among(rows, model))
+    return _candidates_among(rows, model)
 
 
 async def _active_keys(ctx: Context) -> KeyRows:
@@ -69,12 +81,10 @@ def _candidates_among(rows: KeyRows, model: str) -> tuple[ModelCandidate, ...]:
     return tuple(candidates_for(_read_keys(rows), model))
 
 
-async def _within_budget(ctx: Context, candidates: Iterable[ModelCandidate]) -> list[ModelCandidate]:
-    """Return the candidates in order, without keys whose monthly budget is spent."""
-    open_keys = {
-        key.id
-        for key in await keys_within_budget(ctx, [candidate.key for candidate in candidates if candidate.key])
-    }
+async def _within_budget(ctx: Context, candidates: Sequence[ModelCandidate]) -> list[ModelCandidate]:
+    """Return the candidates in order, without keys whose budget is spent or cannot count the model."""
+    keys = [candidate.key for candidate in candidates if candidate.key]
+    open_keys = {key.id for key in await keys_within_budget(ctx, keys, candidates[0].id)}
     return [candidate for candidate in candidates if candidate.key is None or candidate.key.id in open_keys]
 
 
@@ -95,14 +105,14 @@ async def require_any_model(ctx: Context, models: Iterable[str], *, may_quote: b
     With `may_quote` the built-in model needs no weights: it can quote the documents.
     """
     embedded = ctx.adapter(EmbeddedModels)
-    refusal: ModelNotConfigured | BudgetExceeded = ModelNotConfigured()
+    refusal: ModelNotConfigured | BudgetExceeded | ModelUnpriced = ModelNotConfigured()
     for model in models:
         try:
             candidates = await resolve_model(ctx, model)
             for candidate in candidates:
                 if candidate.key is None and not (may_quote and embedded.is_demo(candidate.model)):
                     require_available(embedded, candidate.model)
-        except (ModelNotConfigured, BudgetExceeded) as error:
+        except (ModelNotConfigured, BudgetExceeded, ModelUnpriced) as error:
             refusal = error
         else:
             return
@@ -113,7 +123,7 @@ async def is_configured(ctx: Context, model: str) -> bool:
     """Return whether a chat with this model can be answered, judged without calling it."""
     try:
         candidates = await resolve_model(ctx, model)
-    except (ModelNotConfigured, BudgetExceeded):
+    except (ModelNotConfigured, BudgetExceeded, ModelUnpriced):
         return False
     embedded = ctx.adapter(EmbeddedModels)
     return any(

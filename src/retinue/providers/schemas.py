@@ -6,6 +6,7 @@ from retinue.kit.lists import ListQuery
 from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.messages import PatternMessage
 from retinue.providers.models import ProviderName
+from retinue.usage.models import PriceSource
 
 MAX_MODEL_NAME_LENGTH = 200
 
@@ -104,7 +105,10 @@ class ModelOut(Schema, kw_only=True):
     supports_streaming: bool | None
     supports_vision: bool | None
     input_price_per_mtok: float | None
+    cached_input_price_per_mtok: float | None
+    cache_write_price_per_mtok: float | None
     output_price_per_mtok: float | None
+    source: PriceSource | None
     available: bool
     reason: str | None
     base_url: str | None

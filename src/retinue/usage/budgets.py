@@ -10,7 +10,7 @@ from retinue.usage import enforcement, periods
 from retinue.usage.enforcement import BudgetCache
 from retinue.usage.errors import TooManyBudgets
 from retinue.usage.events import BudgetCreated, BudgetDeleted, BudgetUpdated
-from retinue.usage.models import Budget, ScopeType
+from retinue.usage.models import Budget, BudgetAction, OnUnpriced, ScopeType
 from retinue.usage.schemas import BudgetCreate, BudgetList, BudgetOut, BudgetUpdate, Scope
 
 MAX_BUDGETS = 200
@@ -51,6 +51,7 @@ async def create(ctx: Context, body: BudgetCreate) -> BudgetOut:
             period=body.period,
             soft_percent=body.soft_percent,
             action=body.action,
+            on_unpriced=_unpriced_rule(body.action, body.on_unpriced),
             created_by=ctx.principal.id,
         )
     )
@@ -72,6 +73,9 @@ async def update(ctx: Context, budget: Budget, body: BudgetUpdate) -> BudgetOut:
     _require_one_limit(
         changes.get("limit_usd", budget.limit_usd), changes.get("limit_tokens", budget.limit_tokens)
     )
+    if not changes.keys().isdisjoint({"action", "on_unpriced"}):
+        action = changes.get("action", budget.action)
+        changes["on_unpriced"] = _unpriced_rule(action, changes.get("on_unpriced"))
     changed = sorted(name for name, value in changes.items() if getattr(budget, name) != value)
     if changed:
         await ctx.db.update(budget, **{name: changes[name] for name in changed}, announced_for="")
@@ -84,6 +88,15 @@ async def delete(ctx: Context, budget: Budget) -> None:
     await ctx.db.delete(budget)
     ctx.emit(BudgetDeleted(budget_id=budget.id))
     _invalidate_cache(ctx)
+
+
+def _unpriced_rule(action: BudgetAction, wanted: OnUnpriced | None) -> OnUnpriced:
+    """Return what a budget does about models without a price; one that only notifies refuses nothing."""
+    if action is not BudgetAction.notify:
+        return wanted or OnUnpriced.refuse
+    if wanted is OnUnpriced.refuse:
+        raise Invalid({"on_unpriced": "must be allow if the action is notify"})
+    return OnUnpriced.allow
 
 
 def _require_one_limit(usd: float | None, tokens: int | None) -> None:

@@ -19,8 +19,8 @@ from retinue.usage import periods
 from retinue.usage.errors import BudgetExceeded
 from retinue.usage.events import BudgetThresholdReached
 from retinue.usage.job_kinds import WATCH_BUDGET, BudgetToWatch
-from retinue.usage.meters import token_prices
 from retinue.usage.models import Budget, BudgetAction, ScopeType, UsageEntry
+from retinue.usage.price_book import load_price_book
 
 CACHE_SECONDS = 2.0
 """Maximum time until other processes notice a changed budget."""
@@ -72,6 +72,8 @@ class BudgetCache:
         self._budgets: dict[str, tuple[float, list[Budget]]] = {}
         self.amount_spent: dict[str, float] = {}
         """The amount spent of each budget when it was last read."""
+        self.announced_unpriced: set[tuple[str, str, str]] = set()
+        """The budget, period and model of what this process announced, to save jobs."""
 
     async def of(self, ctx: Context) -> list[Budget]:
         now = ctx.clock.monotonic()
@@ -171,7 +173,7 @@ async def _hold_budget(
         return
     if budget.action is BudgetAction.fallback:
         return
-    tokens_left = _affordable_tokens(budget, limit - amount_spent, models)
+    tokens_left = await _affordable_tokens(ctx, budget, limit - amount_spent, models)
     if tokens_left is None:
         return
     if not await budget_hold.acquire_slot(f"budget:{budget.id}", max(1, tokens_left // max_turn_tokens)):
@@ -179,11 +181,11 @@ async def _hold_budget(
     budget_hold.cap_tokens(tokens_left)
 
 
-def _affordable_tokens(budget: Budget, left: float, models: Sequence[str]) -> int | None:
-    """Return the tokens that `left` pays for at the highest price; None if they are free."""
+async def _affordable_tokens(ctx: Context, budget: Budget, left: float, models: Sequence[str]) -> int | None:
+    """Return the tokens that `left` pays for at the highest price; None if they cost nothing known."""
     if budget.limit_usd is None:
         return int(left)
-    highest_price = max((price for model in models for price in token_prices(model)), default=0.0)
+    highest_price = (await load_price_book(ctx)).highest_token_price(models)
     return max(1, int(left / highest_price)) if highest_price else None
 
 
@@ -247,7 +249,7 @@ async def watch_budget(ctx: Context, payload: BudgetToWatch) -> None:
             budget_id=budget.id,
             scope={"type": budget.scope_type.value, "id": budget.scope_id or None},
             threshold_percent=budget.soft_percent,
-            spent_usd=round(amount_spent, 6) if is_usd else None,
+            spent_usd=round(amount_spent, 9) if is_usd else None,
             budget_usd=budget.limit_usd,
             spent_tokens=None if is_usd else int(amount_spent),
             budget_tokens=budget.limit_tokens,

@@ -1,4 +1,4 @@
-from retinue.kit.errors import Conflict, NotFound, RateLimited
+from retinue.kit.errors import Conflict, NotFound, RateLimited, RetinueError
 
 
 class BudgetNotFound(NotFound):
@@ -15,3 +15,19 @@ class BudgetExceeded(RateLimited):
     """A budget is spent. Raise it or wait until its next period begins."""
 
     code = "budget_exceeded"
+
+
+class ModelPriceNotFound(NotFound):
+    """No price was set for this model in this scope."""
+
+    code = "model_price_not_found"
+
+
+class TooManyModelPrices(Conflict):
+    """The maximum number of prices is reached. Delete one first."""
+
+
+class ModelUnpriced(RetinueError):
+    """The model has no known price, and a budget in dollars refuses such models. Set its price first."""
+
+    status, code = 422, "model_unpriced"

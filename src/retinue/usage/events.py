@@ -43,6 +43,25 @@ class BudgetThresholdReached(Event, kw_only=True):
     action: str
 
 
+@event(
+    "system.budget.unpriced",
+    subject="budget_id",
+    example={
+        "budget_id": "bdg_…",
+        "model": "openai_compatible/my-model",
+        "period": "2026-11",
+        "action": "refuse",
+    },
+)
+class BudgetUnpriced(Event, kw_only=True):
+    """A model without a known price was used or refused; once for each model and period of a budget."""
+
+    budget_id: str
+    model: str
+    period: str
+    action: str
+
+
 @event("system.budget.created", subject="budget_id", audited=True, listed=False)
 class BudgetCreated(Event, kw_only=True):
     """A budget was created."""
@@ -63,3 +82,19 @@ class BudgetDeleted(Event, kw_only=True):
     """A budget was deleted."""
 
     budget_id: str
+
+
+@event("system.model_price.set", subject="model", audited=True, listed=False)
+class ModelPriceSet(Event, kw_only=True):
+    """The price of a model was set for the tenant or the instance."""
+
+    model: str
+    scope: str
+
+
+@event("system.model_price.deleted", subject="model", audited=True, listed=False)
+class ModelPriceDeleted(Event, kw_only=True):
+    """The price of a model was deleted; the next one in order holds again."""
+
+    model: str
+    scope: str

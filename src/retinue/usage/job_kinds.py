@@ -10,3 +10,11 @@ class BudgetToWatch(msgspec.Struct):
 
 
 WATCH_BUDGET = JobKind("usage.watch_budget", BudgetToWatch, aliases=("watch_budget",))
+
+
+class ModelToAnnounce(msgspec.Struct):
+    budget_id: str
+    model: str
+
+
+ANNOUNCE_UNPRICED = JobKind("usage.announce_unpriced", ModelToAnnounce)

@@ -2,7 +2,8 @@ from retinue.kit.context import Context
 from retinue.kit.jobs.declare import implement, periodic
 from retinue.usage import compaction
 from retinue.usage.enforcement import watch_budget
-from retinue.usage.job_kinds import WATCH_BUDGET
+from retinue.usage.job_kinds import ANNOUNCE_UNPRICED, WATCH_BUDGET
+from retinue.usage.unpriced import announce_unpriced
 
 
 async def compact_usage(ctx: Context) -> None:
@@ -12,6 +13,7 @@ async def compact_usage(ctx: Context) -> None:
 
 JOBS = (
     implement(WATCH_BUDGET, watch_budget),
+    implement(ANNOUNCE_UNPRICED, announce_unpriced),
     periodic(
         "usage.compact",
         compact_usage,

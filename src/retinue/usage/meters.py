@@ -8,16 +8,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.adapters.llm.catalogue import find_known_model
+from retinue.adapters.llm.messages import ModelUsage
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.ids import new_id
 from retinue.kit.json_types import JsonObject
 from retinue.usage.models import COUNTERS, DIMENSIONS, UsageEntry
+from retinue.usage.price_book import usd
 
 _HOUR_LENGTH = len("2026-11-15T08")
-_MILLION = 1_000_000
 
 _entries = UsageEntry.__table__
 _ADD = Statement(
@@ -69,14 +69,21 @@ def build_entry(tenant_id: str, now: Instant, counts: Mapping[str, Any]) -> Usag
     return UsageEntry(tenant_id=tenant_id, hour=hour_of(now), **counts)
 
 
-def meter_provider_key(ctx: Context, provider_key_id: str, model: str, prompt: int, completion: int) -> None:
+def meter_provider_key(ctx: Context, provider_key_id: str, model: str, counts: Mapping[str, float]) -> None:
     """Count the usage of a provider key, for the budgets that limit it."""
-    counts = {
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "cost_usd": cost_usd(model, prompt, completion),
-    }
     _add(ctx, counts, provider_key_id=provider_key_id, model=model)
+
+
+def token_counts(usage: ModelUsage, nano_usd: int | None) -> dict[str, float]:
+    """Return the counters of one model call; a call without a known price adds no cost."""
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cost_usd": usd(nano_usd or 0),
+    }
 
 
 def _add(ctx: Context, counts: Mapping[str, float], **dimensions: str) -> None:
@@ -97,17 +104,3 @@ def _add(ctx: Context, counts: Mapping[str, float], **dimensions: str) -> None:
 
 def hour_of(at: Instant) -> str:
     return at[:_HOUR_LENGTH]
-
-
-def token_prices(model: str) -> tuple[float, float]:
-    """Return the list prices of a prompt and a completion token in dollars; 0 if unknown."""
-    provider, _, name = model.partition("/")
-    listed = find_known_model(provider, name)
-    if listed is None:
-        return 0.0, 0.0
-    return (listed.input_price_per_mtok or 0) / _MILLION, (listed.output_price_per_mtok or 0) / _MILLION
-
-
-def cost_usd(model: str, prompt_tokens: int, completion_tokens: int) -> float:
-    per_prompt, per_completion = token_prices(model)
-    return prompt_tokens * per_prompt + completion_tokens * per_completion

@@ -1,6 +1,10 @@
 from enum import StrEnum
+from typing import Annotated, Protocol
 
-from retinue.kit.db.models import TenantRecord, index_where, table
+from msgspec import Struct
+
+from retinue.kit.clock import Instant
+from retinue.kit.db.models import Record, ServerDefault, TenantRecord, index_where, table
 
 DIMENSIONS = ("agent_id", "model", "user_id", "embed_key_id", "tool_id", "channel")
 COUNTERS = (
@@ -9,6 +13,9 @@ COUNTERS = (
     "messages",
     "prompt_tokens",
     "completion_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
     "tool_executions",
     "workflow_executions",
     "form_submissions",
@@ -46,6 +53,9 @@ class UsageEntry(TenantRecord, kw_only=True):
     messages: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: Annotated[int, ServerDefault("0")] = 0
+    cache_write_tokens: Annotated[int, ServerDefault("0")] = 0
+    reasoning_tokens: Annotated[int, ServerDefault("0")] = 0
     tool_executions: int = 0
     workflow_executions: int = 0
     form_submissions: int = 0
@@ -73,9 +83,24 @@ class BudgetAction(StrEnum):
     notify = "notify"
 
 
+class OnUnpriced(StrEnum):
+    refuse = "refuse"
+    allow = "allow"
+
+
+class UnpricedModels(Struct, frozen=True):
+    """The models without a price that a budget announced in a period."""
+
+    period: str = ""
+    models: tuple[str, ...] = ()
+
+
 @table("budgets", prefix="bdg", indexes=[("tenant_id", "created_at")])
 class Budget(TenantRecord, kw_only=True):
-    """A limit on daily or monthly spending; `announced_for` is the period last announced."""
+    """A limit on daily or monthly spending; `announced_for` is the period last announced.
+
+    `on_unpriced` says what becomes of models whose cost a limit in dollars could not count.
+    """
 
     scope_type: ScopeType
     scope_id: str
@@ -84,5 +109,46 @@ class Budget(TenantRecord, kw_only=True):
     period: BudgetPeriod = BudgetPeriod.month
     soft_percent: int = 80
     action: BudgetAction = BudgetAction.block
+    on_unpriced: Annotated[OnUnpriced, ServerDefault("'allow'")] = OnUnpriced.refuse
     announced_for: str = ""
+    announced_unpriced: Annotated[UnpricedModels, ServerDefault("'{}'")] = UnpricedModels()
     created_by: str
+
+
+class PriceSource(StrEnum):
+    tenant = "tenant"
+    instance = "instance"
+    list = "list"
+
+
+class PriceFields(Protocol):
+    """What the prices of a tenant and those of the instance have in common."""
+
+    model: str
+    input_price_per_mtok: float
+    output_price_per_mtok: float
+    cached_input_price_per_mtok: float | None
+    cache_write_price_per_mtok: float | None
+    updated_at: Instant
+
+
+@table("model_prices", prefix="mpr", unique=[("tenant_id", "model")], is_configuration=True)
+class ModelPrice(TenantRecord, kw_only=True):
+    """What a tenant pays for a million tokens of a model; cached tokens cost as input by default."""
+
+    model: str
+    input_price_per_mtok: float
+    output_price_per_mtok: float
+    cached_input_price_per_mtok: float | None = None
+    cache_write_price_per_mtok: float | None = None
+
+
+@table("instance_model_prices", prefix="impr", unique=[("model",)], is_configuration=True)
+class InstanceModelPrice(Record, kw_only=True):
+    """The price of a model for all tenants that have not set their own."""
+
+    model: str
+    input_price_per_mtok: float
+    output_price_per_mtok: float
+    cached_input_price_per_mtok: float | None = None
+    cache_write_price_per_mtok: float | None = None

@@ -61,7 +61,7 @@ async def build_report(ctx: Context, query: UsageQuery) -> Usage:
         for name in Counters.__struct_fields__:
             setattr(totals, name, getattr(totals, name) + getattr(row, name))
     totals.storage_bytes = await _stored_now(ctx)
-    totals.estimated_cost_usd = round(totals.estimated_cost_usd, 6)
+    totals.estimated_cost_usd = round(totals.estimated_cost_usd, 9)
     return Usage(
         period=UsagePeriod(from_=begin, to=end),
         plan=plan,
@@ -153,7 +153,7 @@ def _end_hour(end: Instant) -> str:
 
 
 def _to_number(name: str, value: Any) -> Any:
-    return round(float(value), 6) if name == "cost_usd" else int(value)
+    return round(float(value), 9) if name == "cost_usd" else int(value)
 
 
 def _row(start: str, group_values: dict[str, str]) -> UsageRow:

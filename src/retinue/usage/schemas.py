@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 from retinue.kit.clock import Instant
 from retinue.kit.lists import PageQuery
 from retinue.kit.schema.base import Schema
-from retinue.usage.models import Budget, BudgetAction, BudgetPeriod, ScopeType
+from retinue.usage.models import Budget, BudgetAction, BudgetPeriod, OnUnpriced, PriceSource, ScopeType
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
 Granularity = Literal["hour", "day", "month"]
@@ -61,6 +61,9 @@ class Counters(Schema, kw_only=True):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     total_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
     tool_executions: int = 0
     workflow_executions: int = 0
     form_submissions: int = 0
@@ -107,6 +110,7 @@ class BudgetCreate(Schema, kw_only=True):
     period: BudgetPeriod = BudgetPeriod.month
     soft_percent: Percent = 80
     action: BudgetAction = BudgetAction.block
+    on_unpriced: OnUnpriced | None = None
 
 
 class BudgetUpdate(Schema, kw_only=True):
@@ -118,6 +122,7 @@ class BudgetUpdate(Schema, kw_only=True):
     period: BudgetPeriod | UnsetType = UNSET
     soft_percent: Percent | UnsetType = UNSET
     action: BudgetAction | UnsetType = UNSET
+    on_unpriced: OnUnpriced | UnsetType = UNSET
 
 
 class BudgetOut(Schema, kw_only=True):
@@ -130,6 +135,7 @@ class BudgetOut(Schema, kw_only=True):
     period: BudgetPeriod
     soft_percent: int
     action: BudgetAction
+    on_unpriced: OnUnpriced
     spent: float
     resets_at: Instant
     created_at: Instant
@@ -138,10 +144,50 @@ class BudgetOut(Schema, kw_only=True):
     @classmethod
     def shown(cls, budget: Budget, spent: float, resets_at: Instant) -> Self:
         scope = Scope(type=budget.scope_type, id=budget.scope_id or None)
-        return cls.of(budget, scope=scope, spent=round(spent, 6), resets_at=resets_at)
+        return cls.of(budget, scope=scope, spent=round(spent, 9), resets_at=resets_at)
 
 
 class BudgetList(PageQuery, kw_only=True):
     sort: str | None = None
     action: BudgetAction | None = None
     period: BudgetPeriod | None = None
+
+
+class ModelPriceList(PageQuery, kw_only=True):
+    """Without `source`, the prices in force; with it, all prices from there."""
+
+    search: Annotated[str, Meta(max_length=200)] = ""
+    source: PriceSource | None = None
+
+
+class ModelPriceOut(Schema, kw_only=True):
+    """What a million tokens of a model cost in US dollars."""
+
+    model: str
+    input_price_per_mtok: float
+    cached_input_price_per_mtok: float | None
+    cache_write_price_per_mtok: float | None
+    output_price_per_mtok: float | None
+    source: PriceSource
+    updated_at: Instant | None
+
+
+PriceScope = Literal["tenant", "instance"]
+PricedModel = Annotated[str, Meta(min_length=3, max_length=300)]
+PricePerMtok = Annotated[float, Meta(ge=0, le=100_000)]
+
+
+class ModelPriceUpdate(Schema, kw_only=True):
+    """Prices of cached tokens that are absent are that of input tokens."""
+
+    model: PricedModel
+    input_price_per_mtok: PricePerMtok
+    output_price_per_mtok: PricePerMtok
+    cached_input_price_per_mtok: PricePerMtok | None = None
+    cache_write_price_per_mtok: PricePerMtok | None = None
+    scope: PriceScope = "tenant"
+
+
+class ModelPriceQuery(Schema, kw_only=True):
+    model: PricedModel
+    scope: PriceScope = "tenant"

@@ -126,11 +126,18 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
 
 
 class ModelUsage(Struct, frozen=True):
-    """Token counts as reported by the provider; `prompt_tokens` includes `cached_tokens`."""
+    """Token counts as reported by the provider.
+
+    `prompt_tokens` includes those read from and written to a cache, `cache_write_tokens` those that it keeps
+    for an hour, `completion_tokens` those of reasoning.
+    """
 
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):

@@ -19,15 +19,15 @@ from retinue.adapters.llm import (
 )
 from retinue.agents.models import Agent
 from retinue.chat.engine import quotations, time_limits
-from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, estimate_tokens
+from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, TurnBudget, estimate_tokens
 from retinue.chat.engine.quotations import Quotation, QuotationFinder
 from retinue.kit.context import Context
 from retinue.providers import model_calls
 from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.failover import KEY_UNUSABLE_ERRORS
-from retinue.providers.model_resolution import demo_model_for
+from retinue.providers.model_resolution import demo_model_for, full_model_id
 
-# The model failed, has no provider, or its key cannot be used right now.
+# The model failed, has no provider or no price, or its key cannot be used right now.
 _FAILOVER_ERRORS = (ModelError, ModelNotConfigured, *KEY_UNUSABLE_ERRORS)
 # The built-in model chooses a tool by its own grammar; one token is the minimum for its unused text.
 _TOOL_DECISION_MAX_TOKENS = 1
@@ -48,10 +48,11 @@ class AgentModels:
     `quotations` replaces generated text when the built-in model answers; `quoted` is what was quoted.
     """
 
-    def __init__(self, ctx: Context, agent: Agent) -> None:
+    def __init__(self, ctx: Context, agent: Agent, budget: TurnBudget) -> None:
         self._ctx = ctx
         self._remaining_models = [agent.primary_model, *agent.fallback_models]
         self._via = {"agent_id": agent.id}
+        self._budget = budget
         self._timeouts = time_limits.model_timeouts(ctx, agent)
         self.quotations: QuotationFinder | None = None
         self.quoted: Quotation | None = None
@@ -77,6 +78,7 @@ class AgentModels:
         while True:
             model_request = replace(request, model=self._remaining_models[0])
             try:
+                await self._require_price(model_request.model)
                 return await self._quote_documents(model_request) or await model_calls.chat(
                     self._ctx, model_request, **self._call_options()
                 )
@@ -89,6 +91,7 @@ class AgentModels:
             has_begun = False
             model_request = replace(request, model=self._remaining_models[0])
             try:
+                await self._require_price(model_request.model)
                 if (quoted := await self._quote_documents(model_request)) is not None:
                     for piece in quotations.split_words(quoted.text):
                         yield TextDelta(piece)
@@ -105,6 +108,13 @@ class AgentModels:
                 self._next_model_or_raise()
             else:
                 return
+
+    async def _require_price(self, model: str) -> None:
+        """Raise ModelUnpriced if a budget refuses models without a price, before one is asked."""
+        if (rule := self._budget.unpriced) is not None:
+            model_id = await full_model_id(self._ctx, model)
+            if self._budget.prices.find(model_id) is None:
+                raise rule.refusal(model_id)
 
     async def _quote_documents(self, model_request: ChatRequest) -> ModelReply | None:
         """Return the built-in model's reply from documents, or its tool call; None if neither applies."""

@@ -4,10 +4,14 @@ from collections import Counter
 
 import msgspec
 
-from retinue.chat.engine.parts import TokenUsage
+from retinue.adapters.llm import ModelUsage
+from retinue.chat.engine.parts import ReplyDetails
 from retinue.chat.engine.suspended import SuspendedTurn
+from retinue.chat.engine.turn_totals import TurnTotals
 from retinue.kit.errors import RetinueError
 from retinue.kit.json_types import JsonObject
+from retinue.usage.price_book import PriceBook
+from retinue.usage.unpriced import UnpricedRule
 
 MAX_ROUNDS = 10
 MAX_TOOL_CALLS = 25
@@ -32,10 +36,17 @@ class OutOfTokens(RetinueError):
 
 
 class TurnBudget:
-    """`usage` covers the agent and all sub-agents so far, including calls that were cut off."""
+    """`totals` cover the agent and all sub-agents so far, including calls that were cut off.
 
-    def __init__(self, tokens: int | None = None) -> None:
-        self.usage = TokenUsage()
+    `unpriced` is the rule of a budget that refuses models without a price.
+    """
+
+    def __init__(
+        self, prices: PriceBook, tokens: int | None = None, unpriced: UnpricedRule | None = None
+    ) -> None:
+        self.prices = prices
+        self.totals = TurnTotals(prices)
+        self.unpriced = unpriced
         self._tokens = MAX_TURN_TOKENS if tokens is None else min(tokens, MAX_TURN_TOKENS)
         self._calls = MAX_TOOL_CALLS
         self.is_spent = False
@@ -51,13 +62,14 @@ class TurnBudget:
             "is_spent": self.is_spent,
         }
 
-    def restore_limits(self, usage: TokenUsage, paused: SuspendedTurn) -> None:
-        """Restore what a suspended turn had left."""
-        self.usage, self._tokens = usage, min(self._tokens, paused.tokens_left)
+    def restore_limits(self, details: ReplyDetails, paused: SuspendedTurn) -> None:
+        """Restore what a suspended turn had used and what it had left."""
+        self.totals.restore(details)
+        self._tokens = min(self._tokens, paused.tokens_left)
         self._calls, self.is_spent = paused.calls_left, paused.is_spent
         self._seen = Counter({call.encode(): times for call, times in paused.seen.items()})
 
-    def reserve(self, prompt_tokens: int, max_reply_tokens: int | None) -> "Reservation":
+    def reserve(self, model: str, prompt_tokens: int, max_reply_tokens: int | None) -> "Reservation":
         """Reserve tokens for a model call, so that concurrent calls cannot use them as well."""
         if self._tokens <= 0 or prompt_tokens >= MAX_TURN_TOKENS:
             raise OutOfTokens
@@ -66,6 +78,7 @@ class TurnBudget:
         reserved_tokens = min(self._tokens, prompt_tokens + reply_tokens)
         self._tokens -= reserved_tokens
         return Reservation(
+            model=model,
             prompt_tokens=prompt_tokens,
             reply_limit=None if is_unlimited else reply_tokens,
             reserved_tokens=reserved_tokens,
@@ -73,9 +86,10 @@ class TurnBudget:
 
     def settle(self, reserved: "Reservation", reply_characters: int) -> None:
         """Release a reservation and charge the tokens used, estimated if the provider did not count."""
-        used_tokens = reserved.used_tokens or (reserved.prompt_tokens, estimate_tokens(reply_characters))
-        self._tokens += reserved.reserved_tokens - sum(used_tokens)
-        self.usage = self.usage.plus(*used_tokens)
+        used = reserved.used or ModelUsage(reserved.prompt_tokens, estimate_tokens(reply_characters))
+        self._tokens += reserved.reserved_tokens - used.prompt_tokens - used.completion_tokens
+        if not reserved.is_refunded:
+            self.totals.add(reserved.model, used)
 
     def admits(self, agent_id: str, name: str, arguments: JsonObject) -> bool:
         """Return whether a call is allowed: within the total and not repeated too often.
@@ -92,15 +106,21 @@ class TurnBudget:
 
 
 class Reservation(msgspec.Struct, kw_only=True):
-    """Tokens reserved for one model call; `used_tokens` is the actual usage, once known.
+    """Tokens reserved for one call of a model; `used` is the actual usage, once known.
 
-    `reply_limit` is the limit to send to the model, if any.
+    `reply_limit` is the limit to send to the model, if any. A call that failed at once is refunded.
     """
+
+    model: str
 
     prompt_tokens: int
     reply_limit: int | None
     reserved_tokens: int
-    used_tokens: tuple[int, int] | None = None
+    used: ModelUsage | None = None
+    is_refunded: bool = False
+
+    def refund(self) -> None:
+        self.used, self.is_refunded = ModelUsage(0, 0), True
 
 
 def estimate_tokens(characters: int) -> int:

@@ -10,7 +10,15 @@ from contextlib import aclosing
 
 import msgspec
 
-from retinue.adapters.llm import ChatRequest, ModelMessage, ModelReply, ReplyFinished, TextDelta, ToolCall
+from retinue.adapters.llm import (
+    ChatRequest,
+    ModelMessage,
+    ModelReply,
+    ModelUsage,
+    ReplyFinished,
+    TextDelta,
+    ToolCall,
+)
 from retinue.agents.capabilities import capabilities
 from retinue.chat.engine import prompts
 from retinue.chat.engine.agent_models import AgentModels
@@ -28,6 +36,8 @@ from retinue.chat.engine.call_outcomes import ToolCallOutcome
 from retinue.chat.engine.calls import ToolCallRunner
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import (
+    DEMO_WARNING,
+    UNPRICED_WARNING,
     CalledTool,
     CallRound,
     CallStatus,
@@ -52,7 +62,6 @@ from retinue.knowledge import retrieval
 from retinue.knowledge.retrieval import Passage
 
 _FALLBACK_WARNING = "model_fallback"
-_DEMO_WARNING = "demo_model"
 _REASONING_WARNING = "max_tokens_spent_on_reasoning"
 
 
@@ -64,7 +73,7 @@ class AgentTurn:
         self._task = task
         self._budget = budget
         self._fence = PromptFence.of_seed(ctx, task.seed)
-        self._models = AgentModels(ctx, task.agent)
+        self._models = AgentModels(ctx, task.agent, budget)
         self._toolbox = Toolbox()
         self._reply: ModelReply | None = None
         self._texts: list[str] = []
@@ -74,7 +83,7 @@ class AgentTurn:
         self._rounds: list[CallRound] = []
         self._tail = ""
         self._sources: list[Source] = []
-        self._warnings: list[str] = []
+        self._warnings: list[str] = list(task.warnings)
         self._model = task.agent.primary_model
         self._finish = FinishReason.stop
         self._pending: list[PendingCall] = []
@@ -87,7 +96,7 @@ class AgentTurn:
         """Restore the state of a suspended agent."""
         details, standing = resumed.details, resumed.standing
         if isinstance(standing, SuspendedTurn):
-            self._budget.restore_limits(details.usage, standing)
+            self._budget.restore_limits(details, standing)
         if standing.mark:
             self._fence = PromptFence.of_mark(standing.mark)
         elif parent_fence is not None:
@@ -233,13 +242,15 @@ class AgentTurn:
     def _refund(self, reserved: Reservation, length_before: int) -> None:
         """Charge nothing for a model that failed before it produced text."""
         if self._length == length_before:
-            reserved.used_tokens = (0, 0)
+            reserved.refund()
 
     def _reserve_tokens(self, conversation: list[ModelMessage]) -> Reservation | None:
         """Reserve tokens for the next model call; None ends the turn with the text so far."""
         characters = sum(len(message.text()) for message in conversation) + len(self._tail)
         try:
-            return self._budget.reserve(estimate_tokens(characters), self._task.max_tokens)
+            return self._budget.reserve(
+                self._models.wanted, estimate_tokens(characters), self._task.max_tokens
+            )
         except OutOfTokens:
             if not self._texts and not self._called:
                 raise
@@ -304,11 +315,8 @@ class AgentTurn:
 
     def _record_reply(self, reply: ModelReply, reserved: Reservation) -> None:
         """Record the model, its usage (estimated if not reported) and warnings."""
-        if reply.usage is not None:
-            reserved.used_tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
-        else:
-            reserved.used_tokens = reserved.prompt_tokens, estimate_tokens(len(reply.text))
-        self._model = reply.model
+        reserved.used = reply.usage or ModelUsage(reserved.prompt_tokens, estimate_tokens(len(reply.text)))
+        self._model = reserved.model = reply.model
         if reply.finish_reason in {"length", "content_filter"}:
             self._finish = FinishReason(reply.finish_reason)
         if reply.finish_reason == "length" and not reply.text and not reply.tool_calls:
@@ -318,7 +326,7 @@ class AgentTurn:
         if not _is_same_model(reply.model, self._task.agent.primary_model):
             self._warn(_FALLBACK_WARNING)
         if self._models.is_demo(reply.model):
-            self._warn(_DEMO_WARNING)
+            self._warn(DEMO_WARNING)
 
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:
@@ -358,18 +366,22 @@ class AgentTurn:
 
     def current_result(self) -> TurnFinished:
         """Return the result so far, also for a turn that ends early."""
-        agent = self._task.agent
+        agent, totals = self._task.agent, self._budget.totals
+        if totals.has_unpriced:
+            self._warn(UNPRICED_WARNING)
         return TurnFinished(
             text="".join(self._texts),
             details=ReplyDetails(
                 model=self._model,
                 finish_reason=self._finish,
-                usage=self._budget.usage,
+                usage=totals.usage,
                 sources=tuple(self._sources),
                 tool_calls=tuple(self._called),
                 warnings=tuple(self._warnings),
                 agent_version=agent.version,
                 correlation_id=self._ctx.caller.correlation_id,
+                usage_by_model=totals.by_model(),
+                estimated_cost_usd=totals.estimated_cost_usd,
             ),
             rounds=tuple(self._rounds),
         )

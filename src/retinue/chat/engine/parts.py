@@ -1,12 +1,17 @@
 """The parts of a turn, shared by the engine, the stored records and the responses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
+from retinue.adapters.llm import ModelUsage
 from retinue.kit.json_types import JsonObject
+
+UNPRICED_WARNING = "unpriced_model"
+DEMO_WARNING = "demo_model"
+IGNORED_FIELD_PREFIX = "ignored_field:"
 
 
 class FinishReason(StrEnum):
@@ -20,16 +25,54 @@ class FinishReason(StrEnum):
 
 
 class TokenUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens of model calls; the last three are parts of the prompt and of the completion tokens."""
+
     prompt_tokens: int = 0
     completion_tokens: int = 0
     total_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
 
-    def plus(self, prompt_tokens: int, completion_tokens: int) -> "TokenUsage":
-        prompt = self.prompt_tokens + prompt_tokens
-        completion = self.completion_tokens + completion_tokens
-        return TokenUsage(
-            prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion
+    @classmethod
+    def of(cls, usage: ModelUsage) -> "TokenUsage":
+        return cls(
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            total_tokens=usage.prompt_tokens + usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
         )
+
+    def plus(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            total_tokens=self.total_tokens + other.total_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+class ModelSpending(msgspec.Struct, frozen=True, kw_only=True):
+    """What the calls of one model used and cost in a turn; the cost is null if a price is unknown."""
+
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+    estimated_cost_usd: float | None
+
+
+def known_cost_usd(spendings: Iterable[ModelSpending]) -> float:
+    """Return what the models with a known price cost."""
+    return round(sum(spent.estimated_cost_usd or 0.0 for spent in spendings), 9)
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +122,10 @@ class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """Details of a reply; `error` is set if it was cut off."""
+    """Details of a reply; `error` is set if it was cut off.
+
+    The cost is null if a price is unknown, and for replies of releases that did not keep it.
+    """
 
     model: str
     finish_reason: FinishReason
@@ -90,6 +136,16 @@ class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     agent_version: int = 0
     correlation_id: str = ""
     error: CallError | None = None
+    usage_by_model: tuple[ModelSpending, ...] = ()
+    estimated_cost_usd: float | None = None
+
+    def plain_warnings(self) -> tuple[str, ...]:
+        """Return the warnings for visitors, who are told nothing of models and prices."""
+        return tuple(
+            warning
+            for warning in self.warnings
+            if warning == DEMO_WARNING or warning.startswith(IGNORED_FIELD_PREFIX)
+        )
 
     def pending_approvals(self) -> Iterator[CalledTool]:
         """Yield the calls that wait for their own approval, not those that wait for a sub-agent."""

@@ -17,7 +17,7 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
 
     `seed` names the conversation for its fence and the provider's cache. `depth` counts the agents that
     delegated it. `may_suspend` says whether the turn may be suspended for approvals; `resumed` is the
-    suspended turn to continue.
+    suspended turn to continue. `warnings` are those that its reply begins with.
     """
 
     agent: Agent
@@ -32,6 +32,7 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     may_suspend: bool = True
     is_streaming: bool = False
     resumed: Resumption | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class SubAgentTurn(Protocol):

@@ -105,6 +105,7 @@ async def accept_within(
         message_id=pending.reply_id,
         user_id=ctx.principal.id if ctx.principal.kind == "user" else None,
         context=request.context,
+        warnings=list(request.warnings),
         callback_url=callback_url,
         waiting=waiting,
     )
@@ -182,6 +183,7 @@ async def _rebuild_turn(ctx: Context, chat_job: ChatJob) -> tuple[PendingTurn, C
         conversation_id=question.conversation_id,
         context=chat_job.context,
         job_id=chat_job.id,
+        warnings=tuple(chat_job.warnings),
     )
     return await storage.load_pending_turn(ctx, request, question.id), as_user
 

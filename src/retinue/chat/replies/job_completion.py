@@ -84,14 +84,16 @@ async def resume_waiter(
 ) -> None:
     if chat_job.waiting is None:
         return
-    usage = reply.details.usage if reply is not None and reply.details is not None else None
+    details = reply.details if reply is not None else None
     result = {
         "status": status,
         "job_id": chat_job.id,
         "conversation_id": chat_job.conversation_id,
         "message_id": chat_job.message_id,
         "reply": reply.content if reply is not None else None,
-        "usage": msgspec.to_builtins(usage),
+        "usage": msgspec.to_builtins(details.usage) if details is not None else None,
+        "usage_by_model": msgspec.to_builtins(details.usage_by_model) if details is not None else [],
+        "estimated_cost_usd": details.estimated_cost_usd if details is not None else None,
         "error": {"code": error.code, "message": error.message} if error is not None else None,
     }
     await resume_continuation(unit, chat_job.waiting, result)

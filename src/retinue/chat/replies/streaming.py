@@ -259,6 +259,8 @@ def _tool_result_data(call: CalledTool) -> JsonObject:
 def _stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
     return {
         "usage": details.usage,
+        "usage_by_model": details.usage_by_model,
+        "estimated_cost_usd": details.estimated_cost_usd,
         "message_id": message_id,
         "finish_reason": details.finish_reason,
         "sources": details.sources,
@@ -268,11 +270,11 @@ def _stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
 
 
 def _plain_stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
-    """Return the stop event without tool calls and document ids, for visitors."""
+    """Return the stop event without tool calls, costs, models and document ids, for visitors."""
     return {
         "usage": details.usage,
         "message_id": message_id,
         "finish_reason": details.finish_reason,
         "sources": [source.plain() for source in details.sources],
-        "warnings": details.warnings,
+        "warnings": details.plain_warnings(),
     }

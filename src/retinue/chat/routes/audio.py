@@ -12,6 +12,7 @@ from retinue.chat.errors import (
     TurnTimedOut,
 )
 from retinue.chat.schemas import AudioReply, SpeechAsk
+from retinue.chat.turn.request import ignored_field_warnings
 from retinue.chat.voice import audio_message, speech
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, UnsupportedFileType
@@ -21,6 +22,7 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes, Upload
 from retinue.kit.http.uploads import FormData
 from retinue.providers.errors import ModelNotConfigured
+from retinue.usage.errors import ModelUnpriced
 
 RECORDING = Upload(max_file=audio_message.MAX_RECORDING_BYTES, fields=("audio",), texts=("conversation_id",))
 
@@ -32,6 +34,7 @@ _AUDIO_ERRORS: tuple[Any, ...] = (
     ModelError,
     ModelTimeout,
     ModelNotConfigured,
+    ModelUnpriced,
     OutOfTokens,
     SttNotConfigured,
     TooManyTurns,
@@ -43,13 +46,19 @@ _AUDIO_ERRORS: tuple[Any, ...] = (
 @routes.post(
     "/audio", requires="agents:chat", cost="chat", calls_out=True, upload=RECORDING, errors=_AUDIO_ERRORS
 )
-async def chat_audio(ctx: Context, agent: AgentById, form: FormData) -> AudioReply:
+async def chat_audio(
+    ctx: Context, agent: AgentById, form: FormData, unknown_fields: tuple[str, ...]
+) -> AudioReply:
     """Transcribe a recording and answer it like a typed message.
 
     If no speech is recognised, the reply says so with `finish_reason: no_speech`.
     """
     answer, transcription = await audio_message.reply_to_recording(
-        ctx, agent, form.file("audio").path, _conversation_id(form)
+        ctx,
+        agent,
+        form.file("audio").path,
+        _conversation_id(form),
+        ignored_field_warnings(unknown_fields),
     )
     return AudioReply.heard(answer, transcription)
 

@@ -23,7 +23,7 @@ from retinue.chat.schemas import (
     Stopped,
     StreamQuery,
 )
-from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
@@ -31,6 +31,7 @@ from retinue.kit.http.replies import EventStream, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 from retinue.providers.errors import ModelNotConfigured
+from retinue.usage.errors import ModelUnpriced
 
 routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
 
@@ -43,20 +44,20 @@ _ERRORS: tuple[Any, ...] = (
     TurnTimedOut,
     TooManyTurns,
     OutOfTokens,
+    ModelUnpriced,
 )
 
 
 @routes.post("", requires="agents:chat", cost="chat", calls_out=True, errors=_ERRORS)
-async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
+async def chat(ctx: Context, agent: AgentById, body: ChatAsk, unknown_fields: tuple[str, ...]) -> ChatReply:
     """Send a message and wait for the whole reply.
 
     A turn may take as long as the instance and the agent's `timeouts` allow, ten minutes unless set
     otherwise. Draft agents answer as well. If a tool needs an approval, the reply so far is returned with
     `finish_reason: awaiting_approval` and continues by itself after the decision.
     """
-    return ChatReply.shown(
-        await blocking.reply_idempotently(ctx, _turn_request(agent, body, ChatChannel.console))
-    )
+    request = _turn_request(agent, body, ChatChannel.console, unknown_fields)
+    return ChatReply.shown(await blocking.reply_idempotently(ctx, request))
 
 
 @routes.post(
@@ -68,7 +69,12 @@ async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
     errors=(*_ERRORS, NotRepeatable),
 )
 async def chat_stream(
-    ctx: Context, agent: AgentById, query: StreamQuery, body: ChatAsk, request: Request
+    ctx: Context,
+    agent: AgentById,
+    query: StreamQuery,
+    body: ChatAsk,
+    request: Request,
+    unknown_fields: tuple[str, ...],
 ) -> EventStream:
     """Send a message and receive the reply as server-sent events while it is written.
 
@@ -77,7 +83,8 @@ async def chat_stream(
     response. The reply is cut off shortly after its last listener disconnects, unless one resumes it.
     """
     refuse_for_stream(request)
-    return await streaming.stream(ctx, _turn_request(agent, body, ChatChannel.console), level=_level(query))
+    turn_request = _turn_request(agent, body, ChatChannel.console, unknown_fields)
+    return await streaming.stream(ctx, turn_request, level=_level(query))
 
 
 @routes.get("/stream/{message_id}", requires="agents:chat", errors=(MessageNotFound, StreamExpired))
@@ -110,24 +117,30 @@ async def stop_chat(ctx: Context, agent: AgentById, message_id: str) -> Stopped:
     calls_out=True,
     errors=(AgentArchived, ConversationNotFound),
 )
-async def chat_async(ctx: Context, agent: AgentById, body: BackgroundAsk) -> Reply[JobAccepted]:
+async def chat_async(
+    ctx: Context, agent: AgentById, body: BackgroundAsk, unknown_fields: tuple[str, ...]
+) -> Reply[JobAccepted]:
     """Accept a message and have a worker answer it. Poll `status_url` for progress and the result.
 
     Completion is also announced by the event `agent.chat.completed` and, if given, to `callback_url`.
     """
-    job = await background.accept(ctx, _turn_request(agent, body, ChatChannel.background), body.callback_url)
+    request = _turn_request(agent, body, ChatChannel.background, unknown_fields)
+    job = await background.accept(ctx, request, body.callback_url)
     url = f"{ctx.settings.base_url}/api/v1/agents/{agent.id}/chat/jobs/{job.id}"
     accepted = JobAccepted.of(job, job_id=job.id, status_url=url)
     return Reply(accepted, headers=(("Location", url),))
 
 
-def _turn_request(agent: AgentById, body: ChatAsk, channel: ChatChannel) -> TurnRequest:
+def _turn_request(
+    agent: AgentById, body: ChatAsk, channel: ChatChannel, unknown_fields: tuple[str, ...]
+) -> TurnRequest:
     return TurnRequest(
         agent=agent,
         message=body.message,
         channel=channel,
         conversation_id=body.conversation_id,
         context=body.context,
+        warnings=ignored_field_warnings(unknown_fields),
     )
 
 

@@ -1,21 +1,24 @@
 """Cost of a turn: budgets are checked before the model is called and metered with the result."""
 
+from collections.abc import Mapping
 from typing import Self
 
 from msgspec.structs import replace
 
-from retinue.adapters.llm.catalogue import find_known_model
 from retinue.agents.models import Agent
 from retinue.chat.engine.budget import MAX_TURN_TOKENS, MAX_UNLIMITED_REPLY_TOKENS, estimate_tokens
-from retinue.chat.engine.parts import TokenUsage
+from retinue.chat.engine.parts import ModelSpending
 from retinue.chat.engine.prompts import MAX_HISTORY_CHARACTERS
 from retinue.chat.models import ChatLog
 from retinue.chat.schemas import MAX_MESSAGE_LENGTH
 from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
-from retinue.usage import enforcement
+from retinue.providers.model_resolution import full_model_id
+from retinue.usage import enforcement, unpriced
 from retinue.usage.enforcement import BudgetHold, Spender
-from retinue.usage.meters import meter, token_prices
+from retinue.usage.meters import meter
+from retinue.usage.price_book import PriceBook, load_price_book
+from retinue.usage.unpriced import UnpricedRule
 
 _LOCAL_PREFIX = "local/"
 # Upper bound for the passages quoted from documents.
@@ -28,10 +31,30 @@ def _spender(ctx: Context, request: TurnRequest) -> Spender:
 
 
 async def require_budget(ctx: Context, request: TurnRequest) -> None:
-    """Raise a 429 if a spent budget stops this turn; nothing of the turn is stored then."""
+    """Raise if a spent budget stops this turn, or one that refuses its model; nothing is stored then."""
+    agent, _ = await _priced_agent(ctx, request)
+    prices = await load_price_book(ctx)
     await enforcement.require_budget(
-        ctx, _spender(ctx, request), has_cheaper_model=bool(_cheaper_models(request.agent))
+        ctx, _spender(ctx, request), has_cheaper_model=bool(_cheaper_models(agent, prices))
     )
+
+
+async def _priced_agent(ctx: Context, request: TurnRequest) -> tuple[Agent, UnpricedRule | None]:
+    """Return the agent without the models that a budget refuses because their price is unknown."""
+    agent, spender = request.agent, _spender(ctx, request)
+    rule = await unpriced.find_rule(ctx, spender)
+    if rule is None:
+        return agent, None
+    prices, models = await load_price_book(ctx), (agent.primary_model, *agent.fallback_models)
+    ids = {model: await full_model_id(ctx, model) for model in models}
+    priced = [model for model in models if prices.find(ids[model]) is not None]
+    if not priced or (priced[0] != agent.primary_model and not rule.may_fall_back):
+        refused = ids[agent.primary_model]
+        await unpriced.announce_refusal(ctx, spender, refused)
+        raise rule.refusal(refused)
+    if len(priced) < len(models):
+        agent = replace(agent, primary_model=priced[0], fallback_models=priced[1:])
+    return agent, rule
 
 
 class BudgetReservation:
@@ -41,6 +64,8 @@ class BudgetReservation:
         self._ctx = ctx
         self._budget_hold: BudgetHold | None = None
         self._affordable_request: TurnRequest | None = None
+        self.unpriced: UnpricedRule | None = None
+        """The rule of a budget that refuses models without a price, once reserved."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -55,10 +80,11 @@ class BudgetReservation:
         return self._affordable_request
 
     async def _reserve(self, request: TurnRequest) -> TurnRequest:
-        agent = request.agent
+        ctx = self._ctx
+        agent, self.unpriced = await _priced_agent(ctx, request)
         models = (agent.primary_model, *agent.fallback_models)
         budget_hold = await enforcement.hold_budgets(
-            self._ctx, _spender(self._ctx, request), models, max_turn_tokens(agent)
+            ctx, _spender(ctx, request), models, max_turn_tokens(agent)
         )
         self._budget_hold = budget_hold
         if budget_hold.tokens is not None:
@@ -69,16 +95,11 @@ class BudgetReservation:
             )
             request = replace(request, token_budget=token_budget)
         if budget_hold.spent is not None:
-            cheaper_models = _cheaper_models(agent)
+            cheaper_models = _cheaper_models(agent, await load_price_book(ctx))
             if not cheaper_models:
-                raise enforcement.budget_exceeded(self._ctx, budget_hold.spent)
-            request = replace(
-                request,
-                agent=replace(
-                    agent, primary_model=cheaper_models[0], fallback_models=list(cheaper_models[1:])
-                ),
-            )
-        return request
+                raise enforcement.budget_exceeded(ctx, budget_hold.spent)
+            agent = replace(agent, primary_model=cheaper_models[0], fallback_models=list(cheaper_models[1:]))
+        return request if agent is request.agent else replace(request, agent=agent)
 
     async def release(self) -> None:
         if self._budget_hold is not None:
@@ -95,43 +116,58 @@ def max_turn_tokens(agent: Agent) -> int:
     return min(MAX_TURN_TOKENS, estimate_tokens(prompt) + (agent.max_tokens or MAX_UNLIMITED_REPLY_TOKENS))
 
 
-def _cheaper_models(agent: Agent) -> list[str]:
-    """Return the agent's fallback models that cost less than its primary one, cheapest first."""
-    primary_price = sum(token_prices(agent.primary_model))
+def _cheaper_models(agent: Agent, prices: PriceBook) -> list[str]:
+    """Return the agent's fallback models that cost less than its primary one, cheapest first.
+
+    A model without a known price counts as free: a budget that minds refuses it before.
+    """
+
+    def price(model: str) -> float:
+        return prices.typical_price(model) or 0.0
+
+    primary_price = price(agent.primary_model)
     cheaper = [
         model
         for model in agent.fallback_models
-        if model.startswith(_LOCAL_PREFIX) or sum(token_prices(model)) < primary_price
+        if model.startswith(_LOCAL_PREFIX) or price(model) < primary_price
     ]
-    return sorted(cheaper, key=lambda model: (not model.startswith(_LOCAL_PREFIX), sum(token_prices(model))))
+    return sorted(cheaper, key=lambda model: (not model.startswith(_LOCAL_PREFIX), price(model)))
 
 
 def meter_turn(unit: Context, request: TurnRequest, log: ChatLog) -> None:
-    """Count a turn in the transaction that stores its end."""
+    """Count a turn where its end is stored: a row for each model, the messages in the first."""
+    turn_counts: dict[str, float] = {"chat_requests": 1, "messages": log.message_count}
+    spender = _spender(unit, request)
+    for spent in log.usage_by_model:
+        _meter(unit, log, spent.model, {**_token_counts(spent), **turn_counts})
+        turn_counts = {}
+        if spent.estimated_cost_usd is None:
+            unpriced.announce(unit, spender, spent.model)
+    if turn_counts:
+        _meter(unit, log, log.model, turn_counts)
+    known_cost = sum(spent.estimated_cost_usd or 0.0 for spent in log.usage_by_model)
     tokens = log.prompt_tokens + log.completion_tokens
+    enforcement.enqueue_threshold_checks(unit, spender, known_cost, tokens)
+
+
+def _meter(unit: Context, log: ChatLog, model: str, counts: Mapping[str, float]) -> None:
     meter(
         unit,
-        {
-            "chat_requests": 1,
-            "messages": log.message_count,
-            "prompt_tokens": log.prompt_tokens,
-            "completion_tokens": log.completion_tokens,
-            "cost_usd": log.cost_usd,
-        },
+        counts,
         agent_id=log.agent_id,
-        model=log.model,
+        model=model,
         user_id=log.user_id or "",
         embed_key_id=log.embed_key_id or "",
         channel=log.channel,
     )
-    enforcement.enqueue_threshold_checks(unit, _spender(unit, request), log.cost_usd, tokens)
 
 
-def cost_usd(model: str, usage: TokenUsage) -> float:
-    """Return the cost at list prices; 0 for models without a known price."""
-    provider, _, name = model.partition("/")
-    listed = find_known_model(provider, name)
-    if listed is None:
-        return 0.0
-    prompt_cost = usage.prompt_tokens * (listed.input_price_per_mtok or 0)
-    return (prompt_cost + usage.completion_tokens * (listed.output_price_per_mtok or 0)) / 1_000_000
+def _token_counts(spent: ModelSpending) -> dict[str, float]:
+    return {
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "cached_tokens": spent.cached_tokens,
+        "cache_write_tokens": spent.cache_write_tokens,
+        "reasoning_tokens": spent.reasoning_tokens,
+        "cost_usd": spent.estimated_cost_usd or 0.0,
+    }

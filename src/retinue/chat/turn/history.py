@@ -58,7 +58,7 @@ def to_model_messages(newest_first: list[Message], fence: PromptFence) -> list[M
     """Convert stored messages; consecutive texts of one role are joined into one."""
     converted: list[ModelMessage] = []
     for message in _whole_blocks(newest_first)[::-1]:
-        for replayed in _replay(message, fence):
+        for replayed in replay(message, fence):
             if converted and _are_joined(converted[-1], replayed):
                 text = f"{converted[-1].text()}\n\n{replayed.text()}"
                 converted[-1] = msgspec.structs.replace(replayed, content=text)
@@ -79,7 +79,7 @@ def _whole_blocks(newest_first: list[Message]) -> list[Message]:
     return newest_first[: len(newest_first) - surplus]
 
 
-def _replay(message: Message, fence: PromptFence) -> Iterator[ModelMessage]:
+def replay(message: Message, fence: PromptFence) -> Iterator[ModelMessage]:
     """Yield the message, with the calls and their results where the model asked for them."""
     start = 0
     for calls in message.rounds or ():

@@ -6,6 +6,7 @@ import msgspec
 
 from retinue.adapters.llm import ModelMessage
 from retinue.agents.models import Agent
+from retinue.chat.engine.parts import IGNORED_FIELD_PREFIX
 from retinue.chat.models import ChatChannel
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
@@ -19,7 +20,8 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     keep the conversation themselves. `token_budget` is what the caller may still spend. `max_tokens`,
     `temperature` and `stop` override the agent's own values for this turn. `on_turn_end` runs in the
     transaction that stores the end of the turn and receives the tokens used. `job_id` names the background
-    job that answers, if any. `depth` counts the agents that delegated the turn.
+    job that answers, if any. `depth` counts the agents that delegated the turn. `warnings` are codes that the
+    reply begins with.
     """
 
     agent: Agent
@@ -39,12 +41,18 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     on_turn_end: Callable[[Context, int], None] | None = None
     job_id: str | None = None
     depth: int = 0
+    warnings: tuple[str, ...] = ()
 
     @property
     def session_key(self) -> str | None:
         if self.session_id is None or self.forces_new_conversation:
             return None
         return session_key(self.embed_key_id, self.visitor_id, self.session_id)
+
+
+def ignored_field_warnings(unknown_fields: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the warnings for names in a request that had no effect."""
+    return tuple(f"{IGNORED_FIELD_PREFIX}{name}" for name in unknown_fields)
 
 
 def session_key(embed_key_id: str | None, visitor_id: str | None, session_id: str) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import hashlib
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, TypeVar
@@ -19,9 +18,11 @@ from retinue.chat.trail import TrailRecorder
 from retinue.chat.turn import suspension
 from retinue.chat.turn.billing import BudgetReservation
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.resent_history import conversation_seed
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
+from retinue.usage.price_book import load_price_book
 
 log = structlog.get_logger("retinue.chat")
 
@@ -64,12 +65,14 @@ async def _run(
     store: StoreResult,
     resumed: Resumption | None,
 ) -> Message:
-    turn = _build_agent_turn(ctx, pending, pending.request, resumed, is_streaming=on_part is not None)
+    budget = TurnBudget(await load_price_book(ctx), pending.request.token_budget)
+    turn = _build_agent_turn(ctx, pending, pending.request, budget, resumed, is_streaming=on_part is not None)
     steps = trail.steps if trail is not None else None
     try:
         request = await reservation.reserve(pending.request)
-        if request is not pending.request:
-            turn = _build_agent_turn(ctx, pending, request, resumed, is_streaming=on_part is not None)
+        if request is not pending.request or reservation.unpriced is not None:
+            budget = TurnBudget(budget.prices, request.token_budget, reservation.unpriced)
+            turn = _build_agent_turn(ctx, pending, request, budget, resumed, is_streaming=on_part is not None)
         async with asyncio.timeout(turn_seconds(ctx, request.agent)):
             async with aclosing(turn.parts()) as parts:
                 async for part in parts:
@@ -102,6 +105,7 @@ def _build_agent_turn(
     ctx: Context,
     pending: PendingTurn,
     request: TurnRequest,
+    budget: TurnBudget,
     resumed: Resumption | None,
     *,
     is_streaming: bool,
@@ -110,7 +114,7 @@ def _build_agent_turn(
     task = TurnTask(
         agent=agent,
         message=request.message,
-        seed=_seed(ctx, pending),
+        seed=conversation_seed(ctx, request, pending.conversation_id),
         history=pending.history,
         context=request.context,
         max_tokens=min((limit for limit in (request.max_tokens, agent.max_tokens) if limit), default=None),
@@ -121,19 +125,9 @@ def _build_agent_turn(
         may_suspend=request.depth == 0,
         is_streaming=is_streaming,
         resumed=resumed,
+        warnings=request.warnings,
     )
-    return AgentTurn(ctx, task, TurnBudget(request.token_budget))
-
-
-def _seed(ctx: Context, pending: PendingTurn) -> str:
-    """Return what stays the same in a conversation; callers who keep it themselves have no lasting id."""
-    history = pending.request.history
-    if history is None:
-        return pending.conversation_id
-    questions = (message.text() for message in history if message.role == "user")
-    first = next(questions, pending.request.message)
-    digest = hashlib.sha256(first.encode(errors="surrogatepass")).hexdigest()
-    return f"{pending.request.agent.id}/{ctx.principal.id}/{digest}"
+    return AgentTurn(ctx, task, budget)
 
 
 def _cut_off(turn: AgentTurn, **changes: Any) -> TurnFinished:

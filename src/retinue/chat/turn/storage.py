@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from retinue.adapters.llm import ModelMessage
 from retinue.agents.models import Agent
 from retinue.chat.engine import SuspendedTurn
-from retinue.chat.engine.parts import ReplyDetails, TurnFinished
+from retinue.chat.engine.parts import ReplyDetails, TurnFinished, known_cost_usd
 from retinue.chat.errors import ConversationNotFound
 from retinue.chat.events import ChatMessage, ChatStarted
 from retinue.chat.models import (
@@ -31,6 +31,7 @@ from retinue.chat.turn import billing
 from retinue.chat.turn.history import load_history, load_history_before
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.resent_history import remember_reply, restore_calls
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
 from retinue.kit.db.statements import Statement
@@ -131,9 +132,9 @@ async def _load_conversation_and_history(
     """Return the conversation to continue, or a new one that is not stored yet, and its history."""
     existing = await _find_conversation(ctx, request)
     if existing is None:
-        return _new_conversation(ctx, request), request.history or ()
+        return _new_conversation(ctx, request), await restore_calls(ctx, request)
     if request.history is not None:
-        return existing, request.history
+        return existing, await restore_calls(ctx, request)
     return existing, await load_history(ctx, existing.id)
 
 
@@ -175,7 +176,9 @@ async def load_pending_turn(ctx: Context, request: TurnRequest, question_id: str
         user_message_id=question.id,
         reply_id=question.reply_id,
         position=question.position,
-        history=await load_history_before(ctx, question) if request.history is None else request.history,
+        history=await load_history_before(ctx, question)
+        if request.history is None
+        else await restore_calls(ctx, request),
         started=ctx.clock.monotonic(),
     )
 
@@ -283,6 +286,7 @@ async def store_result_within(
         known = pending.position + 1 if is_undisturbed else None
         position = await take_next_position(unit, pending.conversation_id, known)
         reply = await unit.db.insert_at_commit(_build_and_emit_reply(unit, pending, result, position))
+        await remember_reply(unit, pending.request, reply)
     if is_undisturbed or await unit.db.get(Agent, pending.request.agent.id) is not None:
         await unit.db.insert_at_commit(build_chat_log(unit, pending, result, reply, keeps_texts=is_stored))
     notify_end(unit, pending, result)
@@ -350,7 +354,11 @@ def build_chat_log(
         has_usage=log_settings.log_token_usage,
         prompt_tokens=details.usage.prompt_tokens,
         completion_tokens=details.usage.completion_tokens,
-        cost_usd=billing.cost_usd(details.model, details.usage),
+        cached_tokens=details.usage.cached_tokens,
+        cache_write_tokens=details.usage.cache_write_tokens,
+        reasoning_tokens=details.usage.reasoning_tokens,
+        cost_usd=known_cost_usd(details.usage_by_model),
+        usage_by_model=list(details.usage_by_model),
         model=details.model,
         response_time_ms=round((unit.clock.monotonic() - pending.started) * 1000),
         status=result.status,

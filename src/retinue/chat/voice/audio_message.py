@@ -41,7 +41,11 @@ _FILENAMES = {
 
 
 async def reply_to_recording(
-    ctx: Context, agent: Agent, recording: Path, conversation_id: str | None
+    ctx: Context,
+    agent: Agent,
+    recording: Path,
+    conversation_id: str | None,
+    warnings: tuple[str, ...] = (),
 ) -> tuple[Message, Transcription]:
     """Transcribe and answer a recording; return the reply and the transcription.
 
@@ -64,6 +68,7 @@ async def reply_to_recording(
             message=transcription.text,
             channel=ChatChannel.audio,
             conversation_id=conversation_id,
+            warnings=warnings,
         )
         pending, answered = await blocking.start_turn_idempotently(ctx, request, reservation)
         if answered is None and not transcription.text:
@@ -91,6 +96,8 @@ async def _store_no_speech_reply(ctx: Context, pending: PendingTurn, model: str)
         model=model,
         finish_reason=FinishReason.no_speech,
         usage=TokenUsage(),
+        warnings=pending.request.warnings,
+        estimated_cost_usd=0.0,
         agent_version=pending.request.agent.version,
         correlation_id=ctx.caller.correlation_id,
     )

@@ -1,6 +1,7 @@
 from retinue.embed import public_chat, transcripts
 from retinue.embed.failures import TURN_ERRORS
 from retinue.embed.loaders import PublicAgent
+from retinue.embed.public_chat import PublicVisit
 from retinue.embed.schemas import PublicAsk, PublicReply, Snippet, Transcript, TranscriptRead
 from retinue.embed.snippets import snippet
 from retinue.kit.context import Context
@@ -20,17 +21,21 @@ async def get_embed_snippet(ctx: Context, agent: PublicAgent) -> Snippet:
 
 @routes.post("/chat", requires=EMBED_KEY, cost="chat", calls_out=True, errors=(*TURN_ERRORS, NotRepeatable))
 async def chat_in_public(
-    ctx: Context, agent: PublicAgent, body: PublicAsk, request: Request
+    ctx: Context,
+    agent: PublicAgent,
+    body: PublicAsk,
+    request: Request,
+    unknown_fields: tuple[str, ...],
 ) -> PublicReply | EventStream:
     """Chat with the agent of the embed key. The same `session_id` continues the same conversation.
 
     With `stream`, the reply comes as the events of a chat stream, without tool calls and document ids.
     """
-    is_browser = b"origin" in request.headers
+    visit = PublicVisit(is_browser=b"origin" in request.headers, unknown_fields=unknown_fields)
     if body.stream or "text/event-stream" in request.header(b"accept"):
         refuse_for_stream(request)
-        return await public_chat.stream(ctx, agent, body, is_browser=is_browser)
-    return await public_chat.reply(ctx, agent, body, is_browser=is_browser)
+        return await public_chat.stream(ctx, agent, body, visit)
+    return await public_chat.reply(ctx, agent, body, visit)
 
 
 @routes.post("/transcript", requires=EMBED_KEY, cost="read", idempotent=False)

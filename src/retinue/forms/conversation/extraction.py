@@ -9,10 +9,11 @@ import msgspec
 import sqlalchemy as sa
 import structlog
 
-from retinue.adapters.llm import ChatRequest, ModelReply
+from retinue.adapters.llm import ChatRequest, ModelReply, ModelUsage
 from retinue.agents.loaders import find_agent
 from retinue.agents.models import Agent, AgentStatus
 from retinue.chat.engine.agent_models import AgentModels
+from retinue.chat.engine.budget import TurnBudget
 from retinue.chat.models import ChatChannel
 from retinue.chat.turn.admission import acquire_turn_slot
 from retinue.forms.conversation import turns
@@ -32,10 +33,12 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import limits_for
 from retinue.kit.schema.fields import CHOICES, FieldType
 from retinue.providers import model_calls
+from retinue.providers.model_resolution import full_model_id
 from retinue.tenants.queries import own_tenant
-from retinue.usage import enforcement
+from retinue.usage import enforcement, unpriced
 from retinue.usage.enforcement import Spender
-from retinue.usage.meters import cost_usd, meter
+from retinue.usage.meters import meter, token_counts
+from retinue.usage.price_book import load_price_book, usd
 
 log = structlog.get_logger("retinue.forms")
 
@@ -64,6 +67,8 @@ class Extraction(msgspec.Struct):
     is_repeated: bool = False
     """Whether the same question was already asked twice without an understandable answer."""
     reply: ModelReply | None = None
+    nano_usd: int | None = None
+    """The cost of the reply; None if its price is unknown."""
     is_metered: bool = False
 
 
@@ -96,6 +101,7 @@ class AnswerExtractor:
             async with asyncio.timeout(MODEL_TIMEOUT_SECONDS):
                 extraction_prompt = await self._build_prompt(ctx, pending, extracted)
                 extracted.reply = await self._request_reply(ctx, build_request(extraction_prompt))
+            await self._price(ctx, extracted, extracted.reply)
             extracted.answer = msgspec.json.decode(extract_json(extracted.reply.text), type=ExtractedAnswers)
         except (RetinueError, TimeoutError, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             log.info("form_model_not_used", form_id=self._form.id, error=repr(error)[:200])
@@ -137,13 +143,27 @@ class AnswerExtractor:
             try:
                 if reservation.spent is not None:
                     raise enforcement.budget_exceeded(ctx, reservation.spent)
-                if self._agent is not None:
-                    return await AgentModels(ctx, self._agent).reply(request)
-                return await model_calls.chat(ctx, msgspec.structs.replace(request, model=self._models[0]))
+                return await self._ask_models(ctx, request)
             finally:
                 await reservation.release()
         finally:
             await slot.release()
+
+    @staticmethod
+    async def _price(ctx: Context, extracted: Extraction, reply: ModelReply) -> None:
+        prices = await load_price_book(ctx)
+        extracted.nano_usd = prices.call_cost(reply.model, reply.usage or ModelUsage(0, 0))
+
+    async def _ask_models(self, ctx: Context, request: ChatRequest) -> ModelReply:
+        rule = await unpriced.find_rule(ctx, self._spender)
+        if self._agent is not None:
+            budget = TurnBudget(await load_price_book(ctx), unpriced=rule)
+            return await AgentModels(ctx, self._agent, budget).reply(request)
+        model_id = await full_model_id(ctx, self._models[0])
+        if rule is not None and (await load_price_book(ctx)).find(model_id) is None:
+            await unpriced.announce_refusal(ctx, self._spender, model_id)
+            raise rule.refusal(model_id)
+        return await model_calls.chat(ctx, msgspec.structs.replace(request, model=self._models[0]))
 
     def meter(self, ctx: Context, extracted: Extraction) -> None:
         """Meter the model call in the transaction that ends the turn, whether or not the answer was used."""
@@ -151,22 +171,18 @@ class AnswerExtractor:
         if reply is None or extracted.is_metered:
             return
         extracted.is_metered = True
-        prompt = reply.usage.prompt_tokens if reply.usage is not None else 0
-        completion = reply.usage.completion_tokens if reply.usage is not None else 0
-        cost = cost_usd(reply.model, prompt, completion)
+        usage = reply.usage or ModelUsage(0, 0)
         meter(
             ctx,
-            {
-                "chat_requests": 1,
-                "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "cost_usd": cost,
-            },
+            {"chat_requests": 1, **token_counts(usage, extracted.nano_usd)},
             agent_id=self._spender.agent_id,
             model=reply.model,
             channel=ChatChannel.form,
         )
-        enforcement.enqueue_threshold_checks(ctx, self._spender, cost, prompt + completion)
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        enforcement.enqueue_threshold_checks(ctx, self._spender, usd(extracted.nano_usd or 0), tokens)
+        if extracted.nano_usd is None:
+            unpriced.announce(ctx, self._spender, reply.model)
 
 
 async def merge_proposals(

@@ -231,6 +231,8 @@ class App:
             arguments["form"] = content.form
         if route.takes_request:
             arguments["request"] = request
+        if route.takes_unknown_fields:
+            arguments["unknown_fields"] = request_content.unknown_fields(route, content)
         if route.versioned is not None:
             preconditions.expect_version(ctx, request, route, arguments)
         result = await route.handler(ctx, **arguments)

@@ -1,6 +1,7 @@
 """The content of a request, read within its limits before a transaction begins."""
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ _EMPTY = RequestContent()
 _MAX_LENGTH_DIGITS = 15
 _SEND_JSON = "The body must be JSON. Send it with the header `Content-Type: application/json`."
 _FORM = b"application/x-www-form-urlencoded"
+_MAX_UNKNOWN_FIELDS = 10
+_MAX_NAME_LENGTH = 64
+_decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _JSON_BLANKS = b" \t\r\n"
 _JSON_FIRST_BYTES = frozenset({b"{", b"[", b""})
 
@@ -116,6 +120,19 @@ def decode_body(route: Route, body: bytes) -> Any:
         raise Invalid(field_errors(error, _decoded(body), route.body)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidJson from error
+
+
+def unknown_fields(route: Route, content: RequestContent) -> tuple[str, ...]:
+    """Return the first names of a valid body or form that the route does not know."""
+    if route.upload is not None:
+        known = {*route.upload.fields, *route.upload.texts}
+        form = content.form or FormData()
+        sent: Iterable[str] = (*form.fields, *(file.field for file in form.files))
+    else:
+        known = {field.encode_name for field in msgspec.structs.fields(route.body)}
+        sent = _decode_names(content.body)
+    unknown = [name[:_MAX_NAME_LENGTH] for name in sent if name not in known]
+    return tuple(unknown[:_MAX_UNKNOWN_FIELDS])
 
 
 def _decoded(body: bytes) -> Any:

@@ -6,7 +6,8 @@
     async def get_agent(ctx: Context, agent: AgentById) -> AgentOut: ...
 
 The handler's signature is inspected once, at import: `ctx` is the context, `body` the decoded JSON body,
-`query` the query parameters, `form` an upload, and every other argument a path parameter.
+`query` the query parameters, `form` an upload, `unknown_fields` the names in the body that it ignores, and
+every other argument a path parameter.
 """
 
 import inspect
@@ -127,6 +128,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     query: Any
     upload: Upload | None
     takes_request: bool
+    takes_unknown_fields: bool
     parameters: tuple[str, ...]
     loaders: tuple[tuple[str, int, PathLoader | None], ...]
     returns: Any
@@ -270,13 +272,14 @@ def _signature(handler: Any, path: str) -> JsonObject:
             body = annotation
         elif name == "query":
             query = annotation
-        elif name not in {"ctx", "form", "request"}:
+        elif name not in {"ctx", "form", "request", "unknown_fields"}:
             loaders.append(_path_argument(handler, name, annotation, names))
     return {
         "body": body,
         "body_decoder": msgspec.json.Decoder(body).decode if body is not None else None,
         "query": query,
         "takes_request": "request" in signature.parameters,
+        "takes_unknown_fields": "unknown_fields" in signature.parameters,
         "parameters": tuple(names),
         "loaders": tuple(loaders),
         "returns": signature.return_annotation,

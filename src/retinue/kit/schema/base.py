@@ -16,7 +16,7 @@ class Schema(msgspec.Struct, kw_only=True):
     """A shape that can be built from a record or any object with the same attributes."""
 
     @classmethod
-    def of(cls, source: Any, **more: Any) -> Self:
+    def of(cls, source: Any, /, **more: Any) -> Self:
         """Build the shape from the attributes of `source`; `more` overrides them."""
         names, read = _reader(cls, tuple(more))
         return cls(**dict(zip(names, read(source), strict=True)), **more)

@@ -1,0 +1,73 @@
+"""What the model calls of a turn use and cost, by model; sub-agents and fallbacks included."""
+
+import msgspec
+
+from retinue.adapters.llm import ModelUsage
+from retinue.chat.engine.parts import ModelSpending, ReplyDetails, TokenUsage
+from retinue.usage.price_book import NANO_USD_PER_USD, PriceBook, usd
+
+
+class _ModelTotal(msgspec.Struct):
+    """`nano_usd` is None once a call's price was unknown."""
+
+    usage: TokenUsage
+    nano_usd: int | None
+    calls: int
+
+
+class TurnTotals:
+    """The sums of a turn; each call is priced by its own model and tokens."""
+
+    def __init__(self, prices: PriceBook) -> None:
+        self._prices = prices
+        self._totals: dict[str, _ModelTotal] = {}
+        self.usage = TokenUsage()
+
+    def add(self, model: str, usage: ModelUsage) -> None:
+        nano_usd = self._prices.call_cost(model, usage)
+        self._add(model, _ModelTotal(TokenUsage.of(usage), nano_usd, 1))
+
+    def restore(self, details: ReplyDetails) -> None:
+        """Add what a suspended turn had used; earlier releases kept no sums by model."""
+        if not details.usage_by_model and details.usage.total_tokens:
+            usage = ModelUsage(details.usage.prompt_tokens, details.usage.completion_tokens)
+            self.add(details.model, usage)
+        for spent in details.usage_by_model:
+            cost = spent.estimated_cost_usd
+            nano_usd = None if cost is None else round(cost * NANO_USD_PER_USD)
+            usage_so_far = msgspec.convert(spent, TokenUsage, from_attributes=True)
+            self._add(spent.model, _ModelTotal(usage_so_far, nano_usd, spent.calls))
+
+    def _add(self, model: str, total: _ModelTotal) -> None:
+        self.usage = self.usage.plus(total.usage)
+        known = self._totals.get(model)
+        if known is None:
+            self._totals[model] = total
+            return
+        known.usage = known.usage.plus(total.usage)
+        known.calls += total.calls
+        known.nano_usd = (
+            None if known.nano_usd is None or total.nano_usd is None else known.nano_usd + total.nano_usd
+        )
+
+    @property
+    def has_unpriced(self) -> bool:
+        return any(total.nano_usd is None for total in self._totals.values())
+
+    @property
+    def estimated_cost_usd(self) -> float | None:
+        """The cost of all calls; None if the price of one is unknown."""
+        if self.has_unpriced:
+            return None
+        return usd(sum(total.nano_usd or 0 for total in self._totals.values()))
+
+    def by_model(self) -> tuple[ModelSpending, ...]:
+        return tuple(
+            ModelSpending(
+                model=model,
+                calls=total.calls,
+                estimated_cost_usd=None if total.nano_usd is None else usd(total.nano_usd),
+                **msgspec.structs.asdict(total.usage),
+            )
+            for model, total in self._totals.items()
+        )

@@ -1,0 +1,84 @@
+"""Histories that callers keep themselves: they know what the agent said, not which tools it used.
+
+The calls of such a reply are found again by its text, so that the model, and the provider's cache, see the
+conversation as it was. This is for users only: visitors of a site share an embed key, and one of them could
+ask for the results of another.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from retinue.adapters.llm import ModelMessage
+from retinue.chat.engine.fence import PromptFence
+from retinue.chat.models import Message, ReplayableReply
+from retinue.chat.turn.history import replay
+from retinue.chat.turn.request import TurnRequest
+from retinue.kit.context import Context
+from retinue.kit.db.in_list import in_list, list_parameter
+from retinue.kit.db.statements import record_statement
+
+_KEY_LENGTH = 32
+
+_replies, _messages = ReplayableReply.__table__, Message.__table__
+_FIND = record_statement(
+    Message,
+    sa.select(_messages).where(
+        _messages.c.id.in_(sa.select(_replies.c.message_id).where(in_list(_replies.c.key, "keys")))
+    ),
+)
+
+
+def conversation_seed(ctx: Context, request: TurnRequest, conversation_id: str) -> str:
+    """Return what stays the same in a conversation; callers who keep it themselves have no lasting id."""
+    if request.history is None:
+        return conversation_id
+    questions = (message.text() for message in request.history if message.role == "user")
+    first = next(questions, request.message)
+    return f"{request.agent.id}/{ctx.principal.id}/{_digest(first)}"
+
+
+async def restore_calls(ctx: Context, request: TurnRequest) -> tuple[ModelMessage, ...]:
+    """Return the caller's history, with the calls of the replies that this agent gave the caller."""
+    history = request.history or ()
+    seed = conversation_seed(ctx, request, "")
+    keys = {_reply_key(seed, message.text()) for message in history if message.role == "assistant"}
+    if not keys or not _may_recall(ctx, request):
+        return history
+    rows = await ctx.detached().db.rows(_FIND, keys=list_parameter(sorted(keys)))
+    found = {_reply_key(seed, row.content): row for row in rows}
+    return tuple(_replayed(history, found, seed, PromptFence.of_seed(ctx, seed)))
+
+
+def _replayed(
+    history: tuple[ModelMessage, ...], found: dict[str, Message], seed: str, fence: PromptFence
+) -> Iterator[ModelMessage]:
+    for message in history:
+        stored = found.get(_reply_key(seed, message.text())) if message.role == "assistant" else None
+        if stored is None:
+            yield message
+        else:
+            yield from replay(stored, fence)
+
+
+async def remember_reply(unit: Context, request: TurnRequest, reply: Message) -> None:
+    """Remember a reply with calls, in the transaction that stores it."""
+    if request.history is None or not reply.rounds or not reply.content or not _may_recall(unit, request):
+        return
+    seed = conversation_seed(unit, request, reply.conversation_id)
+    await unit.db.insert_at_commit(ReplayableReply(key=_reply_key(seed, reply.content), message_id=reply.id))
+
+
+def _may_recall(ctx: Context, request: TurnRequest) -> bool:
+    agent = request.agent
+    has_calls = agent.tool_count or agent.sub_agent_count or agent.web_search.enabled
+    return bool(has_calls) and ctx.principal.kind == "user"
+
+
+def _reply_key(seed: str, text: str) -> str:
+    return _digest(f"{seed}\n{text}")[:_KEY_LENGTH]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,100 @@
+"""Prices of models: the tenant's own, the instance's, and the list."""
+
+from typing import Any
+
+import pytest
+
+from retinue.access.models import Role
+from tests.client import Api
+from tests.factories.people import People
+from tests.usage.prices import PRICES, prices_of, set_price
+
+
+async def test_prices_are_found_in_order(admin: Api, people: People) -> None:
+    """`admin` is the super administrator."""
+    owner = await people.signed_in(Role.tenant_admin, await people.tenant("Own"))
+    model = "openai/gpt-4o"
+    listed = (await prices_of(owner, search="gpt-4o", per_page=100))[model]
+    assert listed == {
+        "model": model,
+        "input_price_per_mtok": 2.5,
+        "cached_input_price_per_mtok": 1.25,
+        "cache_write_price_per_mtok": None,
+        "output_price_per_mtok": 10.0,
+        "source": "list",
+        "updated_at": None,
+    }
+    everywhere = await set_price(admin, model, 2, 8, scope="instance")
+    assert (everywhere["source"], everywhere["input_price_per_mtok"]) == ("instance", 2.0)
+    assert (await prices_of(owner, search=model))[model] == everywhere
+    own = await set_price(owner, model, 0.1, 0.3, cached_input_price_per_mtok=0.01)
+    assert (own["source"], own["cached_input_price_per_mtok"]) == ("tenant", 0.01)
+    assert (await prices_of(owner, search=model))[model] == own
+    assert (await prices_of(owner, source="instance"))[model] == everywhere
+    assert (await prices_of(owner, source="list", search="gpt-4o", per_page=100))[model] == listed
+    assert list(await prices_of(owner, source="tenant")) == [model]
+    models = (await owner.get("/api/v1/models")).json()["data"]
+    shown = next(one for one in models if one["id"] == model)
+    assert (shown["source"], shown["input_price_per_mtok"], shown["cached_input_price_per_mtok"]) == (
+        "tenant",
+        0.1,
+        0.01,
+    )
+    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
+    assert (await prices_of(stranger, search=model))[model] == everywhere
+    for scope, person in (("tenant", owner), ("instance", admin)):
+        assert (await person.delete(PRICES, query={"model": model, "scope": scope})).status == 204
+        answer = await person.delete(PRICES, query={"model": model, "scope": scope})
+        assert (answer.status, answer.code) == (404, "model_price_not_found")
+    assert (await prices_of(owner, search="gpt-4o", per_page=100))[model] == listed
+
+
+async def test_who_may_set_prices(admin: Api, people: People) -> None:
+    tenant = await people.default_tenant()
+    owner = await people.signed_in(Role.tenant_admin, tenant)
+    developer = await people.signed_in(Role.agent_developer, tenant)
+    body = {"model": "openai_compatible/m", "input_price_per_mtok": 1, "output_price_per_mtok": 1}
+    assert (await developer.get(PRICES)).status == 200
+    assert (await developer.put(PRICES, body)).status == 403
+    assert (await owner.put(PRICES, body)).status == 200
+    for call in (
+        owner.put(PRICES, {**body, "scope": "instance"}),
+        owner.delete(PRICES, query={"model": body["model"], "scope": "instance"}),
+    ):
+        refused = await call
+        assert (refused.status, refused.code) == (403, "forbidden")
+        assert refused.details["required"] == "super_admin"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"model": "gpt-4o"}, "model"),
+        ({"model": "moon/gpt-4o"}, "model"),
+        ({"model": "openai/"}, "model"),
+        ({"model": "local/smollm2-135m"}, "model"),
+        ({"model": ""}, "model"),
+        ({"input_price_per_mtok": -0.1}, "input_price_per_mtok"),
+        ({"output_price_per_mtok": 100_001}, "output_price_per_mtok"),
+        ({"output_price_per_mtok": "1"}, "output_price_per_mtok"),
+        ({"cached_input_price_per_mtok": -1}, "cached_input_price_per_mtok"),
+        ({"scope": "moon"}, "scope"),
+    ],
+)
+async def test_bad_prices_are_refused(admin: Api, change: dict[str, Any], field: str) -> None:
+    body = {"model": "openai/gpt-4o", "input_price_per_mtok": 1, "output_price_per_mtok": 1, **change}
+    answer = await admin.put(PRICES, body)
+    assert (answer.status, list(answer.details)) == (422, [field])
+
+
+async def test_the_list_is_paged_and_searched(admin: Api) -> None:
+    first = (await admin.get(PRICES, query={"per_page": 5})).json()
+    second = (await admin.get(PRICES, query={"per_page": 5, "page": 2})).json()
+    assert first["pagination"]["total"] > 1000
+    models = [one["model"] for one in first["data"] + second["data"]]
+    assert models == sorted(set(models))
+    assert len(models) == 10
+    found = await prices_of(admin, search="SONNET anthropic", per_page=100)
+    assert found
+    assert all("sonnet" in model and "anthropic" in model for model in found)
+    assert (await admin.get(PRICES, query={"page": 9999})).json()["data"] == []
