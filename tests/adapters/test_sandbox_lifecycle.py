@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.sandbox import Code, LocalSandbox, SandboxFailed, bubblewrap, guest_process
+from retinue.adapters.sandbox import backend as backends
 from tests.adapters.sandbox_ways import backend, descendants, failure, needs, orphans
 
 pytest_plugins = ("tests.adapters.sandbox_fixtures",)
@@ -112,6 +113,23 @@ async def test_only_so_many_run_at_once_and_the_rest_wait(own):
     assert (await waiting).output == "waited"
     await asyncio.gather(*slow)
     assert own._free._value == 2
+
+
+async def test_processes_that_nobody_uses_come_to_rest_and_back(own, monkeypatch):
+    monkeypatch.setattr(backends, "REST_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(backends, "REST_AFTER_PROBE_SECONDS", 0.05)
+    for code, name in ((JAVASCRIPT, "wasm.javascript"), (PYTHON, "bubblewrap.python_functions")):
+        resting = backend(own, name)
+        for number in range(2):
+            assert (await own.run(code, number, timeout_s=20)).output == number
+            await _until(lambda resting=resting: not resting._is_alive())
+        assert own.known()[name] == "ok"
+    # A call that takes longer than the time until rest is not disturbed, nor those after it.
+    slow = asyncio.create_task(own.run(SLEEP, 0.4, timeout_s=20))
+    for _ in range(5):
+        assert (await own.run(PYTHON, "quick", timeout_s=20)).output == "quick"
+        await asyncio.sleep(0.05)
+    assert (await slow).output is None
 
 
 async def test_a_call_that_is_cancelled_dies(own, sandbox_processes):

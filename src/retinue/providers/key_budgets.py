@@ -1,7 +1,5 @@
 """Monthly budgets of provider keys; a key whose budget is spent is skipped."""
 
-from collections.abc import Iterable
-
 from retinue.kit.context import Context
 from retinue.providers.models import ProviderKey
 from retinue.usage import enforcement
@@ -13,11 +11,13 @@ from retinue.usage.price_book import load_price_book, usd
 from retinue.usage.unpriced import UnpricedRule, announce, announce_refusal, refuses_unpriced
 
 
-async def keys_within_budget(ctx: Context, keys: Iterable[ProviderKey], model: str) -> list[ProviderKey]:
-    """Return the keys that may pay for a model (its full id).
+async def keys_within_budget(ctx: Context, keys: list[ProviderKey], model: str) -> list[ProviderKey]:
+    """Return the keys that may pay for a model, which is named as their provider does.
 
     Raise BudgetExceeded (429) or ModelUnpriced (422) if there were some, but none of them may.
     """
+    if not await ctx.state(BudgetCache).of(ctx) and all(key.monthly_budget_usd is None for key in keys):
+        return keys
     usable, refusal = [], None
     for key in keys:
         refused = await _find_refusal(ctx, key, model)
@@ -48,9 +48,10 @@ async def count_key_usage(ctx: Context, key: ProviderKey | None, model: str, ans
 
 async def _find_refusal(ctx: Context, key: ProviderKey, model: str) -> BudgetExceeded | ModelUnpriced | None:
     for budget in await _load_budgets(ctx, key):
-        if refuses_unpriced(budget) and (await load_price_book(ctx)).find(model) is None:
-            await announce_refusal(ctx, Spender(provider_key_id=key.id), model)
-            return UnpricedRule(budget.id, may_fall_back=False).refusal(model)
+        model_id = f"{key.provider}/{model}"
+        if refuses_unpriced(budget) and (await load_price_book(ctx)).find(model_id) is None:
+            await announce_refusal(ctx, Spender(provider_key_id=key.id), model_id)
+            return UnpricedRule(budget.id, may_fall_back=False).refusal(model_id)
         # Read outside a transaction, so that no call waits for a writer.
         amount_spent = ctx.state(BudgetCache).amount_spent[budget.id] = await enforcement.load_spent(
             ctx.detached(), budget

@@ -84,7 +84,12 @@ def _candidates_among(rows: KeyRows, model: str) -> tuple[ModelCandidate, ...]:
 async def _within_budget(ctx: Context, candidates: Sequence[ModelCandidate]) -> list[ModelCandidate]:
     """Return the candidates in order, without keys whose budget is spent or cannot count the model."""
     keys = [candidate.key for candidate in candidates if candidate.key]
-    open_keys = {key.id for key in await keys_within_budget(ctx, keys, candidates[0].id)}
+    if not keys:
+        return list(candidates)
+    usable_keys = await keys_within_budget(ctx, keys, candidates[0].model)
+    if len(usable_keys) == len(candidates):
+        return list(candidates)
+    open_keys = {key.id for key in usable_keys}
     return [candidate for candidate in candidates if candidate.key is None or candidate.key.id in open_keys]
 
 

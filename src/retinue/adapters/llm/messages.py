@@ -1,11 +1,14 @@
 """Requests to models and their replies, independent of any provider."""
 
+import hashlib
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from retinue.kit.json_types import JsonObject
+
+_CACHE_KEY_LENGTH = 32
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
@@ -88,12 +91,17 @@ class ResponseSchema(Struct, frozen=True):
 class PromptCache(Struct, frozen=True, kw_only=True):
     """What a provider needs to find the beginning of a conversation in its cache.
 
-    `key` is the same for all requests of a conversation; the first `history_length` messages are old.
+    `seed` is the same for all requests of a conversation; the first `history_length` messages are old.
     """
 
-    key: str
+    seed: str
     ttl: Literal["5m", "1h"]
     history_length: int
+
+    @property
+    def key(self) -> str:
+        """The seed as a provider may see it."""
+        return hashlib.sha256(self.seed.encode(errors="surrogatepass")).hexdigest()[:_CACHE_KEY_LENGTH]
 
 
 class ChatRequest(Struct, frozen=True, kw_only=True):

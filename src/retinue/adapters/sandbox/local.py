@@ -28,7 +28,6 @@ class LocalSandbox:
     async def run(
         self, code: Code, input: object, *, timeout_s: float, memory_mb: int = 256
     ) -> SandboxResult:
-        backend = await self._choose(code)
         try:
             async with asyncio.timeout(timeout_s):
                 await self._free.acquire()
@@ -36,6 +35,12 @@ class LocalSandbox:
             raise SandboxFailed(
                 "sandbox_unavailable", "Too many functions and scripts are running. Try again later."
             ) from None
+        try:
+            # Last: a backend that was found alive is used at once, before it can come to rest.
+            backend = await self._choose(code)
+        except BaseException:
+            self._free.release()
+            raise
         call = SandboxCall(code=code, timeout_s=timeout_s, memory_mb=memory_mb)
         return await backend.run(call, input, on_end=self._free.release)
 

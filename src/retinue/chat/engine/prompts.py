@@ -4,7 +4,6 @@ A provider charges a fraction for what it has read before, so what changes from 
 passages found and the caller's context form the tail of a request and are not repeated in later turns.
 """
 
-import hashlib
 from collections.abc import Sequence
 
 import msgspec
@@ -19,7 +18,6 @@ MAX_HISTORY_CHARACTERS = 100_000
 MAX_TOOL_RESULT_CHARACTERS = 16_000
 # Old messages are left out in blocks: the beginning of the requests then stays the same for many turns.
 _DROPPED_AT_ONCE = 20
-_CACHE_KEY_LENGTH = 32
 
 _CONTEXT_NOTE = "What the application says about this conversation:"
 _PASSAGES_NOTE = "Answer from these passages where they help, and name their numbers like [1]:"
@@ -50,10 +48,11 @@ def _may_see_material(task: TurnTask) -> bool:
 
 
 def build_cache(ctx: Context, task: TurnTask, conversation: Sequence[ModelMessage]) -> PromptCache:
-    """Return what a provider's cache is told: the conversation's key, and where this turn begins."""
-    key = hashlib.sha256(f"{ctx.tenant_id}\0{task.seed}".encode()).hexdigest()[:_CACHE_KEY_LENGTH]
+    """Return what a provider's cache is told: which conversation this is, and where this turn begins."""
     turn_start = max(at for at, message in enumerate(conversation) if message.role == "user")
-    return PromptCache(key=key, ttl=task.agent.cache_ttl.value, history_length=turn_start)
+    return PromptCache(
+        seed=f"{ctx.tenant_id}\0{task.seed}", ttl=task.agent.cache_ttl.value, history_length=turn_start
+    )
 
 
 def build_tail(task: TurnTask, passages: Sequence[Passage], fence: PromptFence) -> str:

@@ -21,6 +21,7 @@ class TurnTotals:
     def __init__(self, prices: PriceBook) -> None:
         self._prices = prices
         self._totals: dict[str, _ModelTotal] = {}
+        self._nano_usd: int | None = 0
         self.usage = TokenUsage()
 
     def add(self, model: str, usage: ModelUsage) -> None:
@@ -40,26 +41,23 @@ class TurnTotals:
 
     def _add(self, model: str, total: _ModelTotal) -> None:
         self.usage = self.usage.plus(total.usage)
+        self._nano_usd = _sum(self._nano_usd, total.nano_usd)
         known = self._totals.get(model)
         if known is None:
             self._totals[model] = total
             return
         known.usage = known.usage.plus(total.usage)
         known.calls += total.calls
-        known.nano_usd = (
-            None if known.nano_usd is None or total.nano_usd is None else known.nano_usd + total.nano_usd
-        )
+        known.nano_usd = _sum(known.nano_usd, total.nano_usd)
 
     @property
     def has_unpriced(self) -> bool:
-        return any(total.nano_usd is None for total in self._totals.values())
+        return self._nano_usd is None
 
     @property
     def estimated_cost_usd(self) -> float | None:
         """The cost of all calls; None if the price of one is unknown."""
-        if self.has_unpriced:
-            return None
-        return usd(sum(total.nano_usd or 0 for total in self._totals.values()))
+        return None if self._nano_usd is None else usd(self._nano_usd)
 
     def by_model(self) -> tuple[ModelSpending, ...]:
         return tuple(
@@ -71,3 +69,8 @@ class TurnTotals:
             )
             for model, total in self._totals.items()
         )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    """Add costs up; unknown ones make the sum unknown."""
+    return None if one is None or other is None else one + other

@@ -15,7 +15,7 @@ from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
 from retinue.providers.model_resolution import full_model_id
 from retinue.usage import enforcement, unpriced
-from retinue.usage.enforcement import BudgetHold, Spender
+from retinue.usage.enforcement import BudgetCache, BudgetHold, Spender
 from retinue.usage.meters import meter
 from retinue.usage.price_book import PriceBook, load_price_book
 from retinue.usage.unpriced import UnpricedRule
@@ -32,6 +32,8 @@ def _spender(ctx: Context, request: TurnRequest) -> Spender:
 
 async def require_budget(ctx: Context, request: TurnRequest) -> None:
     """Raise if a spent budget stops this turn, or one that refuses its model; nothing is stored then."""
+    if not await ctx.state(BudgetCache).of(ctx):
+        return
     agent, _ = await _priced_agent(ctx, request)
     prices = await load_price_book(ctx)
     await enforcement.require_budget(
@@ -81,6 +83,8 @@ class BudgetReservation:
 
     async def _reserve(self, request: TurnRequest) -> TurnRequest:
         ctx = self._ctx
+        if not await ctx.state(BudgetCache).of(ctx):
+            return request
         agent, self.unpriced = await _priced_agent(ctx, request)
         models = (agent.primary_model, *agent.fallback_models)
         budget_hold = await enforcement.hold_budgets(

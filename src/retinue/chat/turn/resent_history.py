@@ -41,7 +41,9 @@ def conversation_seed(ctx: Context, request: TurnRequest, conversation_id: str) 
 
 async def restore_calls(ctx: Context, request: TurnRequest) -> tuple[ModelMessage, ...]:
     """Return the caller's history, with the calls of the replies that this agent gave the caller."""
-    history = request.history or ()
+    if not request.history:
+        return ()
+    history = request.history
     seed = conversation_seed(ctx, request, "")
     keys = {_reply_key(seed, message.text()) for message in history if message.role == "assistant"}
     if not keys or not _may_recall(ctx, request):

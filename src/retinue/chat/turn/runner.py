@@ -80,6 +80,8 @@ async def _run(
                         trail.record_part(part)
                     if on_part is not None:
                         on_part(part)
+                    if isinstance(part, TurnFinished):
+                        answered = part
     except asyncio.CancelledError:
         answered = _cut_off(turn, finish_reason=FinishReason.cancelled)
         result = TurnResult(answered=answered, status=TurnStatus.cancelled, trail=steps)
@@ -91,7 +93,6 @@ async def _run(
         result = TurnResult(answered=answered, status=TurnStatus.failed, error=failure, trail=steps)
         await _store_interrupted(ctx, pending, result, store)
         raise failure from error
-    answered = turn.current_result()
     if trail is not None:
         trail.record_approvals(answered.details)
     result = TurnResult(answered=answered, status=TurnStatus.completed, trail=steps, paused=turn.paused())

@@ -4,8 +4,10 @@ Fields that the product itself updates, such as usage counters, are listed in th
 do not affect the tag.
 """
 
-import base64
+import functools
 import hashlib
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,13 +28,20 @@ class ExpectedVersion(msgspec.Struct, frozen=True):
 
 def entity_tag(record: Record) -> str:
     """Return the strong entity tag of a stored record, in quotation marks."""
-    untagged = type(record).__untagged__
-    values = [getattr(record, name) for name in record.__shape__.names if name not in untagged]
-    digest = hashlib.sha256(msgspec.json.encode(values, enc_hook=_plain)).digest()
-    return f'"{base64.b32encode(digest[:_TAG_BYTES]).decode().lower()}"'
+    values = _tagged_values(type(record))(record)
+    return f'"{hashlib.blake2b(_encode(values), digest_size=_TAG_BYTES).hexdigest()}"'
+
+
+@functools.cache
+def _tagged_values(record: type[Record]) -> Callable[[Record], tuple[Any, ...]]:
+    names = (name for name in record.__shape__.names if name not in record.__untagged__)
+    return operator.attrgetter(*names)
 
 
 def _plain(value: object) -> Any:
     if isinstance(value, Sealed):
         return value.digest
     raise TypeError(f"{type(value).__name__} cannot be part of an entity tag")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_plain).encode

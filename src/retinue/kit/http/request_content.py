@@ -1,5 +1,6 @@
 """The content of a request, read within its limits before a transaction begins."""
 
+import functools
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -125,14 +126,19 @@ def decode_body(route: Route, body: bytes) -> Any:
 def unknown_fields(route: Route, content: RequestContent) -> tuple[str, ...]:
     """Return the first names of a valid body or form that the route does not know."""
     if route.upload is not None:
-        known = {*route.upload.fields, *route.upload.texts}
+        known = frozenset((*route.upload.fields, *route.upload.texts))
         form = content.form or FormData()
         sent: Iterable[str] = (*form.fields, *(file.field for file in form.files))
     else:
-        known = {field.encode_name for field in msgspec.structs.fields(route.body)}
+        known = _known_names(route.body)
         sent = _decode_names(content.body)
     unknown = [name[:_MAX_NAME_LENGTH] for name in sent if name not in known]
     return tuple(unknown[:_MAX_UNKNOWN_FIELDS])
+
+
+@functools.cache
+def _known_names(shape: type[msgspec.Struct]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(shape))
 
 
 def _decoded(body: bytes) -> Any:

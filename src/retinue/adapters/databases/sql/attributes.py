@@ -5,11 +5,11 @@ guard collects the names that no allow-list covers, and the connection looks the
 it executes the statement.
 """
 
-import msgspec
 from sqlglot import exp
 
 from retinue.adapters.databases.connection import DbType
 from retinue.adapters.databases.sql.functions import ALLOWED_FUNCTIONS
+from retinue.adapters.databases.sql.query import Attribute
 
 MAX_NAME_BYTES = 63  # PostgreSQL truncates longer names
 # Casts in function form. They only compute, and their names are common column names.
@@ -18,13 +18,6 @@ bit bool box bpchar char cidr circle date float4 float8 inet int2 int4 int8 inte
 macaddr money name numeric path point polygon text time timestamp timestamptz timetz uuid varbit varchar xml
 """
 _HARMLESS_FUNCTIONS = ALLOWED_FUNCTIONS["postgresql"] | frozenset(_CASTS.split())
-
-
-class Attribute(msgspec.Struct, frozen=True):
-    """A name after a dot; `relation` is the quoted name of its table, or empty if unknown."""
-
-    name: str
-    relation: str = ""
 
 
 def find_possible_calls(statement: exp.Expr, db_type: DbType) -> tuple[Attribute, ...]:

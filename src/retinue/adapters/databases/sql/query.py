@@ -6,9 +6,15 @@ from typing import Any, Literal
 import msgspec
 
 from retinue.adapters.databases.connection import DbType
-from retinue.adapters.databases.sql.attributes import Attribute
 
 Operation = Literal["select", "insert", "update", "delete"]
+
+
+class Attribute(msgspec.Struct, frozen=True):
+    """A name after a dot; `relation` is the quoted name of its table, or empty if unknown."""
+
+    name: str
+    relation: str = ""
 
 
 class Query(msgspec.Struct, frozen=True):
