@@ -16,15 +16,15 @@ from bench.servers import Server
 
 GOAL_TIMES = 10
 ROUNDS = 5
-FEW, MANY = AT_ONCE[CHAT], 64
-"""Chats at once: a server that mostly waits, and one that always has something to do.
+ONE, FEW, MANY = 1, AT_ONCE[CHAT], 64
+"""Chats at once: one after another, a server that mostly waits, and one that always has something to do.
 
-The second tells how much work a core can do. With few at once, each piece of a chat also pays for waking up.
+The last tells how much work a core can do. With few at once, each piece of a chat also pays for waking up.
 """
-COUNTS = {FEW: {CHAT: 48, STREAM: 24}, MANY: {CHAT: 192, STREAM: 128}}
+COUNTS = {ONE: {CHAT: 24, STREAM: 12}, FEW: {CHAT: 48, STREAM: 24}, MANY: {CHAT: 192, STREAM: 128}}
 # Of ours and the bare one, in parts of what they do elsewhere: each of the three is to work about as long, so
 # that connections and cold caches weigh about the same.
-SHARES = {FEW: 2.0, MANY: 8.0}
+SHARES = {ONE: 1.0, FEW: 2.0, MANY: 8.0}
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ async def measure(peer: Peer, provider: str, ours: Side, bare: Side) -> list[Mea
         try:
             return [
                 await _by_turns(what, at_once, server, peer.request(key, what == STREAM), ours, bare)
-                for at_once in (FEW, MANY)
+                for at_once in (ONE, FEW, MANY)
                 for what in (CHAT, STREAM)
             ]
         finally:

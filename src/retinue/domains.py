@@ -4,6 +4,7 @@ from retinue.access.manifest import manifest as access
 from retinue.adapters.mail.mail_queue import manifest as mail
 from retinue.agents.manifest import manifest as agents
 from retinue.approvals.manifest import manifest as approvals
+from retinue.audit.manifest import manifest as audit
 from retinue.auth.manifest import manifest as auth
 from retinue.chat.manifest import manifest as chat
 from retinue.credentials.manifest import manifest as credentials
@@ -29,6 +30,7 @@ DOMAINS = (
     mail,
     tenants,
     access,
+    audit,
     files,
     usage,
     users,

@@ -154,6 +154,20 @@ def reset_password(
     run_reset_password(read_settings(**({"RETINUE_BASE_URL": base_url} if base_url else {})), email)
 
 
+@audit.command("check")
+def check_audit_export(
+    file: Annotated[Path, typer.Argument(help="An export in the format jsonl.")],
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="The keys of the instance, from /.well-known/retinue-audit-keys.json."),
+    ] = None,
+) -> None:
+    """Check an export of the audit log: every row, their order, and the signature."""
+    from retinue.cli.audit_commands import run_export_check
+
+    run_export_check(file, keys, read_settings)
+
+
 @audit.command("verify")
 def verify_audit() -> None:
     """Verify every tenant's audit chain and name the first invalid row."""

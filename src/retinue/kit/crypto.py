@@ -98,6 +98,11 @@ class KeyRing:
         """Derive a key of this instance for a purpose, from the active version unless another is given."""
         return _derive(self._versions[version or self.active], "instance/" + purpose)
 
+    @property
+    def versions(self) -> frozenset[int]:
+        """The versions of the key that are known."""
+        return frozenset(self._versions)
+
     def _wrap(self, data_key: bytes, location: SealLocation) -> bytes:
         wrapped = _encrypt(
             self._tenant_key(location, self.active), data_key, _wrap_context(location, self.active)

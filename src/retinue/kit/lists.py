@@ -141,7 +141,8 @@ class Listing(Generic[R]):
         given = {name: getattr(query, name) for name in (*self._filters, *self._conditions)}
         given = {name: value for name, value in given.items() if value is not None}
         return {
-            name: _instant(name, value) if name in self._bounds else value for name, value in given.items()
+            name: query_instant(name, value) if name in self._bounds else value
+            for name, value in given.items()
         }
 
     def _statements_for(
@@ -191,7 +192,7 @@ def _bound(name: str) -> Any:
     return sa.bindparam(name, type_=sa.Text())
 
 
-def _instant(name: str, written: str) -> Instant:
+def query_instant(name: str, written: str) -> Instant:
     """Parse an instant; errors name `from_` as `from`, and a `+` in a query string arrives as a space."""
     return read_instant(name.rstrip("_"), written.replace(" ", "+"))
 

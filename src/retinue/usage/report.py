@@ -3,7 +3,6 @@
 import csv
 import functools
 import io
-import re
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,6 +18,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import Download
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.schema.validation import read_instant
+from retinue.kit.spreadsheet_cells import escape_formula
 from retinue.usage import periods
 from retinue.usage.models import COUNTERS, UsageEntry
 from retinue.usage.request_counts import RequestCounts
@@ -43,7 +43,6 @@ GROUP_COLUMNS = {
     "channel": "channel",
 }
 # Cell values that a spreadsheet would execute as a formula.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 _entries = UsageEntry.__table__
 
@@ -210,8 +209,7 @@ def as_csv(usage: Usage, group_by: str) -> Download:
 
 
 def _cell(value: str | None) -> str:
-    value = value or ""
-    return f"'{value}" if _FORMULA.match(value) else value
+    return escape_formula(value or "")
 
 
 async def _iterate(parts: Sequence[bytes]) -> AsyncIterator[bytes]:

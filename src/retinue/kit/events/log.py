@@ -124,11 +124,15 @@ async def append_audit_rows(
 
 def chain_hash(row: AuditEntry) -> str:
     """Return the SHA-256 of the row in canonical form, with the previous hash and without its own."""
+    return hashlib.sha256(_canonical.encode(hashed_fields(row))).hexdigest()
+
+
+def hashed_fields(row: AuditEntry) -> JsonObject:
+    """Return what the hash of a row covers."""
     fields = {
         name: getattr(row, name) for name in row.__struct_fields__ if name not in {"hash", "updated_at"}
     }
-    fields["metadata"] = _as_stored(row.metadata)
-    return hashlib.sha256(_canonical.encode(fields)).hexdigest()
+    return {**fields, "metadata": _as_stored(row.metadata)}
 
 
 def _as_stored(value: object) -> Any:

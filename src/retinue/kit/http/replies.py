@@ -57,10 +57,14 @@ class EventStream(msgspec.Struct, frozen=True):
 
 
 class ByteStream(msgspec.Struct, frozen=True):
-    """A body that is sent while it is produced; the producer opens its own units of work."""
+    """A body that is sent while it is produced; the producer opens its own units of work.
+
+    With `filename`, a browser stores it.
+    """
 
     chunks: Callable[[], AsyncIterator[bytes]]
     mime_type: str
+    filename: str = ""
 
 
 class HttpResponse(msgspec.Struct):
@@ -117,6 +121,8 @@ def render_response(result: object, status: int, *, wrap: bool) -> HttpResponse:
         return HttpResponse(status, headers, events=result.events(), show_error=result.show_error)
     if isinstance(result, ByteStream):
         headers += ((b"content-type", result.mime_type.encode()), NO_STORE)
+        if result.filename:
+            headers.append((b"content-disposition", _disposition(result.filename)))
         return HttpResponse(status, headers, made=result.chunks())
     if wrap:
         result = {"data": result}
@@ -129,16 +135,15 @@ def _download(file: Download, headers: list[tuple[bytes, bytes]], status: int) -
         (b"content-type", file.mime_type.encode("latin-1", "replace")),
         (b"content-length", b"%d" % file.size),
         (b"content-security-policy", b"sandbox; default-src 'none'"),
-        (b"content-disposition", _disposition(file)),
+        (b"content-disposition", _disposition(file.filename, "inline" if file.inline else "attachment")),
         (b"cache-control", file.cache.encode()),
     ]
     return HttpResponse(status, headers, chunks=file.chunks())
 
 
-def _disposition(file: Download) -> bytes:
+def _disposition(filename: str, kind: str = "attachment") -> bytes:
     from urllib.parse import quote
 
-    kind = "inline" if file.inline else "attachment"
-    if not file.filename:
+    if not filename:
         return kind.encode()
-    return f"{kind}; filename*=UTF-8''{quote(file.filename, safe='')}".encode()
+    return f"{kind}; filename*=UTF-8''{quote(filename, safe='')}".encode()

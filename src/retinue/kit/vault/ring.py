@@ -29,10 +29,6 @@ class LiveRing(KeyRing):
         if self.check is not None and not self.is_trusted():
             await self.check()
 
-    @property
-    def versions(self) -> frozenset[int]:
-        return frozenset(self._versions)
-
     def learn(self, versions: Iterable[int], active: int, unwrap: Callable[[int], bytes]) -> None:
         """Replace the versions by exactly these; `unwrap` returns the keys of new ones."""
         known = self._versions

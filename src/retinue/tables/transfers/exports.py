@@ -12,6 +12,7 @@ import msgspec
 
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
+from retinue.kit.spreadsheet_cells import escape_formula
 from retinue.tables.filters import Condition
 from retinue.tables.models import DataTable
 from retinue.tables.queries import iterate_rows
@@ -22,8 +23,6 @@ MIME_TYPES = {
     "json": "application/json",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-# Text that a spreadsheet would run as a formula, or that becomes one when our apostrophe is removed.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MAX_SHEET_ROWS = 1_048_575
 
@@ -49,11 +48,6 @@ async def _rows(ctx: Context, table: DataTable, condition: Condition) -> AsyncIt
     layout = Layout(table)
     async for batch in iterate_rows(ctx, table, condition):
         yield [layout.show(row) for row in batch]
-
-
-def escape_formula(text: str) -> str:
-    """Prefix text that a spreadsheet would run as a formula with an apostrophe; imports remove it."""
-    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _cell(value: object) -> Any:
