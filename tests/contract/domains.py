@@ -4,6 +4,7 @@ from retinue.kit.db.models import Record
 from tests.access.contract import CONTRACT as ACCESS
 from tests.agents.contract import CONTRACT as AGENTS
 from tests.approvals.contract import CONTRACT as APPROVALS
+from tests.audit.contract import CONTRACT as AUDIT
 from tests.auth.contract import CONTRACT as AUTH
 from tests.chat.contract import CONTRACT as CHAT
 from tests.contract.knowledge import Write
@@ -27,6 +28,7 @@ from tests.workflows.contract import CONTRACT as WORKFLOWS
 CONTRACTS = (
     KIT,
     ACCESS,
+    AUDIT,
     TENANTS,
     FILES,
     USAGE,

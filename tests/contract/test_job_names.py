@@ -13,6 +13,8 @@ from tests.services import Service
 HANDLERS = handlers_by_name(handler for manifest in DOMAINS for handler in manifest.jobs)
 # The names of today, and the function names that releases before 2026-11 stored.
 RELEASED = {
+    "audit.enqueue_streams": "audit.enqueue_streams",
+    "audit.send_stream": "audit.send_stream",
     "approvals.expire": "expire_approvals",
     "approvals.notify_approvers": "tell_approvers",
     "approvals.purge": "forget_old_approvals",

@@ -12,6 +12,7 @@ from retinue.kit.events.models import AuditEntry, AuditHead
 from retinue.kit.lists import Listing, PageQuery, query_instant
 
 _BATCH_SIZE = 500
+_MAX_SEQUENCE = 2**63 - 1
 
 _entries = AuditEntry.__table__
 # `->>` reads a field of a JSON column in both databases.
@@ -99,3 +100,8 @@ async def iterate_rows(ctx: Context, first: int, last: int) -> AsyncIterator[lis
     while batch := await ctx.db.rows(_BATCH, after=after, last=last):
         yield batch
         after = batch[-1].sequence
+
+
+async def read_after(ctx: Context, after: int) -> list[AuditEntry]:
+    """Return the next batch of rows, oldest first."""
+    return await ctx.db.rows(_BATCH, after=after, last=_MAX_SEQUENCE)

@@ -1,12 +1,12 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.clock import Instant
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery, Pagination
-from retinue.kit.schema.base import Schema
+from retinue.kit.schema.base import Name, Schema
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
 Filter = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -89,3 +89,52 @@ class AuditKey(Schema, kw_only=True):
 
 class AuditKeys(Schema, kw_only=True):
     keys: list[AuditKey]
+
+
+HeaderName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9-]+$(?!\n)")]
+# Visible ASCII, or the mask of a value that was given before.
+HeaderValue = Annotated[str, Meta(max_length=4_096, pattern=r"^([\x20-\x7e]*|\u2022+)$(?!\n)")]
+
+
+class AuditStreamConfig(Schema, kw_only=True):
+    url: Annotated[str, Meta(min_length=1, max_length=2_000)]
+    headers: dict[HeaderName, HeaderValue] = {}
+
+
+class AuditStreamCreate(Schema, kw_only=True):
+    name: Name
+    type: Literal["webhook"]
+    config: AuditStreamConfig
+    start: Literal["now", "beginning"] = "now"
+    enabled: bool = True
+
+
+class AuditStreamUpdate(Schema, kw_only=True):
+    """Headers belong to the server that they were given for: a new address needs them again."""
+
+    name: Name | UnsetType = UNSET
+    config: AuditStreamConfig | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+class AuditStreamOut(Schema, kw_only=True):
+    id: str
+    name: str
+    type: Literal["webhook"] = "webhook"
+    config: AuditStreamConfig
+    enabled: bool
+    cursor: int
+    lag: int
+    last_error: str | None
+    last_sent_at: Instant | None
+    created_at: Instant
+    updated_at: Instant
+
+
+class NewAuditStream(AuditStreamOut, kw_only=True):
+    secret: str
+
+
+class AuditStreamTest(Schema, kw_only=True):
+    success: bool
+    message: str

@@ -1,0 +1,36 @@
+"""What the contract tests know of audit streams."""
+
+from retinue.audit.models import AuditStream
+from retinue.kit.crypto import Sealed
+from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
+
+_BODY = {"name": "SIEM", "type": "webhook", "config": {"url": "http://127.0.0.1:9/rows"}}
+
+
+async def _make(world: World) -> dict[str, str]:
+    stream = await world.ctx.db.insert(
+        AuditStream(
+            name=world.name,
+            url="http://127.0.0.1:9/rows",
+            headers={},
+            secret=Sealed.of(b"whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="),
+            enabled=False,
+            due_at=FAR,
+            created_by=world.owner.id,
+        )
+    )
+    return {"stream_id": stream.id}
+
+
+CONTRACT = DomainContract(records=(AuditStream,), make=_make)
+
+
+@CONTRACT.writes(audit_streams=1)
+async def create_audit_stream(scene: Scene) -> Call:
+    return Call(scene.me, _BODY)
+
+
+@CONTRACT.writes("audit_streams.name audit_streams.due_at audit_streams.updated_at")
+async def update_audit_stream(scene: Scene) -> Call:
+    made = (await scene.me.post("/api/v1/audit/streams", _BODY)).json()
+    return Call(scene.me, {"name": "Other"}, {"stream_id": made["id"]})
