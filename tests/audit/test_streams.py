@@ -11,7 +11,7 @@ from retinue.app import Service
 from retinue.kit.clock import ManualClock
 from tests.audit.reading import AUDIT, rows_of
 from tests.client import Api
-from tests.events.test_posting import is_standard
+from tests.events.signatures import is_standard
 from tests.factories import credentials
 from tests.factories.people import People
 from tests.tools.servers.rest_api import RestApi, rest_api

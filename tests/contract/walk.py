@@ -57,6 +57,7 @@ ELSEWHERE = {
     "form_file_id",
     "form_slug",
     "import_id",
+    "stream_id",
     "incoming_webhook_id",
     "key_id",
     "progress_id",

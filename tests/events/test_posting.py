@@ -1,8 +1,5 @@
 """Messages to addresses that callers gave: signed with the tenant's secret and tried seven times."""
 
-import base64
-import hashlib
-import hmac
 from collections.abc import AsyncIterator
 from typing import Any, NoReturn
 
@@ -22,6 +19,7 @@ from retinue.kit.webhook_signing import ATTEMPT_DELAYS_SECONDS
 from tests.adapters.llm_server import ProviderServer, provider_server, refusing
 from tests.client import Api
 from tests.events.conftest import SUBSCRIPTIONS, emit, read, subscribe
+from tests.events.signatures import is_signed, is_standard
 from tests.factories.agents import make_agent
 from tests.factories.happenings import audits, events
 from tests.factories.people import People
@@ -30,23 +28,6 @@ from tests.tools.servers.rest_api import RestApi, Seen
 
 SECRET = "/api/v1/event-subscriptions/signing-secret"
 DONE: tuple[int, dict[str, str], bytes] = (200, {}, b"ok")
-
-
-def is_signed(seen: Seen, secret: str, now: float, *, header: str = "X-Service-Signature") -> bool:
-    """As a receiver would find out, from nothing but the request and the secret it was given."""
-    timestamp = seen.headers["X-Service-Timestamp"]
-    if abs(int(timestamp) - now) > 300:
-        return False
-    signed = hmac.new(secret.encode(), f"{timestamp}.".encode() + seen.body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(f"sha256={signed}", seen.headers.get(header, ""))
-
-
-def is_standard(seen: Seen, secret: str) -> bool:
-    """The same by the rules of Standard Webhooks."""
-    key = base64.b64decode(secret.removeprefix("whsec_"))
-    said = f"{seen.headers['webhook-id']}.{seen.headers['webhook-timestamp']}.".encode() + seen.body
-    signed = "v1," + base64.b64encode(hmac.new(key, said, hashlib.sha256).digest()).decode()
-    return signed in seen.headers["webhook-signature"].split(" ")
 
 
 @pytest.fixture
