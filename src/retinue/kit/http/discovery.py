@@ -46,11 +46,7 @@ async def get_health(ctx: Context) -> Reply[Health]:
     Answers 503 while the database is unavailable or the server is shutting down.
     """
     instance = ctx.instance
-    try:
-        await instance.database.ping()
-        database = "ok"
-    except RetinueError:
-        database = "unavailable"
+    database = await _database_status(ctx)
     is_stopping = instance.shutting_down.is_set()
     is_ready = database == "ok" and not is_stopping
     health = Health(
@@ -63,6 +59,45 @@ async def get_health(ctx: Context) -> Reply[Health]:
         sandbox={name: _public_sandbox_status(status) for name, status in instance.sandbox_status().items()},
     )
     return Reply(health, status=200 if is_ready else 503)
+
+
+class Liveness(msgspec.Struct):
+    status: str
+
+
+class Readiness(msgspec.Struct):
+    status: str
+    database: str
+    vault: str
+
+
+@routes.get("/health/live", requires=PUBLIC, cost="free")
+async def get_liveness(ctx: Context) -> Liveness:  # noqa: ARG001  every handler takes it
+    """Say that the process answers. Whoever restarts processes asks here: a dead database restarts nobody."""
+    return Liveness("ok")
+
+
+@routes.get("/health/ready", requires=PUBLIC, cost="free")
+async def get_readiness(ctx: Context) -> Reply[Readiness]:
+    """Say whether the process can serve requests; whoever distributes them asks here.
+
+    Answers 503 while the database is unavailable, the vault is sealed, or the server is shutting down.
+    """
+    instance = ctx.instance
+    database = await _database_status(ctx)
+    vault = "sealed" if instance.vault.sealed_because else "open"
+    is_stopping = instance.shutting_down.is_set()
+    is_ready = database == "ok" and vault == "open" and not is_stopping
+    status = "ok" if is_ready else ("stopping" if is_stopping else "unavailable")
+    return Reply(Readiness(status, database, vault), status=200 if is_ready else 503)
+
+
+async def _database_status(ctx: Context) -> str:
+    try:
+        await ctx.instance.database.ping()
+    except RetinueError:
+        return "unavailable"
+    return "ok"
 
 
 def _public_sandbox_status(status: str) -> str:
