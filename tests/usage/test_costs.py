@@ -7,7 +7,7 @@ import pytest
 
 from retinue.app import Service
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import KEY, ProviderServer, refusing
+from tests.adapters.llm_server import KEY, ProviderServer, refusing, streaming
 from tests.chat.background_jobs import accept, job_of
 from tests.chat.speaking import logs_of, messages_of, reply_to, stream
 from tests.client import Api
@@ -224,3 +224,16 @@ async def test_a_model_without_a_price_costs_nothing_known(admin: Api, provider:
     provider.says("Hello.", usage=openai_usage(1000, 10))
     reply = await reply_to(admin, agent)
     assert (reply["estimated_cost_usd"], reply["warnings"]) == (0.0, [])
+
+
+async def test_a_reply_that_breaks_off_is_priced_by_the_model_that_wrote_it(
+    admin: Api, agent: Json, provider: ProviderServer
+) -> None:
+    await change_agent(admin, agent, fallback_models=["openai/gpt-4o-mini"])
+    begun = b'data: {"choices":[{"index":0,"delta":{"content":"Half a sentence"}}]}\n\n'
+    provider.fails(refusing(400), streaming(begun))
+    heard = await stream(admin, agent)
+    assert heard[-1].event == "error"
+    (log,) = await logs_of(admin, agent)
+    assert [one["model"] for one in log["usage_by_model"]] == ["openai/gpt-4o-mini"]
+    assert log["estimated_cost_usd"] > 0

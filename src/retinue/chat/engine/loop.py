@@ -206,7 +206,7 @@ class AgentTurn:
             self._refund(reserved, length_before)
             raise
         finally:
-            self._budget.settle(reserved, self._length - length_before)
+            self._settle(reserved, length_before)
         return text
 
     async def _stream_reply(
@@ -232,12 +232,18 @@ class AgentTurn:
             self._refund(reserved, length_before)
             raise
         finally:
-            self._budget.settle(reserved, self._length - length_before)
+            self._settle(reserved, length_before)
 
     def _start_paragraph(self) -> int:
         """Start a new paragraph if there is text already; return the length so far."""
         self._is_new_paragraph = bool(self._texts)
         return self._length
+
+    def _settle(self, reserved: Reservation, length_before: int) -> None:
+        if reserved.used is None:
+            # Cut off: whoever was asked last has written what there is.
+            reserved.model = self._models.wanted
+        self._budget.settle(reserved, self._length - length_before)
 
     def _refund(self, reserved: Reservation, length_before: int) -> None:
         """Charge nothing for a model that failed before it produced text."""
