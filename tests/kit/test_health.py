@@ -1,7 +1,10 @@
-"""Liveness and readiness are different questions."""
+"""Liveness and readiness are different questions; metrics may be for one reader only."""
+
+from typing import Any
 
 from retinue.app import Service
 from retinue.kit.db.errors import DatabaseUnavailable
+from retinue.kit.secrets import Secret
 from tests.client import Api
 
 
@@ -28,3 +31,13 @@ async def test_a_server_that_stops_is_not_ready(service: Service) -> None:
     service.instance.shutting_down.set()
     ready = await Api(service).get("/health/ready")
     assert (ready.status, ready.json()["status"]) == (503, "stopping")
+
+
+async def test_metrics_are_for_who_has_the_token(make_service: Any) -> None:
+    api = Api(await make_service(metrics=True, metrics_token=Secret("scrape-me")))
+    for headers in ({}, {"Authorization": "Bearer other"}, {"Authorization": "Bearer "}):
+        refused = await api.get("/metrics", headers=headers)
+        assert (refused.status, refused.code) == (401, "unauthorized")
+    answer = await api.get("/metrics", headers={"Authorization": "Bearer scrape-me"})
+    assert answer.status == 200
+    assert b"retinue_requests_total" in answer.body

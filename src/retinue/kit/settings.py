@@ -255,6 +255,13 @@ class Settings:
         choice("debug", "info", "warning", "error"),
     )
     metrics: bool = _setting("RETINUE_METRICS", False, "Prometheus at `/metrics`", boolean, "off")
+    metrics_token: Secret | None = _setting(
+        "RETINUE_METRICS_TOKEN",
+        None,
+        "Only who sends this text as a bearer token may read `/metrics`",
+        Secret,
+        "everybody may",
+    )
     password_cost: tuple[int, ...] = _setting(
         "RETINUE_PASSWORD_COST",
         (19456, 2, 1),

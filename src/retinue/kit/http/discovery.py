@@ -1,5 +1,6 @@
 """Endpoints about the instance itself: health, metrics, the OpenAPI document and the reference page."""
 
+import secrets
 from importlib import resources
 
 import msgspec
@@ -8,12 +9,13 @@ from retinue import __version__
 from retinue.kit.attempts import Attempts, purge_attempts
 from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
-from retinue.kit.errors import NotFound, RetinueError
+from retinue.kit.errors import NotFound, RetinueError, Unauthorized
 from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
 from retinue.kit.http import site
 from retinue.kit.http.idempotency import IdempotencyKey, purge_idempotency_keys
 from retinue.kit.http.page_scripts import page_style
 from retinue.kit.http.replies import Reply, WebDocument
+from retinue.kit.http.request import Request
 from retinue.kit.http.routing import PUBLIC, Routes
 from retinue.kit.jobs.dead_jobs import give_up_unknown_jobs, purge_dead_jobs
 from retinue.kit.jobs.declare import periodic
@@ -130,12 +132,20 @@ async def get_page_style(ctx: Context) -> WebDocument:  # noqa: ARG001  every ha
     return WebDocument(page_style(), "text/css; charset=utf-8")
 
 
-@routes.get("/metrics", requires=PUBLIC, cost="free", errors=(NotFound,))
-async def get_metrics(ctx: Context) -> WebDocument:
-    """Return metrics in the Prometheus text format. Answers 404 unless `RETINUE_METRICS` is on."""
+@routes.get("/metrics", requires=PUBLIC, cost="free", errors=(NotFound, Unauthorized))
+async def get_metrics(ctx: Context, request: Request) -> WebDocument:
+    """Return metrics in the Prometheus text format. Answers 404 unless `RETINUE_METRICS` is on.
+
+    With `RETINUE_METRICS_TOKEN`, that text is required as a bearer token.
+    """
     metrics = ctx.instance.metrics
     if metrics is None:
         raise NotFound
+    token = ctx.settings.metrics_token
+    if token is not None:
+        given = request.header(b"authorization").removeprefix("Bearer ")
+        if not secrets.compare_digest(given.encode(), token.reveal().encode()):
+            raise Unauthorized("invalid_token", "Send the token of RETINUE_METRICS_TOKEN.")
     return WebDocument(metrics.render(), "text/plain; version=0.0.4; charset=utf-8")
 
 
