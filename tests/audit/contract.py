@@ -1,24 +1,14 @@
 """What the contract tests know of audit streams."""
 
 from retinue.audit.models import AuditStream
-from retinue.kit.crypto import Sealed
-from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
+from tests.contract.knowledge import Call, DomainContract, Scene, World
+from tests.factories.audit_streams import some_stream
 
 _BODY = {"name": "SIEM", "type": "webhook", "config": {"url": "http://127.0.0.1:9/rows"}}
 
 
 async def _make(world: World) -> dict[str, str]:
-    stream = await world.ctx.db.insert(
-        AuditStream(
-            name=world.name,
-            url="http://127.0.0.1:9/rows",
-            headers={},
-            secret=Sealed.of(b"whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="),
-            enabled=False,
-            due_at=FAR,
-            created_by=world.owner.id,
-        )
-    )
+    stream = await world.ctx.db.insert(some_stream(world.owner.id, world.name))
     return {"stream_id": stream.id}
 
 

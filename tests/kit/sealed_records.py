@@ -18,6 +18,7 @@ from retinue.kit.vault.rewrap import sealed_columns
 from retinue.notifications.models import Channel
 from retinue.providers.models import ProviderKey
 from retinue.tools.models import AuthType, Tool, ToolType
+from tests.factories.audit_streams import some_stream
 from tests.factories.credentials import some_credential
 from tests.factories.people import People
 from tests.factories.webhooks import some_webhook
@@ -141,6 +142,10 @@ async def _webhook(ctx: Context, user_id: str, secret: Sealed) -> Record:
     return await ctx.db.insert(some_webhook(user_id, secrets=secret, header_values=secret))
 
 
+async def _audit_stream(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(some_stream(user_id, secret=secret, header_values=secret))
+
+
 MAKERS: dict[tuple[str, str], Maker] = {
     ("outgoing_mails", "content"): _mail,
     ("idempotency_keys", "body"): _answer,
@@ -157,6 +162,8 @@ MAKERS: dict[tuple[str, str], Maker] = {
     ("incoming_webhooks", "secret"): _incoming_webhook,
     ("webhooks", "secrets"): _webhook,
     ("webhooks", "header_values"): _webhook,
+    ("audit_streams", "secret"): _audit_stream,
+    ("audit_streams", "header_values"): _audit_stream,
 }
 
 
