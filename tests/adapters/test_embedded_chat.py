@@ -143,7 +143,7 @@ async def test_what_a_tool_said_is_part_of_the_conversation(models) -> None:
 
 
 async def test_a_forced_tool_that_is_not_there_is_a_bad_request(models) -> None:
-    with pytest.raises(ModelError, match="no tool fly") as caught:
+    with pytest.raises(ModelError, match="The tool fly is not in the list") as caught:
         await models.chat(request("Hello!", tools=(ADD,), tool_choice=ForcedTool("fly")))
     assert caught.value.kind == "invalid_request"
 
