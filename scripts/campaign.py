@@ -63,7 +63,7 @@ PARTS = (
     Part(
         "fuzz",
         "every operation with generated input, valid and hostile",
-        (FUZZ, *SLOW),
+        (FUZZ, "-m", "slow", "-n", "2"),
     ),
     Part(
         "hostile",
