@@ -159,6 +159,11 @@ async def test_a_test_says_what_the_receiver_answers(owner: Api, receiver: RestA
         ({"config": {"url": "ftp://127.0.0.1/x"}}, "config.url"),
         ({"config": {"url": "http://169.254.169.254/x"}}, "config.url"),
         ({"config": {"url": "http://127.0.0.1/", "headers": {"A b": "c"}}}, "config.headers"),
+        ({"config": {"url": "http://127.0.0.1/", "headers": {"Host": "inner"}}}, "config.headers"),
+        (
+            {"config": {"url": "http://127.0.0.1/", "headers": {"webhook-signature": "v1,x"}}},
+            "config.headers",
+        ),
         ({"start": "yesterday"}, "start"),
         ({"name": ""}, "name"),
     ],

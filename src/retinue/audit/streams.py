@@ -16,7 +16,7 @@ from retinue.audit.schemas import (
 )
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
-from retinue.kit.egress import Egress, EgressRefused
+from retinue.kit.egress import Egress, EgressRefused, check_custom_headers
 from retinue.kit.egress.destination import read_destination
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
@@ -99,13 +99,13 @@ def _changed_config(ctx: Context, stream: AuditStream, config: AuditStreamConfig
 
 
 def _config_fields(ctx: Context, config: AuditStreamConfig) -> JsonObject:
-    try:
-        ctx.adapter(Egress).check(config.url, require_https=True)
-    except EgressRefused as error:
-        message = "must be https" if error.reason == "https_required" else error.message
-        raise Invalid({"config.url": message}) from None
+    ctx.adapter(Egress).check_field(config.url, "config.url")
     if MASK in config.headers.values():
         raise Invalid({"config.headers": "must be given in full for a new server"})
+    try:
+        check_custom_headers(config.headers)
+    except EgressRefused as refused:
+        raise Invalid({"config.headers": refused.message}) from None
     values = Sealed.of(msgspec.json.encode(config.headers)) if config.headers else None
     return {"url": config.url, "headers": mask_headers(config.headers), "header_values": values}
 

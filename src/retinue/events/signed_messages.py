@@ -17,9 +17,9 @@ from retinue.kit import hop_count
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.errors import DatabaseUnavailable
-from retinue.kit.egress import Egress, EgressRefused
+from retinue.kit.egress import Egress
 from retinue.kit.egress.retry_after import parse_retry_after
-from retinue.kit.errors import Invalid, RetinueError, VaultSealed
+from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.jobs.declare import GiveUp, RetryLater
 from retinue.kit.webhook_signing import signature_headers
 
@@ -34,11 +34,7 @@ class _Content(msgspec.Struct, array_like=True):
 
 def check_url(ctx: Context, url: str, field: str) -> None:
     """Validate the text of the URL; the address it resolves to is checked for each attempt."""
-    try:
-        ctx.adapter(Egress).check(url, require_https=True)
-    except EgressRefused as error:
-        message = "must be https" if error.reason == "https_required" else error.message
-        raise Invalid({field: message}) from None
+    ctx.adapter(Egress).check_field(url, field)
 
 
 async def enqueue_signed_message(

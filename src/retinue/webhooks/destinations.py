@@ -11,11 +11,7 @@ _RESERVED_HEADERS = frozenset({"content-type", "user-agent", "x-correlation-id"}
 
 def check_url(ctx: Context, url: str, field: str = "url") -> None:
     """Require https or a destination that the operator allows; host names are resolved when sending."""
-    try:
-        ctx.adapter(Egress).check(url, require_https=True)
-    except EgressRefused as refused:
-        message = "must be https" if refused.reason == "https_required" else refused.message
-        raise Invalid({field: message}) from None
+    ctx.adapter(Egress).check_field(url, field)
 
 
 def check_headers(headers: Mapping[str, str], field: str = "headers") -> None:

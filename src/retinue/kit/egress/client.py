@@ -17,6 +17,7 @@ from retinue.kit.egress.proxy import NO_PROXIES, Proxies
 from retinue.kit.egress.resolver import PinnedAddress, Resolver
 from retinue.kit.egress.system_resolver import SystemResolver
 from retinue.kit.egress.tls import http_context
+from retinue.kit.errors import Invalid
 from retinue.kit.settings import Settings
 from retinue.kit.transaction_retry import mark_side_effect
 
@@ -69,6 +70,17 @@ class Egress:
     def check(self, url: str, *, require_https: bool = False) -> Destination:
         """Check a URL by its text alone, for storing it; nothing is resolved."""
         return self._checked(url, require_https=require_https)
+
+    def check_field(self, url: str, field: str) -> None:
+        """Check a URL that is to be stored: https, or a destination that the operator allows.
+
+        Raise `Invalid` for the field. The address it resolves to is checked for each call.
+        """
+        try:
+            self.check(url, require_https=True)
+        except EgressRefused as refused:
+            message = "must be https" if refused.reason == "https_required" else refused.message
+            raise Invalid({field: message}) from None
 
     async def pin(self, host: str, port: int, *, timeout_s: float = 5) -> PinnedAddress:
         """Return checked addresses for a database, SSH or SMTP driver; brackets around IPv6 are optional."""
