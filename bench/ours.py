@@ -19,7 +19,8 @@ from retinue.kit.db.engine import Database
 from retinue.kit.db.statements import DIALECTS
 from retinue.kit.http.server import ConnectionLimits, serve
 from retinue.kit.logging import configure_logging
-from retinue.kit.settings import Settings, load_settings
+from retinue.kit.setting_loader import load_settings
+from retinue.kit.settings import Settings
 from retinue.wiring import server_settings
 
 

@@ -14,7 +14,7 @@ from retinue.chat.engine.call_outcomes import CALL_CODES
 from retinue.credentials.errors import TEST_CODES
 from retinue.kit.errors import InternalError, RetinueError
 from retinue.kit.events.declare import EVENT_TYPES
-from retinue.kit.settings import list_documented_settings
+from retinue.kit.setting_loader import list_documented_settings
 from retinue.tools.errors import EXECUTION_CODES
 from retinue.webhooks.errors import DELIVERY_CODES
 from retinue.workflows.errors import NODE_CODES

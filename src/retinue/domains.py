@@ -20,6 +20,7 @@ from retinue.providers.manifest import manifest as providers
 from retinue.tables.manifest import manifest as tables
 from retinue.tenants.manifest import manifest as tenants
 from retinue.tools.manifest import manifest as tools
+from retinue.traces.manifest import manifest as traces
 from retinue.usage.manifest import manifest as usage
 from retinue.users.manifest import manifest as users
 from retinue.webhooks.manifest import manifest as webhooks
@@ -31,6 +32,7 @@ DOMAINS = (
     tenants,
     access,
     audit,
+    traces,
     files,
     usage,
     users,

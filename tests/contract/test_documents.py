@@ -10,7 +10,7 @@ from retinue.access.catalogue import CATALOGUE
 from retinue.cli import export_tenant
 from retinue.cli.tenant_file.document import SECTIONS
 from retinue.kit.events.declare import EVENT_TYPES
-from retinue.kit.settings import list_documented_settings
+from retinue.kit.setting_loader import list_documented_settings
 from tests.contract.routes import ROUTES
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from retinue.chat.models import ChatLog, Conversation, Message
 from retinue.kit.clock import Clock
 from retinue.kit.context import Caller, Context
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import load_settings
+from retinue.kit.setting_loader import load_settings
 from retinue.wiring import close_instance, open_instance, server_settings
 from tests.adapters.llm_server import KEY, Request, _read_request
 from tests.e2e.load import call

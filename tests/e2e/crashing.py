@@ -15,7 +15,7 @@ from retinue.kit.events.audit_verification import verify_chain
 from retinue.kit.events.models import EventEntry
 from retinue.kit.jobs.models import Job
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import load_settings
+from retinue.kit.setting_loader import load_settings
 from retinue.tenants.models import Tenant
 from retinue.users.models import Invitation
 from retinue.wiring import close_instance, open_instance, server_settings

@@ -11,7 +11,7 @@ import pytest
 from retinue.kit.context import Caller, Context
 from retinue.kit.events.models import EventEntry
 from retinue.kit.principal import SYSTEM
-from retinue.kit.settings import load_settings
+from retinue.kit.setting_loader import load_settings
 from retinue.knowledge.models import Chunk, Document
 from retinue.wiring import close_instance, open_instance, server_settings
 from tests.adapters.llm_server import KEY, provider_server

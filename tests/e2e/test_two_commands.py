@@ -9,7 +9,7 @@ import pytest
 
 from retinue import __version__
 from retinue.kit.db.databases import database_for
-from retinue.kit.settings import load_settings
+from retinue.kit.setting_loader import load_settings
 from retinue.migrations.upgrade import head
 from tests.contract.routes import ROUTES
 from tests.e2e.commands import run_command

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from retinue.kit.settings import LOOPBACK, BadSetting, Settings, list_documented_settings, load_settings
+from retinue.kit.setting_loader import list_documented_settings, load_settings
+from retinue.kit.settings import LOOPBACK, BadSetting, Settings
 from retinue.wiring import command_settings, server_settings
 from tests.kit.certificates import certificate_for
 

@@ -9,7 +9,8 @@ import typer
 
 from retinue import __version__
 from retinue.kit.errors import CannotStart, RetinueError
-from retinue.kit.settings import BadSetting, Settings, load_settings
+from retinue.kit.setting_loader import load_settings
+from retinue.kit.settings import BadSetting, Settings
 
 app = typer.Typer(
     name="retinue",

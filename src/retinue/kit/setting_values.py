@@ -77,6 +77,16 @@ def positive_integer(text: str) -> int:
     return number
 
 
+def fraction(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return value
+
+
 def seconds_of_turn(text: str) -> int:
     number = int(text)
     if not 1 <= number <= _MAX_TURN_SECONDS:

@@ -1,15 +1,13 @@
-"""Settings, read once at startup from the environment and a `.env` file."""
+"""The settings of an instance; `setting_loader` reads them at startup."""
 
-import difflib
 import functools
 import ipaddress
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from retinue.kit.json_types import JsonObject
 from retinue.kit.network_addresses import unmap_ipv4
 from retinue.kit.secrets import Secret
 from retinue.kit.setting_values import (
@@ -18,6 +16,7 @@ from retinue.kit.setting_values import (
     choice,
     comma_separated,
     email_address,
+    fraction,
     http_url,
     networks,
     numbers,
@@ -262,6 +261,44 @@ class Settings:
         Secret,
         "everybody may",
     )
+    traces: bool = _setting(
+        "RETINUE_TRACES", True, "store traces of turns, runs and deliveries", boolean, "on"
+    )
+    trace_sample: float = _setting(
+        "RETINUE_TRACE_SAMPLE",
+        1.0,
+        "share of traces to keep; errors and the slowest are always kept",
+        fraction,
+    )
+    trace_retention_days: int = _setting(
+        "RETINUE_TRACE_RETENTION_DAYS",
+        30,
+        "traces are deleted after this time at the latest",
+        positive_integer,
+    )
+    trace_to_providers: bool = _setting(
+        "RETINUE_TRACE_TO_PROVIDERS",
+        False,
+        "send `traceparent` to model and search providers",
+        boolean,
+        "off",
+    )
+    otlp_endpoint: str = _setting(
+        "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP receiver of every tenant's traces", http_url, "none"
+    )
+    otlp_headers: Secret | None = _setting(
+        "OTEL_EXPORTER_OTLP_HEADERS", None, "headers for that receiver: `name=value,…`", Secret, "none"
+    )
+    otlp_protocol: str = _setting(
+        "OTEL_EXPORTER_OTLP_PROTOCOL",
+        "http/protobuf",
+        "`http/protobuf` or `http/json`",
+        choice("http/protobuf", "http/json"),
+    )
+    otel_service_name: str = _setting("OTEL_SERVICE_NAME", "retinue", "`service.name` of exported traces")
+    otel_resource_attributes: str = _setting(
+        "OTEL_RESOURCE_ATTRIBUTES", "", "attributes of every exported trace: `name=value,…`", str, "none"
+    )
     password_cost: tuple[int, ...] = _setting(
         "RETINUE_PASSWORD_COST",
         (19456, 2, 1),
@@ -306,66 +343,3 @@ def is_loopback(host: str) -> bool:
         return unmap_ipv4(ipaddress.ip_address(host.strip("[]"))).is_loopback
     except ValueError:
         return False
-
-
-def _setting_fields() -> list[Any]:
-    """Return the fields that an environment variable sets."""
-    return [spec for spec in fields(Settings) if "variable" in spec.metadata]
-
-
-@dataclass(frozen=True)
-class SettingDoc:
-    variable: str
-    default: str
-    meaning: str
-
-
-def list_documented_settings() -> list[SettingDoc]:
-    """Return every setting as listed on the reference page."""
-    rows = []
-    for spec in _setting_fields():
-        default = spec.metadata["shown"] or f"`{spec.default}`"
-        rows.append(SettingDoc(spec.metadata["variable"], default, spec.metadata["meaning"]))
-    return rows
-
-
-def load_settings(environment: Mapping[str, str], dotenv: Path | None = None) -> tuple[Settings, list[str]]:
-    """Return the settings, and a warning for each unknown `RETINUE_*` variable."""
-    values = {**(_read_dotenv(dotenv) if dotenv else {}), **environment}
-    for variable in ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"):
-        if variable.lower() in values:
-            values.setdefault(variable, values[variable.lower()])
-    known = {spec.metadata["variable"]: spec for spec in _setting_fields()}
-    chosen: JsonObject = {}
-    for variable, spec in known.items():
-        if variable not in values:
-            continue
-        try:
-            chosen[spec.name] = spec.metadata["parse"](values[variable])
-        except ValueError as error:
-            raise BadSetting(f"{variable} {error}") from error
-    return Settings(**chosen), _warnings(values, list(known))
-
-
-def _warnings(values: Mapping[str, str], known: list[str]) -> list[str]:
-    warnings = []
-    for variable in sorted(values):
-        if not variable.startswith("RETINUE_") or variable in known or variable.startswith("RETINUE_TEST_"):
-            continue
-        nearest = difflib.get_close_matches(variable, known, n=1, cutoff=0)
-        hint = f"; did you mean {nearest[0]}?" if nearest else ""
-        warnings.append(f"unknown setting {variable}{hint}")
-    return warnings
-
-
-def _read_dotenv(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        return {}
-    values = {}
-    for line in path.read_text().splitlines():
-        stripped = line.strip().removeprefix("export ")
-        if not stripped or stripped.startswith("#") or "=" not in stripped:
-            continue
-        name, _, value = stripped.partition("=")
-        values[name.strip()] = value.strip().strip("'\"")
-    return values

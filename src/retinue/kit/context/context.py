@@ -26,6 +26,8 @@ from retinue.kit.jobs.models import Job
 from retinue.kit.json_types import JsonObject
 from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
+from retinue.kit.tracing.origin import TraceOrigin
+from retinue.kit.tracing.recorder import current_trace_parent
 from retinue.kit.transaction_retry import mark_side_effect, retry_on_rollback
 
 logger = structlog.get_logger("retinue.context")
@@ -41,7 +43,8 @@ class Caller(msgspec.Struct, frozen=True):
     In a job, `actor` is the actor that caused it, and `attempt` counts from 1. `conversation_ids` are the
     conversations whose content the call works with; see `kit.context.conversation_access`. `lineage` and
     `awaited_by` are opaque here and set by a domain whose work starts further work: `lineage` is the origin
-    of all of it, which events and jobs carry on, and `awaited_by` is what waits for this call.
+    of all of it, which events and jobs carry on, and `awaited_by` is what waits for this call. `trace` is
+    None if nothing is traced.
     """
 
     correlation_id: str
@@ -52,6 +55,7 @@ class Caller(msgspec.Struct, frozen=True):
     attempt: int = 0
     conversation_ids: tuple[str, ...] = ()
     lineage: str = ""
+    trace: TraceOrigin | None = None
     awaited_by: str = ""
 
 
@@ -166,7 +170,17 @@ class Context:
         caller = self.caller
         quoted = caller.conversation_ids if conversation_ids is None else tuple(conversation_ids)
         self._emitted.append(
-            log.PendingEvent(event.__event__, event, id, test, success, reason, quoted, caller.lineage)
+            log.PendingEvent(
+                event.__event__,
+                event,
+                id,
+                test,
+                success,
+                reason,
+                quoted,
+                caller.lineage,
+                self.trace_parent if event.__event__.is_listed else "",
+            )
         )
         return id
 
@@ -182,6 +196,7 @@ class Context:
                 test,
                 conversation_ids=caller.conversation_ids,
                 lineage=caller.lineage,
+                trace_parent=self.trace_parent,
             )
         )
         return id
@@ -215,6 +230,7 @@ class Context:
             hops=self.caller.hops,
             actor=self.actor,
             lineage=self.caller.lineage,
+            trace_parent=self.trace_parent,
         )
         self._jobs.append(job)
         return job.id
@@ -231,6 +247,13 @@ class Context:
     @property
     def actor(self) -> dict[str, str]:
         return self.caller.actor or {"type": self.principal.kind, "id": self.principal.id}
+
+    @property
+    def trace_parent(self) -> str:
+        """What events and jobs of this context carry on, so that their work joins the trace."""
+        if self.caller.trace is None:
+            return ""
+        return current_trace_parent() or self.caller.trace.parent
 
     def unit(self, *, is_side_effect: bool = True) -> "Context":
         """Return a separate context that commits at the end of its block, independently of this one.

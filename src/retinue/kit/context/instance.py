@@ -14,6 +14,7 @@ from retinue.kit.limits import Limiter
 from retinue.kit.metrics import Metrics
 from retinue.kit.settings import Settings
 from retinue.kit.tokens import TokenIssuer
+from retinue.kit.tracing.policy import TracingPolicy
 from retinue.kit.vault import Vault
 
 
@@ -38,6 +39,10 @@ class Instance:
     openapi: Callable[[], bytes] = lambda: b"{}"
     metrics: Metrics | None = None
     config_cache: ConfigCache = field(default_factory=ConfigCache)
+    tracing: TracingPolicy = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tracing = TracingPolicy(self.settings)
 
     def has_listeners(self, event_type: str, *, has_tenant_listeners: bool) -> bool:
         """Return whether anyone listens to events of this type: a domain, or listeners the tenant chose."""

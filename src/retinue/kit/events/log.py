@@ -25,6 +25,7 @@ class PendingEvent(msgspec.Struct):
     reason: str | None = None
     conversation_ids: tuple[str, ...] = ()
     lineage: str = ""
+    trace_parent: str = ""
 
 
 class EventOrigin(msgspec.Struct, frozen=True):
@@ -73,6 +74,7 @@ def _entry(
         actor=origin.actor,
         hops=origin.hops,
         lineage=pending.lineage,
+        trace_parent=pending.trace_parent,
         is_test=pending.test,
         position=position,
         is_dispatched=not has_listeners,

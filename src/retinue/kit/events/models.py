@@ -39,6 +39,7 @@ class EventEntry(TenantRecord, kw_only=True):
     actor: dict[str, str]
     hops: int = 0
     lineage: Annotated[str, ServerDefault("''")] = ""
+    trace_parent: Annotated[str, ServerDefault("''")] = ""
     is_test: bool = False
     position: int = 0
     is_dispatched: bool = False

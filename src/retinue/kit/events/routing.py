@@ -31,6 +31,7 @@ class DispatchedEvent(msgspec.Struct, gc=False):
     actor: dict[str, str]
     hops: int
     lineage: str
+    trace_parent: str
     is_test: bool
     created_at: str
 
@@ -48,6 +49,7 @@ def dispatched_event(entry: EventEntry) -> DispatchedEvent:
         actor=entry.actor,
         hops=entry.hops,
         lineage=entry.lineage,
+        trace_parent=entry.trace_parent,
         is_test=entry.is_test,
         created_at=entry.created_at,
     )
@@ -56,7 +58,7 @@ def dispatched_event(entry: EventEntry) -> DispatchedEvent:
 def dispatched_event_from_row(row: Any) -> DispatchedEvent:
     """Build the event from a row whose columns are in the order of the fields."""
     tenant_id, id, type, category, correlation_id, subject_id, data, actor, *rest = row
-    hops, lineage, is_test, created_at = rest
+    hops, lineage, trace_parent, is_test, created_at = rest
     decoded_actor = msgspec.json.decode(actor)
     return DispatchedEvent(
         tenant_id,
@@ -69,6 +71,7 @@ def dispatched_event_from_row(row: Any) -> DispatchedEvent:
         decoded_actor,
         hops,
         lineage,
+        trace_parent,
         bool(is_test),
         created_at,
     )
@@ -81,6 +84,7 @@ class Cause(Protocol):
     correlation_id: str
     hops: int
     lineage: str
+    trace_parent: str
     actor: dict[str, str]
 
 
@@ -113,6 +117,7 @@ class WorkerTransaction:
                 hops=cause.hops + 1,
                 actor=cause.actor,
                 lineage=cause.lineage,
+                trace_parent=cause.trace_parent,
                 dedupe_key=dedupe_key,
                 lane=lane,
                 priority=priority,

@@ -33,6 +33,7 @@ from retinue.kit.http.uploads import FileLimit
 from retinue.kit.limits import COST, PlanLimits, limits_for
 from retinue.kit.logging import current_request
 from retinue.kit.principal import Principal
+from retinue.kit.tracing.origin import TRACEPARENT_HEADER, TraceOrigin
 from retinue.kit.transaction_retry import retry_on_rollback
 
 log = structlog.get_logger("retinue.http")
@@ -171,7 +172,9 @@ class App:
             correlation_id=request.correlation_id,
             ip_address=request.ip_address,
             user_agent=request.header(b"user-agent")[:512],
+            trace=self._trace_origin(request),
         )
+        request.trace = caller.trace
         if route.upload is not None:
             content = await self._receive_form(request, route.upload, caller, segments)
         else:
@@ -318,6 +321,8 @@ class App:
         headers += response.headers
         headers.append((b"x-request-id", request.request_id.encode()))
         headers.append((b"x-correlation-id", request.correlation_id.encode()))
+        if request.trace is not None and request.trace.has_begun:
+            headers.append((b"traceresponse", request.trace.response_header()))
         # A refusal by another limit has its own four headers.
         if b"x-ratelimit-limit" not in given:
             headers += request.limit_headers
@@ -327,6 +332,13 @@ class App:
         if request.path.startswith(("/api/v1/", "/v1/")):
             headers.append((b"x-api-version", b"1"))
         return headers
+
+    def _trace_origin(self, request: Request) -> TraceOrigin | None:
+        """Return the trace of the request; only a signed-in person continues a trace of their own."""
+        if not self.instance.tracing.is_on:
+            return None
+        header = request.headers.get(TRACEPARENT_HEADER)
+        return TraceOrigin.of_header(header, is_trusted=request.principal.kind == "user")
 
     def _still_allowed(self, request: Request) -> Callable[[], Awaitable[bool]] | None:
         if request.route.requires is PUBLIC:

@@ -9,6 +9,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.ids import new_id, use_time_ordered_ids
 from retinue.kit.network_addresses import unmap_ipv4
 from retinue.kit.principal import ANONYMOUS, Principal
+from retinue.kit.tracing.origin import TraceOrigin
 
 _CORRELATION = re.compile(rb"^[A-Za-z0-9._-]{1,64}$")
 _CORRELATION_PREFIX = "cor"
@@ -36,6 +37,7 @@ class Request:
         "request_id",
         "route",
         "scope",
+        "trace",
     )
 
     def __init__(self, scope: Any, receive: Any, trusted: tuple[Network, ...]) -> None:
@@ -51,6 +53,7 @@ class Request:
         self.has_effects = False
         self.arrived_at: float | None = None
         self.route: Any = None
+        self.trace: TraceOrigin | None = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
         generated = new_id(_CORRELATION_PREFIX)
         self.request_id = f"req_{generated[4:]}"

@@ -75,6 +75,7 @@ class Concluder:
             correlation_id=job.correlation_id,
             hops=job.hops,
             lineage=job.lineage,
+            trace_parent=job.trace_parent,
             actor=msgspec.json.decode(job.actor),
             payload=self._hooks[job.kind][1](job.payload),
             result=outcome.result,

@@ -79,6 +79,7 @@ class AttemptResult(msgspec.Struct, kw_only=True):
     correlation_id: str
     hops: int
     lineage: str
+    trace_parent: str
     actor: dict[str, str]
     payload: Any
     result: Any

@@ -28,6 +28,7 @@ def new_job(
     hops: int,
     actor: dict[str, str],
     lineage: str = "",
+    trace_parent: str = "",
     delay_s: float | None = None,
     dedupe_key: str | None = None,
     priority: int = 0,
@@ -46,6 +47,7 @@ def new_job(
         correlation_id=correlation_id,
         hops=hops,
         lineage=lineage,
+        trace_parent=trace_parent,
         actor=actor,
     )
 

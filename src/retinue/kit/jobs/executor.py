@@ -17,6 +17,7 @@ from retinue.kit.jobs.queue import JobOutcome, JobQueue
 from retinue.kit.jobs.statements import DONE, ClaimedJob
 from retinue.kit.logging import current_request, scrub_secrets
 from retinue.kit.principal import Principal
+from retinue.kit.tracing.origin import TraceOrigin
 from retinue.kit.transaction_retry import backoff_seconds
 from retinue.kit.vault.ring import RingStale
 
@@ -104,6 +105,7 @@ class JobExecutor:
             actor=_read_actor(job.actor),
             attempt=job.attempt - job.interrupted,
             lineage=job.lineage,
+            trace=TraceOrigin.of_parent(job.trace_parent) if self._instance.tracing.is_on else None,
         )
         return Context(self._instance, principal, caller, reads_outside_transaction=not handler.transactional)
 

@@ -61,6 +61,7 @@ class Job(TenantRecord, kw_only=True):
     correlation_id: str = ""
     hops: int = 0
     lineage: Annotated[str, ServerDefault("''")] = ""
+    trace_parent: Annotated[str, ServerDefault("''")] = ""
     actor: dict[str, str]
 
 

@@ -38,6 +38,7 @@ class ClaimedJob(msgspec.Struct, gc=False):
     correlation_id: str
     hops: int
     lineage: str
+    trace_parent: str
     actor: str
 
 

@@ -75,6 +75,7 @@ def _example_event(ctx: Context, event_type: str) -> DispatchedEvent:
         actor=ctx.actor,
         hops=ctx.caller.hops,
         lineage=ctx.caller.lineage,
+        trace_parent=ctx.trace_parent,
         is_test=True,
         created_at=ctx.now,
     )

@@ -1,0 +1,53 @@
+"""Stored parts of traces, and which of them are still to be exported."""
+
+from retinue.kit.clock import Instant
+from retinue.kit.db.models import TenantRecord, table
+from retinue.kit.tracing.spans import Span
+
+
+@table(
+    "trace_parts",
+    prefix="trp",
+    time_ordered_ids=True,
+    indexes=[
+        ("tenant_id", "is_first", "created_at"),
+        ("tenant_id", "agent_id", "created_at"),
+        ("tenant_id", "trace_id"),
+    ],
+)
+class TracePart(TenantRecord, kw_only=True):
+    """The spans of one unit of work; the other columns are what lists show and filter.
+
+    `is_first` marks the part that began its trace here. `created_at` decides about retention.
+    """
+
+    trace_id: str
+    root_span_id: str
+    parent_span_id: str | None = None
+    is_first: bool
+    kind: str
+    name: str
+    status: str
+    error_code: str | None = None
+    error_message: str | None = None
+    started_at: Instant
+    duration_us: int
+    span_count: int
+    agent_id: str | None = None
+    conversation_id: str | None = None
+    workflow_id: str | None = None
+    user_id: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = None
+    correlation_id: str
+    spans: list[Span]
+
+
+@table("trace_export_queue", prefix="trq", time_ordered_ids=True, indexes=[("exporter_id", "id")])
+class QueuedTracePart(TenantRecord, kw_only=True):
+    """A part that an exporter has not sent yet; the part may have been deleted since."""
+
+    exporter_id: str
+    part_id: str

@@ -1,0 +1,78 @@
+"""The trace that a request or job belongs to, and `traceparent`, the header that carries it (W3C)."""
+
+import random
+import re
+import secrets
+
+TRACEPARENT_HEADER = b"traceparent"
+
+# Version 00 only, lower case, neither id all zeros.
+_TRACEPARENT = re.compile(rb"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}")
+_span_ids = random.Random(secrets.randbits(64))  # noqa: S311  a span id is no secret
+
+
+def new_trace_id() -> str:
+    return secrets.token_hex(16)
+
+
+def new_span_id() -> str:
+    return f"{_span_ids.getrandbits(64) or 1:016x}"
+
+
+class TraceOrigin:
+    """The trace of a request or job, shared by all of its contexts.
+
+    The id is chosen when something first needs it: most requests never do. `span_id` is the span that caused
+    the work; it is empty for work that begins a trace. `link` is a `trace-span` pair that an untrusted caller
+    sent: it is shown beside the trace and joins nothing. `is_remote` says that the span is the caller's own.
+    """
+
+    __slots__ = ("_trace_id", "is_remote", "link", "span_id")
+
+    def __init__(self, trace_id: str = "", span_id: str = "", link: str = "") -> None:
+        self._trace_id = trace_id
+        self.span_id = span_id
+        self.link = link
+        self.is_remote = False
+
+    @classmethod
+    def of_parent(cls, trace_parent: str) -> "TraceOrigin":
+        """Return the origin of a job from the `trace-span` pair that was stored with it."""
+        trace_id, _, span_id = trace_parent.partition("-")
+        return cls(trace_id, span_id)
+
+    @classmethod
+    def of_header(cls, header: bytes | None, *, is_trusted: bool) -> "TraceOrigin":
+        """Return the origin of a request; only a trusted caller continues the caller's own trace."""
+        match = _TRACEPARENT.fullmatch(header) if header is not None else None
+        if match is None:
+            return cls()
+        trace_id, span_id = match[1].decode(), match[2].decode()
+        if not is_trusted:
+            return cls(link=f"{trace_id}-{span_id}")
+        origin = cls(trace_id, span_id)
+        origin.is_remote = True
+        return origin
+
+    @property
+    def trace_id(self) -> str:
+        if not self._trace_id:
+            self._trace_id = new_trace_id()
+        return self._trace_id
+
+    def response_header(self) -> bytes:
+        """Return the value of `Traceresponse`: the trace that the request began or continued."""
+        return format_traceparent(self.trace_id, self.span_id or new_span_id()).encode()
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self._trace_id)
+
+    @property
+    def parent(self) -> str:
+        """The `trace-span` pair to store with work that this one causes."""
+        return f"{self.trace_id}-{self.span_id}" if self.span_id else self.trace_id
+
+
+def format_traceparent(trace_id: str, span_id: str) -> str:
+    return f"00-{trace_id}-{span_id}-01"
