@@ -1,5 +1,7 @@
 """Web search for an agent: its engine, its credential, and redacted results for the model."""
 
+from contextlib import nullcontext
+
 import msgspec
 
 from retinue.adapters.llm import ToolSpec
@@ -21,6 +23,7 @@ from retinue.kit.errors import RetinueError
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.kit.text.redaction import Redactor
+from retinue.kit.tracing.recorder import start_span
 
 WEB_SEARCH_SPEC = ToolSpec(
     name="web_search",
@@ -64,7 +67,8 @@ async def search_web(ctx: Context, agent: Agent, query: str) -> list[SearchResul
         )
     access = await _open_engine_access(ctx, agent, engine)
     redactor = Redactor(access.hidden())
-    with redactor.guarding_logs():
+    span = start_span(f"retrieval {config.search_engine}", "retrieval")
+    with redactor.guarding_logs(), span or nullcontext():
         results = await searcher_for(ctx.adapter(Egress), engine, access).search(
             query,
             max_results=config.max_results,

@@ -68,6 +68,7 @@ class ChatReply(Schema, kw_only=True):
     finish_reason: FinishReason
     warnings: tuple[str, ...]
     correlation_id: str
+    trace_id: str | None
     version: int
 
     @classmethod
@@ -86,6 +87,7 @@ class ChatReply(Schema, kw_only=True):
             finish_reason=details.finish_reason,
             warnings=details.warnings,
             correlation_id=details.correlation_id,
+            trace_id=details.trace_id,
             version=details.agent_version,
         )
 

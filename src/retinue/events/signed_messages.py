@@ -5,6 +5,7 @@ A message is stored in the caller's transaction (ADR 3); every attempt sends the
 
 import random
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -21,6 +22,7 @@ from retinue.kit.egress import Egress
 from retinue.kit.egress.retry_after import parse_retry_after
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.jobs.declare import GiveUp, RetryLater
+from retinue.kit.tracing.recorder import unit_span
 from retinue.kit.webhook_signing import signature_headers
 
 TIMEOUT_SECONDS = 15
@@ -65,7 +67,8 @@ async def post_message(ctx: Context, payload: MessageToPost) -> None:
     if message is None:
         return
     try:
-        retry_after_s = await _post(ctx, message)
+        with unit_span(f"deliver {urlsplit(message.url).hostname}", "delivery"):
+            retry_after_s = await _post(ctx, message)
     except (VaultSealed, DatabaseUnavailable):
         # Not the receiver's fault, so it is no attempt.
         raise

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
 import structlog
 
 from retinue.kit.context import Context
+from retinue.kit.tracing import names
+from retinue.kit.tracing.recorder import ActiveSpan, start_span
 from retinue.knowledge.chunks import POSITION_BITS, Vectors
 from retinue.knowledge.embedding import vectors_of
 from retinue.knowledge.errors import EmbeddingFailed
@@ -64,8 +67,29 @@ async def search(
     base = await reader.db.get(KnowledgeBase, base_id)
     if base is None or not base.dimensions:
         return []
-    vector = await _embed_question(reader, base, question)
-    return await find_passages(reader, base_id, question, vector, top_k=top_k, filters=filters or _NO_FILTERS)
+    with start_span(f"retrieval {base_id}", "retrieval") or nullcontext() as span:
+        vector = await _embed_question(reader, base, question)
+        passages = await find_passages(
+            reader, base_id, question, vector, top_k=top_k, filters=filters or _NO_FILTERS
+        )
+        if span is not None:
+            _describe_search(span, base_id, top_k, passages)
+    return passages
+
+
+def _describe_search(span: ActiveSpan, base_id: str, top_k: int, passages: list[Passage]) -> None:
+    span.set(
+        {
+            names.OPERATION: "retrieval",
+            names.DATA_SOURCE_ID: base_id,
+            names.CANDIDATES: top_k,
+            names.RETURNED: len(passages),
+        }
+    )
+    if passages:
+        scores = [round(passage.score, 6) for passage in passages]
+        documents = [passage.document_id for passage in passages]
+        span.add_event(names.RETRIEVAL_SCORES_EVENT, {"scores": scores, "document_ids": documents})
 
 
 async def is_indexing(ctx: Context, base_id: str) -> bool:

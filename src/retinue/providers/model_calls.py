@@ -6,7 +6,7 @@ call is made (`{"agent_id": "agt_…"}`), for the vault's access rules.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -28,6 +28,13 @@ from retinue.kit.errors import RetinueError
 from retinue.providers import key_budgets
 from retinue.providers.failover import KeyAttempts
 from retinue.providers.model_resolution import ModelCandidate
+from retinue.providers.model_spans import (
+    describe_embeddings,
+    describe_reply,
+    describe_request,
+    recorded_stream,
+    start_model_span,
+)
 from retinue.providers.reply_redaction import ReplyRedactor
 
 T = TypeVar("T")
@@ -49,8 +56,15 @@ async def chat(
     async def call_provider(
         client: ModelProvider, candidate: ModelCandidate, guard: ReplyRedactor
     ) -> ModelReply:
-        reply = await client.chat(replace(request, model=candidate.model))
-        return replace(guard.clean(reply), model=candidate.id)
+        span = start_model_span("chat", candidate)
+        if span is None:
+            reply = await client.chat(replace(request, model=candidate.model))
+            return replace(guard.clean(reply), model=candidate.id)
+        with span:
+            describe_request(span, request, is_streaming=False)
+            reply = guard.clean(await client.chat(replace(request, model=candidate.model)))
+            describe_reply(span, reply)
+        return replace(reply, model=candidate.id)
 
     return await _call(
         ctx, request.model, "chat", via, call_provider, has_fallback=has_fallback, timeouts=timeouts
@@ -68,7 +82,12 @@ def stream(
     """Stream text, then the tool calls, then `ReplyFinished`; close the generator to cancel."""
 
     def start(client: ModelProvider, candidate: ModelCandidate) -> AsyncGenerator[Delta, None]:
-        return client.stream(replace(request, model=candidate.model))
+        deltas = client.stream(replace(request, model=candidate.model))
+        span = start_model_span("chat", candidate)
+        if span is None:
+            return deltas
+        describe_request(span, request, is_streaming=True)
+        return recorded_stream(span, deltas)
 
     return _stream(
         ctx, request.model, "chat", via, start, _clean_delta, has_fallback=has_fallback, timeouts=timeouts
@@ -95,7 +114,10 @@ async def embed(
     async def call_provider(
         client: ModelProvider, candidate: ModelCandidate, _guard: ReplyRedactor
     ) -> Embeddings:
-        embeddings = await client.embed(candidate.model, texts, dimensions=dimensions)
+        with start_model_span("embeddings", candidate, "embedding") or nullcontext() as span:
+            embeddings = await client.embed(candidate.model, texts, dimensions=dimensions)
+            if span is not None:
+                describe_embeddings(span, embeddings)
         return replace(embeddings, model=candidate.id)
 
     return await _call(ctx, model, "embedding", via, call_provider)

@@ -138,6 +138,7 @@ class WorkflowExecution(TenantRecord, kw_only=True):
     """The events of its nodes in order, for streams."""
     run_as: str = ""
     correlation_id: str = ""
+    trace_parent: Annotated[str, ServerDefault("''")] = ""
     hops: int = 0
     depth: int = 0
     root_id: str | None = None

@@ -25,6 +25,7 @@ from retinue.chat.engine.call_outcomes import (
     to_call_error,
     with_agent,
 )
+from retinue.chat.engine.call_spans import describe_call, record_approval, start_agent_span, start_call_span
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import (
     CalledTool,
@@ -94,6 +95,7 @@ class ToolCallRunner:
     async def _settle_one(self, pending: PendingCall, decided: CallDecision) -> ToolCallOutcome:
         arguments = {**(pending.call.arguments or {}), **(decided.edited_input or {})}
         call = msgspec.structs.replace(pending.call, arguments=arguments)
+        record_approval(self._ctx, pending, decided)
         if decided.decision == "approved":
             outcome = await self._timed(call, self._run_approved(call, pending, arguments))
         else:
@@ -136,12 +138,14 @@ class ToolCallRunner:
         self, call: ToolCall, call_coroutine: Coroutine[Any, Any, ToolCallOutcome]
     ) -> ToolCallOutcome:
         started = self._ctx.clock.monotonic()
-        try:
-            outcome = await call_coroutine
-        except CallRefused as refused:
-            outcome = self._failed_outcome(call, refused.error)
-        except RetinueError as error:
-            outcome = self._failed_outcome(call, to_call_error(error))
+        with start_call_span(call) as span:
+            try:
+                outcome = await call_coroutine
+            except CallRefused as refused:
+                outcome = self._failed_outcome(call, refused.error)
+            except RetinueError as error:
+                outcome = self._failed_outcome(call, to_call_error(error))
+            describe_call(span, outcome)
         elapsed_ms = round((self._ctx.clock.monotonic() - started) * 1000)
         called = msgspec.structs.replace(outcome.called, execution_time_ms=elapsed_ms)
         return msgspec.structs.replace(outcome, called=called)
@@ -177,7 +181,12 @@ class ToolCallRunner:
                 "approval_required", "An agent that is used as a tool cannot wait for an approval."
             )
         require_runnable(tool, offer.tool_input(arguments))
-        pending = PendingCall(call=call, tool_id=tool.id, approval_id=new_id(_APPROVAL_PREFIX))
+        pending = PendingCall(
+            call=call,
+            tool_id=tool.id,
+            approval_id=new_id(_APPROVAL_PREFIX),
+            requested_at=self._ctx.clock.time(),
+        )
         called = self._build_called_tool(
             call,
             tool_id=tool.id,
@@ -264,10 +273,11 @@ class ToolCallRunner:
         turn = self._start_sub_agent(task)
         sub_agent_parts: list[SubAgentPart] = []
         try:
-            async with aclosing(turn.parts()) as parts:
-                async for part in parts:
-                    # Collected one by one, so that the steps before a failure are kept.
-                    sub_agent_parts += as_sub_agent_part(part, agent.id)
+            with start_agent_span(agent):
+                async with aclosing(turn.parts()) as parts:
+                    async for part in parts:
+                        # Collected one by one, so that the steps before a failure are kept.
+                        sub_agent_parts += as_sub_agent_part(part, agent.id)
         except RetinueError as error:
             outcome = self._failed_outcome(call, to_call_error(error), sub_agent_id=agent.id)
         else:

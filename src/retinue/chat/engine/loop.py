@@ -58,6 +58,7 @@ from retinue.chat.engine.task import TurnTask
 from retinue.chat.engine.toolbox import Toolbox
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
+from retinue.kit.tracing.recorder import current_trace_id
 from retinue.knowledge import retrieval
 from retinue.knowledge.retrieval import Passage
 
@@ -388,6 +389,7 @@ class AgentTurn:
                 correlation_id=self._ctx.caller.correlation_id,
                 usage_by_model=totals.by_model(),
                 estimated_cost_usd=totals.estimated_cost_usd,
+                trace_id=current_trace_id(),
             ),
             rounds=tuple(self._rounds),
         )

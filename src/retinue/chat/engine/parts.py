@@ -138,6 +138,7 @@ class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     error: CallError | None = None
     usage_by_model: tuple[ModelSpending, ...] = ()
     estimated_cost_usd: float | None = None
+    trace_id: str | None = None
 
     def plain_warnings(self) -> tuple[str, ...]:
         """Return the warnings for visitors, who are told nothing of models and prices."""

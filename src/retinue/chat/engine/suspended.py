@@ -16,6 +16,7 @@ class PendingCall(msgspec.Struct, frozen=True, kw_only=True):
     call: ToolCall
     tool_id: str
     approval_id: str
+    requested_at: float = 0.0
 
 
 class SuspendedAgent(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +62,7 @@ class SuspendedTurn(SuspendedAgent, frozen=True, kw_only=True):
     calls_left: int
     seen: dict[str, int]
     is_spent: bool = False
+    trace_parent: str = ""
 
 
 class CallDecision(msgspec.Struct, frozen=True, kw_only=True):

@@ -94,6 +94,7 @@ async def resume_waiter(
         "usage": msgspec.to_builtins(details.usage) if details is not None else None,
         "usage_by_model": msgspec.to_builtins(details.usage_by_model) if details is not None else [],
         "estimated_cost_usd": details.estimated_cost_usd if details is not None else None,
+        "trace_id": details.trace_id if details is not None else None,
         "error": {"code": error.code, "message": error.message} if error is not None else None,
     }
     await resume_continuation(unit, chat_job.waiting, result)

@@ -261,6 +261,7 @@ def _stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
         "usage": details.usage,
         "usage_by_model": details.usage_by_model,
         "estimated_cost_usd": details.estimated_cost_usd,
+        "trace_id": details.trace_id,
         "message_id": message_id,
         "finish_reason": details.finish_reason,
         "sources": details.sources,

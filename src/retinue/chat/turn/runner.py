@@ -20,6 +20,7 @@ from retinue.chat.turn.billing import BudgetReservation
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import conversation_seed
 from retinue.chat.turn.storage import PendingTurn, TurnResult
+from retinue.chat.turn.trace import recording_turn, with_trace
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.usage.price_book import load_price_book
@@ -51,7 +52,8 @@ async def run_turn(
     ctx.quote(pending.conversation_id)
     reservation = reservation or BudgetReservation(ctx)
     try:
-        return await _run(ctx, pending, reservation, on_part, trail, store, resumed)
+        with recording_turn(ctx, pending.request, pending.conversation_id, resumed):
+            return await _run(ctx, pending, reservation, on_part, trail, store, resumed)
     finally:
         await reservation.release()
 
@@ -95,7 +97,9 @@ async def _run(
         raise failure from error
     if trail is not None:
         trail.record_approvals(answered.details)
-    result = TurnResult(answered=answered, status=TurnStatus.completed, trail=steps, paused=turn.paused())
+    result = TurnResult(
+        answered=answered, status=TurnStatus.completed, trail=steps, paused=with_trace(turn.paused())
+    )
     reply = await _shielded(store(ctx, pending, result))
     if reply is None:
         raise ConversationNotFound

@@ -32,6 +32,7 @@ from retinue.chat.turn.history import load_history, load_history_before
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import remember_reply, restore_calls
+from retinue.chat.turn.trace import store_turn_part
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
 from retinue.kit.db.statements import Statement
@@ -290,7 +291,15 @@ async def store_result_within(
     if is_undisturbed or await unit.db.get(Agent, pending.request.agent.id) is not None:
         await unit.db.insert_at_commit(build_chat_log(unit, pending, result, reply, keeps_texts=is_stored))
     notify_end(unit, pending, result)
+    await store_result_part(unit, pending, result)
     return reply
+
+
+async def store_result_part(unit: Context, pending: PendingTurn, result: TurnResult) -> None:
+    """Store the part of the trace that tells about this turn."""
+    details, error = result.answered.details, result.error
+    conversation_id = pending.conversation_id
+    await store_turn_part(unit, pending.request, conversation_id, pending.reply_id, details, error)
 
 
 def notify_end(unit: Context, pending: PendingTurn, result: TurnResult) -> None:

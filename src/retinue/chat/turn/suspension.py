@@ -53,6 +53,7 @@ async def suspend_turn(unit: Context, pending_turn: PendingTurn, turn_result: Tu
     position = await storage.take_next_position(unit, pending_turn.conversation_id)
     reply = await unit.db.insert(storage.build_reply(pending_turn, turn_result, position))
     await _store_suspended_turn(unit, pending_turn, turn_result)
+    await storage.store_result_part(unit, pending_turn, turn_result)
     return reply
 
 
@@ -67,6 +68,7 @@ async def suspend_again(
     await _count_remaining_tokens(unit, locked, reply, turn_result)
     await _update_reply(unit, reply, turn_result, MessageStatus.incomplete)
     await _store_suspended_turn(unit, pending_turn, turn_result)
+    await storage.store_result_part(unit, pending_turn, turn_result)
     return reply
 
 
@@ -191,6 +193,7 @@ async def finish_suspended_turn(
     )
     storage.emit_chat_message(unit, pending_turn, reply.id, Speaker.assistant, reply.content, reply.details)
     await unit.db.insert(storage.build_chat_log(unit, pending_turn, turn_result, reply))
+    await storage.store_result_part(unit, pending_turn, turn_result)
     return reply
 
 

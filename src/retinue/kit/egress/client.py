@@ -9,7 +9,7 @@ from retinue.kit.egress.connector import EgressConnector
 from retinue.kit.egress.destination import Destination, parse_destination
 from retinue.kit.egress.errors import EgressRefused
 from retinue.kit.egress.exchange import METHODS, CallLimits, EgressCall, EgressExchange
-from retinue.kit.egress.headers import check_headers
+from retinue.kit.egress.headers import check_headers, with_traceparent
 from retinue.kit.egress.hosts import parse_host
 from retinue.kit.egress.policy import AllowList
 from retinue.kit.egress.pool import EgressPool
@@ -37,10 +37,12 @@ class Egress:
         proxies: Proxies = NO_PROXIES,
         max_connections: int = 2000,
         user_agent: str = "Retinue",
+        traces_providers: bool = False,
     ) -> None:
         """Take the operator's exceptions as `allow` (`Settings.egress_allowed()`)."""
         self._allow = AllowList(allow)
         self._user_agent = user_agent
+        self.traces_providers = traces_providers
         tls = functools.partial(http_context, ca_bundle)
         self._connector = EgressConnector(self._allow, resolver or SystemResolver(), tls, proxies)
         self._pool = EgressPool(self._connector, max_connections)
@@ -56,6 +58,7 @@ class Egress:
             settings.egress_allowed() if allow is None else allow,
             ca_bundle=settings.ca_bundle,
             proxies=Proxies.from_settings(settings),
+            traces_providers=settings.trace_to_providers,
         )
 
     async def __aenter__(self) -> Self:
@@ -113,7 +116,8 @@ class Egress:
             raise EgressRefused("method", "The method is not allowed for outgoing calls.")
         check_headers(headers or {})
         mark_side_effect()
-        call = EgressCall(method, self.check(url, require_https=require_https), headers or {}, content)
+        sent_headers = with_traceparent(headers or {}, to_providers=self.traces_providers)
+        call = EgressCall(method, self.check(url, require_https=require_https), sent_headers, content)
         limits = CallLimits(
             total_s=timeout_s,
             connect_s=connect_timeout_s,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from retinue.kit import hop_count
 from retinue.kit.egress.errors import EgressRefused
+from retinue.kit.tracing.recorder import outgoing_traceparent
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}", re.ASCII)
 _FRAMING = frozenset(
@@ -52,3 +53,11 @@ def check_custom_headers(headers: Mapping[str, str]) -> None:
 
 def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() in _HARMLESS}
+
+
+def with_traceparent(headers: Mapping[str, str], *, to_providers: bool) -> Mapping[str, str]:
+    """Return the headers with the current trace, unless the caller chose one."""
+    traceparent = outgoing_traceparent(to_providers=to_providers)
+    if traceparent is None or any(name.lower() == "traceparent" for name in headers):
+        return headers
+    return {**headers, "traceparent": traceparent}

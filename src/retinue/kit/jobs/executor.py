@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,6 +19,8 @@ from retinue.kit.jobs.statements import DONE, ClaimedJob
 from retinue.kit.logging import current_request, scrub_secrets
 from retinue.kit.principal import Principal
 from retinue.kit.tracing.origin import TraceOrigin
+from retinue.kit.tracing.parts import finished_part, is_worth_storing, recording_part, store_part
+from retinue.kit.tracing.recorder import current_part
 from retinue.kit.transaction_retry import backoff_seconds
 from retinue.kit.vault.ring import RingStale
 
@@ -83,6 +86,17 @@ class JobExecutor:
             )
         handler, read_payload = found
         ctx = self._context(job, handler)
+        with recording_part(ctx, f"job {job.kind}", "job", is_optional=True) as part:
+            outcome = await self._run_attempt(ctx, job, handler, read_payload)
+        if outcome is not None and part is not None:
+            if outcome.error is not None and part.root.span.error is None:
+                part.root.fail("job_failed", outcome.error)
+            outcome.trace_part = finished_part(ctx, part)
+        return outcome
+
+    async def _run_attempt(
+        self, ctx: Context, job: ClaimedJob, handler: JobHandler[Any], read_payload: Callable[[str], Any]
+    ) -> JobOutcome | None:
         try:
             with _Deadline(handler.timeout_s):
                 returned = await handler.run(ctx, read_payload(job.payload))
@@ -105,15 +119,22 @@ class JobExecutor:
             actor=_read_actor(job.actor),
             attempt=job.attempt - job.interrupted,
             lineage=job.lineage,
-            trace=TraceOrigin.of_parent(job.trace_parent) if self._instance.tracing.is_on else None,
+            trace=self._trace_origin(job),
         )
         return Context(self._instance, principal, caller, reads_outside_transaction=not handler.transactional)
+
+    def _trace_origin(self, job: ClaimedJob) -> TraceOrigin | None:
+        if not self._instance.tracing.is_on:
+            return None
+        return TraceOrigin.of_parent(job.trace_parent, is_interrupted=job.interrupted > 0)
 
     async def _commit_with_job(self, ctx: Context, job: ClaimedJob) -> None:
         """Delete the job's row in the transaction of its effects, so that both happen or neither."""
         removed = await ctx.system("a job may belong to no tenant").execute(DONE, **self._queue.fence(job))
         if not removed:
             raise LeaseLost
+        if (part := current_part()) is not None and not part.is_stored and is_worth_storing(ctx, part):
+            await store_part(ctx)
         failpoint("before_job_commit")
         await ctx.commit()
         failpoint("after_job_commit")

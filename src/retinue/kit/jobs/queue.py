@@ -56,6 +56,8 @@ class JobOutcome(msgspec.Struct):
     counts: bool = True
     result: Any = None
     """What the job returned, for its `conclude` hook."""
+    trace_part: Any = None
+    """The `FinishedPart` to store with the outcome."""
 
 
 class JobQueue:

@@ -11,12 +11,15 @@ from typing import Any
 import structlog
 
 from retinue.kit.context.instance import Instance
+from retinue.kit.db.session import SystemDb
 from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.failpoints import failpoint
 from retinue.kit.jobs.conclude_hooks import Concluder
 from retinue.kit.jobs.declare import JobHandler
+from retinue.kit.jobs.enqueue import enqueue
 from retinue.kit.jobs.queue import JobOutcome, JobQueue
 from retinue.kit.jobs.statements import ClaimedJob
+from retinue.kit.tracing.parts import store_finished_parts
 
 log = structlog.get_logger("retinue.jobs")
 
@@ -70,8 +73,16 @@ class OutcomeRecorder:
         """Record the outcomes in the given transaction; return whether jobs may be due at once."""
         failpoint("before_finish")
         is_followed = await self._concluder.conclude(unit, outcomes)
+        await self._store_trace_parts(unit, outcomes)
         await self._queue.record(unit, outcomes)
         return is_followed or any(one.state == "ready" for one in outcomes)
+
+    async def _store_trace_parts(self, unit: UnitOfWork, outcomes: list[JobOutcome]) -> None:
+        finished = [one.trace_part for one in outcomes if one.trace_part is not None]
+        if finished:
+            clock = self._instance.clock
+            system = SystemDb(unit, clock, self._instance.ring)
+            await enqueue(unit, clock, await store_finished_parts(system, clock, finished))
 
     def start_side_recording(self) -> None:
         """Record beside the turn if enough attempts have ended to justify another transaction."""

@@ -24,22 +24,26 @@ class TraceOrigin:
 
     The id is chosen when something first needs it: most requests never do. `span_id` is the span that caused
     the work; it is empty for work that begins a trace. `link` is a `trace-span` pair that an untrusted caller
-    sent: it is shown beside the trace and joins nothing. `is_remote` says that the span is the caller's own.
+    sent: it is shown beside the trace and joins nothing. `is_remote` says that the span is the
+    caller's own, `is_interrupted` that a worker died over an earlier attempt.
     """
 
-    __slots__ = ("_trace_id", "is_remote", "link", "span_id")
+    __slots__ = ("_trace_id", "is_interrupted", "is_remote", "link", "span_id")
 
     def __init__(self, trace_id: str = "", span_id: str = "", link: str = "") -> None:
         self._trace_id = trace_id
         self.span_id = span_id
         self.link = link
         self.is_remote = False
+        self.is_interrupted = False
 
     @classmethod
-    def of_parent(cls, trace_parent: str) -> "TraceOrigin":
+    def of_parent(cls, trace_parent: str, *, is_interrupted: bool = False) -> "TraceOrigin":
         """Return the origin of a job from the `trace-span` pair that was stored with it."""
         trace_id, _, span_id = trace_parent.partition("-")
-        return cls(trace_id, span_id)
+        origin = cls(trace_id, span_id)
+        origin.is_interrupted = is_interrupted
+        return origin
 
     @classmethod
     def of_header(cls, header: bytes | None, *, is_trusted: bool) -> "TraceOrigin":

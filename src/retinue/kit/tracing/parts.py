@@ -1,15 +1,18 @@
 """Parts of traces: started with a unit of work, stored in the transaction that ends it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
 
-from retinue.kit.clock import instant_from_timestamp
+from retinue.kit.clock import Clock, instant_from_timestamp
 from retinue.kit.context import Context
+from retinue.kit.db.session import SystemDb
 from retinue.kit.ids import new_id
 from retinue.kit.jobs.declare import JobKind
+from retinue.kit.jobs.enqueue import new_job
+from retinue.kit.jobs.models import Job
 from retinue.kit.tracing.models import QueuedTracePart, TracePart
 from retinue.kit.tracing.names import SpanKind
 from retinue.kit.tracing.origin import TraceOrigin
@@ -27,16 +30,28 @@ _EXPORT_DELAY_SECONDS = 1.0
 """Parts that end within this time go in one batch."""
 
 
-class TurnSpending(msgspec.Struct, frozen=True):
-    """What the model calls of a part used and cost, as lists show it."""
+class Spending(msgspec.Struct, frozen=True):
+    """What the model calls of a part used and cost; the cost is None if a price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     cost_usd: float | None = None
 
+    def less(self, before: "Spending | None") -> "Spending":
+        """Return what was spent since `before`."""
+        if before is None:
+            return self
+        is_priced = self.cost_usd is not None and before.cost_usd is not None
+        return Spending(
+            self.input_tokens - before.input_tokens,
+            self.output_tokens - before.output_tokens,
+            self.cached_tokens - before.cached_tokens,
+            (self.cost_usd or 0) - (before.cost_usd or 0) if is_priced else None,
+        )
 
-_NO_SPENDING = TurnSpending()
+
+_NO_SPENDING = Spending()
 
 
 def recording_part(
@@ -46,11 +61,13 @@ def recording_part(
     *,
     origin: TraceOrigin | None = None,
     is_optional: bool = False,
+    is_nested: bool = True,
     **fields: str | None,
 ) -> AbstractContextManager[PartRecorder | None]:
     """Return a block whose work is recorded as a part; it yields None if this tenant's work is not traced.
 
-    `origin` replaces the trace of the context. `fields` are columns of the stored row.
+    `origin` replaces the trace of the context; unless `is_nested`, the part hangs on it even if another span
+    is current. `fields` are columns of the stored row.
     """
     policy, origin = ctx.instance.tracing, origin or ctx.caller.trace
     if origin is None or not ctx.tenant_id:
@@ -61,7 +78,7 @@ def recording_part(
     return PartRecorder(
         name,
         kind,
-        _cause(origin),
+        _cause(origin) if is_nested else origin,
         wall_seconds=ctx.clock.time(),
         exporter_ids=exporter_ids,
         is_optional=is_optional,
@@ -80,10 +97,16 @@ def _cause(origin: TraceOrigin) -> TraceOrigin:
     return origin
 
 
-async def store_part(unit: Context, spending: TurnSpending = _NO_SPENDING) -> None:
+async def store_part(unit: Context, spending: Spending = _NO_SPENDING) -> None:
     """Store the current part in this transaction, and queue it for its exporters."""
     part = current_part()
-    if part is not None and (row := build_row(unit, part, spending)) is not None:
+    if part is not None:
+        await store_recorder(unit, part, spending)
+
+
+async def store_recorder(unit: Context, part: PartRecorder, spending: Spending = _NO_SPENDING) -> None:
+    if (row := build_row(unit, part, spending)) is not None:
+        part.is_stored = True
         await unit.db.insert_at_commit(row)
         for exporter_id in part.exporter_ids:
             await unit.db.insert_at_commit(QueuedTracePart(exporter_id=exporter_id, part_id=row.id))
@@ -96,7 +119,60 @@ async def store_part(unit: Context, spending: TurnSpending = _NO_SPENDING) -> No
             )
 
 
-def build_row(ctx: Context, part: PartRecorder, spending: TurnSpending = _NO_SPENDING) -> TracePart | None:
+class FinishedPart(msgspec.Struct):
+    """A part that the worker stores with the outcome of its job."""
+
+    row: TracePart
+    exporter_ids: tuple[str, ...]
+
+
+def finished_part(ctx: Context, part: PartRecorder) -> FinishedPart | None:
+    """Return the part of a job that has ended; None if it need not be stored."""
+    if part.is_stored or not is_worth_storing(ctx, part):
+        return None
+    row = build_row(ctx, part)
+    if row is None:
+        return None
+    row.tenant_id = ctx.tenant_id
+    return FinishedPart(row, part.exporter_ids)
+
+
+def is_worth_storing(ctx: Context, part: PartRecorder) -> bool:
+    """Return whether the part says more than that a job ran which nobody waits for."""
+    if not part.is_optional or part.root.span.error is not None:
+        return True
+    trace = ctx.caller.trace
+    return not part.has_inner_part and (len(part.spans) > 1 or (trace is not None and bool(trace.span_id)))
+
+
+async def store_finished_parts(system: SystemDb, clock: Clock, finished: Sequence[FinishedPart]) -> list[Job]:
+    """Store parts of several tenants in the worker's transaction; return the jobs that export them."""
+    await system.insert_many([one.row for one in finished])
+    queued, jobs = [], []
+    for one in finished:
+        for exporter_id in one.exporter_ids:
+            queued.append(
+                QueuedTracePart(tenant_id=one.row.tenant_id, exporter_id=exporter_id, part_id=one.row.id)
+            )
+            jobs.append(
+                new_job(
+                    EXPORT_TRACES,
+                    ExporterToRun(exporter_id),
+                    now=clock.time(),
+                    tenant_id=one.row.tenant_id,
+                    correlation_id=one.row.correlation_id,
+                    hops=0,
+                    actor={"type": "system", "id": ""},
+                    delay_s=_EXPORT_DELAY_SECONDS,
+                    dedupe_key=f"{EXPORT_TRACES.name}:{exporter_id}",
+                    lane=exporter_id,
+                )
+            )
+    await system.insert_many(queued)
+    return jobs
+
+
+def build_row(ctx: Context, part: PartRecorder, spending: Spending = _NO_SPENDING) -> TracePart | None:
     """End the part and return its row; None if the sample leaves it out."""
     spans = part.finish()
     root = part.root.span

@@ -6,20 +6,23 @@ must not make its span current, because its consumer would see it: it calls `sta
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from typing import Any, Self
 
 from retinue.kit.errors import RetinueError
 from retinue.kit.logging import scrub_secrets
 from retinue.kit.text.redaction import redact_for_log
-from retinue.kit.tracing.names import DROPPED_SPANS, SpanKind
-from retinue.kit.tracing.origin import TraceOrigin, new_span_id
+from retinue.kit.tracing.names import DROPPED_SPANS, INTERRUPTED, SpanKind
+from retinue.kit.tracing.origin import TraceOrigin, format_traceparent, new_span_id
 from retinue.kit.tracing.spans import Span, SpanError, SpanEvent, SpanLink
 
 MAX_SPANS = 500
 MAX_ATTRIBUTES = 64
 MAX_ATTRIBUTE_LENGTH = 1_024
+
+_PROPAGATING_KINDS = frozenset({"tool", "delivery", "channel", "workflow_node"})
 
 _current: "ContextVar[ActiveSpan | None]" = ContextVar("current_span", default=None)
 
@@ -43,6 +46,7 @@ class PartRecorder:
         "origin",
         "root",
         "spans",
+        "spent_before",
     )
 
     def __init__(
@@ -67,7 +71,10 @@ class PartRecorder:
         self.fields = dict(fields or {})
         self.spans: list[Span] = []
         self.dropped_count = 0
+        self.spent_before: Any = None
         self.root = self.start(name, kind, origin.span_id or None)
+        if origin.is_interrupted:
+            self.root.set({INTERRUPTED: True})
         if origin.link:
             trace_id, _, span_id = origin.link.partition("-")
             self.root.span.links.append(SpanLink(trace_id, span_id))
@@ -80,6 +87,23 @@ class PartRecorder:
         else:
             self.dropped_count += 1
         return ActiveSpan(self, span, now_ns)
+
+    def add_finished(
+        self,
+        name: str,
+        kind: SpanKind,
+        parent_span_id: str | None,
+        *,
+        span_id: str,
+        started_at: float,
+        ended_at: float,
+    ) -> "ActiveSpan":
+        """Add a span that began before this part; times are Unix timestamps."""
+        active = self.start(name, kind, parent_span_id)
+        active.span.span_id = span_id
+        active.span.started_ns = int(started_at * 1e9)
+        active.span.duration_ns = max(1, int((ended_at - started_at) * 1e9))
+        return active
 
     def finish(self) -> list[Span]:
         """End the root span and return all spans, without anything that looks like a secret."""
@@ -157,6 +181,11 @@ def current_span() -> ActiveSpan | None:
     return _current.get()
 
 
+def current_trace_id() -> str | None:
+    active = _current.get()
+    return None if active is None else active.part.trace_id
+
+
 def current_part() -> PartRecorder | None:
     active = _current.get()
     return None if active is None else active.part
@@ -170,6 +199,30 @@ def current_trace_parent() -> str:
     part = active.part
     # Work that an optional part causes hangs on the cause of that part: the part itself may not be stored.
     return part.origin.parent if part.is_optional and active is part.root else active.trace_parent
+
+
+@contextmanager
+def unit_span(name: str, kind: SpanKind) -> Iterator[ActiveSpan | None]:
+    """Tell about a unit of work: as the part of its job, or as a span of the work that it belongs to."""
+    active = _current.get()
+    if active is None:
+        yield None
+    elif active.part.is_optional and active is active.part.root:
+        active.part.is_optional = False
+        active.part.kind = active.span.kind = kind
+        active.span.name = name
+        yield active
+    else:
+        with active.part.start(name, kind, active.span.span_id) as span:
+            yield span
+
+
+def outgoing_traceparent(*, to_providers: bool) -> str | None:
+    """Return the header for a call outside; providers of models and search get it only if wanted."""
+    active = _current.get()
+    if active is None or not (to_providers or active.span.kind in _PROPAGATING_KINDS):
+        return None
+    return format_traceparent(active.part.trace_id, active.span.span_id)
 
 
 def start_span(name: str, kind: SpanKind) -> ActiveSpan | None:

@@ -67,4 +67,8 @@ def upgrade() -> None:
     op.add_column(
         "event_log", sa.Column("trace_parent", types.Text, server_default=sa.text("''"), nullable=False)
     )
+    op.add_column(
+        "workflow_executions",
+        sa.Column("trace_parent", types.Text, server_default=sa.text("''"), nullable=False),
+    )
     op.add_column("jobs", sa.Column("trace_parent", types.Text, server_default=sa.text("''"), nullable=False))

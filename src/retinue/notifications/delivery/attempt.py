@@ -11,6 +11,8 @@ from retinue.kit.egress import EgressRefused
 from retinue.kit.errors import Invalid, RetinueError, Unavailable, VaultSealed
 from retinue.kit.json_types import JsonObject
 from retinue.kit.text.redaction import Redactor
+from retinue.kit.tracing import names
+from retinue.kit.tracing.recorder import unit_span
 from retinue.notifications.delivery.resolved_channel import CREDENTIAL_REFUSALS, resolve_channel
 from retinue.notifications.models import Channel, ChannelType, DeliveryContent
 
@@ -47,6 +49,18 @@ def default_recipient(channel: Channel) -> str:
 
 
 async def attempt_delivery(ctx: Context, channel: Channel, message: NotificationMessage) -> DeliveryOutcome:
+    with unit_span(f"send {channel.provider}", "channel") as span:
+        outcome = await _attempt_within_span(ctx, channel, message)
+        if span is not None:
+            span.set({names.CHANNEL: str(channel.provider)})
+            if not outcome.is_delivered:
+                span.fail(outcome.code, outcome.message or outcome.code)
+    return outcome
+
+
+async def _attempt_within_span(
+    ctx: Context, channel: Channel, message: NotificationMessage
+) -> DeliveryOutcome:
     started = ctx.clock.monotonic()
     redactor = Redactor([])
     try:

@@ -41,6 +41,7 @@ from retinue.tools.models import (
 )
 from retinue.tools.run.outcome import INTERRUPTED, ToolRunResult, fail_execution, finish_execution
 from retinue.tools.run.records import record_execution
+from retinue.tools.run.tool_span import recording_tool
 
 log = structlog.get_logger("retinue.tools")
 
@@ -114,7 +115,7 @@ async def run_and_record(
     """Run the tool and record the result; `is_new` is false if the execution is already stored."""
     call = _build_call(ctx, tool, input, execution, override or {})
     started = ctx.clock.monotonic()
-    with call.redactor.guarding_logs():
+    with call.redactor.guarding_logs(), recording_tool(ctx, tool, execution) as span:
         try:
             output, failure = await _run_executor(call, is_overridden=bool(override))
         except asyncio.CancelledError:
@@ -124,6 +125,8 @@ async def run_and_record(
         execution.conversation_ids = conversation_ids_or_none(ctx.caller.conversation_ids)
         execution.execution_time_ms = round((ctx.clock.monotonic() - started) * 1000)
         finished = finish_execution(call, execution, output, failure)
+        if span is not None and finished.error is not None:
+            span.fail(finished.error.code, finished.error.message)
         await record_execution(ctx, execution, is_new=is_new)
     return finished
 

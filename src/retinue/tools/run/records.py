@@ -9,6 +9,7 @@ from retinue.kit.context import Context
 from retinue.kit.db.errors import RecordGone, ReferenceViolation
 from retinue.kit.db.statements import Statement
 from retinue.tools.models import Tool, ToolExecution
+from retinue.tools.run.tool_span import store_tool_part
 from retinue.usage.meters import meter
 
 _MAX_JSON_BYTES = 64 * 1024
@@ -65,3 +66,4 @@ async def record_execution(ctx: Context, execution: ToolExecution, *, is_new: bo
                 await unit.db.update(
                     execution, **{name: getattr(execution, name) for name in _RESULT_COLUMNS}
                 )
+            await store_tool_part(unit, execution)

@@ -1,12 +1,15 @@
 """The job that delivers an event, with its retry schedule and the recording of its attempts."""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.events.routing import DispatchedEvent, WorkerTransaction
 from retinue.kit.jobs.declare import Attempt, AttemptResult, Retry
-from retinue.webhooks.delivery.attempt import AttemptRequest, send_attempt
+from retinue.kit.tracing import names
+from retinue.kit.tracing.recorder import unit_span
+from retinue.webhooks.delivery.attempt import AttemptOutcome, AttemptRequest, send_attempt
 from retinue.webhooks.delivery.body import encode_event_body
 from retinue.webhooks.delivery.loader import DeliveryLoader, LoadedDelivery
 from retinue.webhooks.delivery.results import DeliveryAborted, DeliveryResult, record_results
@@ -62,7 +65,7 @@ async def deliver_webhook(ctx: Context, payload: WebhookDeliveryTask) -> Attempt
     number = ctx.caller.attempt
     is_last = payload.is_manual or number >= len(delays)
     request = _attempt_request(ctx, loaded, max_retry_after_s=0.0 if is_last else 2.0 * delays[number])
-    outcome = await send_attempt(ctx, loaded.webhook_id, request)
+    outcome = await _send_recorded(ctx, loaded, request)
     outcome.is_manual = payload.is_manual
     if outcome.error is None or is_last:
         return Attempt(outcome, is_done=True)
@@ -73,6 +76,27 @@ async def deliver_webhook(ctx: Context, payload: WebhookDeliveryTask) -> Attempt
         min_delay_s=outcome.retry_after_s,
         retry=Retry(delays, JITTER),
     )
+
+
+async def _send_recorded(ctx: Context, loaded: LoadedDelivery, request: AttemptRequest) -> AttemptOutcome:
+    host = urlsplit(request.url).hostname or ""
+    with unit_span(f"deliver {host}", "delivery") as span:
+        outcome = await send_attempt(ctx, loaded.webhook_id, request)
+        if span is not None:
+            span.span.delivery_id = request.delivery_id
+            span.set(
+                {
+                    names.HTTP_METHOD: "POST",
+                    names.SERVER_ADDRESS: host,
+                    names.HTTP_STATUS: outcome.response_code,
+                    names.EVENT_TYPE: request.event_type,
+                    names.DELIVERY_ID: request.delivery_id,
+                    names.ATTEMPT: request.attempts_made + 1,
+                }
+            )
+            if outcome.error is not None:
+                span.fail(outcome.error, outcome.error_message or outcome.error)
+    return outcome
 
 
 async def _end_orphaned(ctx: Context, payload: WebhookDeliveryTask) -> Attempt:

@@ -28,6 +28,7 @@ from retinue.workflows.engine.node_type import (
 )
 from retinue.workflows.engine.records import record_node_run, record_skipped_node
 from retinue.workflows.engine.scope import build_scope
+from retinue.workflows.engine.trace import store_run
 from retinue.workflows.engine.watchers import ExecutionWatchers
 from retinue.workflows.job_kinds import (
     ABANDON_NODE,
@@ -270,6 +271,7 @@ class LockedExecution:
         began = execution.started_at or execution.created_at
         execution.duration_ms = round((parse_instant(ctx.now) - parse_instant(began)).total_seconds() * 1000)
         emit_execution_ended(ctx, execution)
+        await store_run(ctx, execution)
         if status is RunStatus.completed:
             ctx.db.execute_at_commit(_COUNT_SUCCESS, workflow_id=execution.workflow_id)
         if should_notify(execution):

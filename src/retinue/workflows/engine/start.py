@@ -108,6 +108,7 @@ def _new_execution(ctx: Context, request: StartRequest, root_id: str | None) -> 
         progress=request.prior.advance.progress if request.prior is not None else "",
         run_as=request.run_as,
         correlation_id=ctx.caller.correlation_id,
+        trace_parent=ctx.trace_parent,
         hops=ctx.caller.hops,
         depth=request.depth,
         root_id=root_id,

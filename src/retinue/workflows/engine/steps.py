@@ -21,6 +21,7 @@ from retinue.workflows.engine.lent_slots import end_slot_loan
 from retinue.workflows.engine.lineage import caller_of
 from retinue.workflows.engine.node_type import NODE_TYPES, NodeCompleted, NodeFailed, NodeStep, NodeSuspended
 from retinue.workflows.engine.run_as import acting_as_starter, require_permission
+from retinue.workflows.engine.trace import describe_outcome, join_trace, recording_node
 from retinue.workflows.job_kinds import RUN_STEP, AbandonedNode, NodeTask
 from retinue.workflows.models import NodeRun, NodeStatus
 from retinue.workflows.queries import find_node_run
@@ -44,7 +45,8 @@ async def run_step(ctx: Context, payload: NodeTask) -> None:
         payload.attempt = run.attempt
     step = await locked.step(payload)
     try:
-        outcome = await _run_or_resume(ctx, step, run, payload.result)
+        with recording_node(step):
+            outcome = await _run_or_resume(ctx, step, run, payload.result)
     except Exception as error:  # noqa: BLE001  an error fails the node, not the job
         failure = _as_failure(ctx, error)
         # Undo what the node wrote before it failed.
@@ -77,7 +79,9 @@ async def run_call(ctx: Context, payload: NodeTask) -> None:
             await locked.store()
     ctx.caller = unit.caller
     failpoint("after_call_began")
-    outcome = await _run_with_timeout(ctx, step, run, payload.result)
+    with recording_node(step) as span:
+        outcome = await _run_with_timeout(ctx, step, run, payload.result)
+        describe_outcome(span, outcome)
     failpoint("before_call_ended")
     await _finish_in_own_transaction(ctx, payload, outcome)
 
@@ -101,7 +105,7 @@ async def _lock_execution(ctx: Context, task: NodeTask) -> LockedExecution | Non
     """Lock the execution, and make the context a link in its chain of causes, whatever enqueued the task."""
     locked = await LockedExecution.lock(ctx, task.execution_id)
     if locked is not None:
-        caller = caller_of(ctx, locked.execution)
+        caller = join_trace(caller_of(ctx, locked.execution), locked.execution)
         ctx.caller = msgspec.structs.replace(caller, correlation_id=locked.execution.correlation_id)
         ctx.quote(*(locked.execution.conversation_ids or ()))
         _store_quoted_conversations(locked)
@@ -192,9 +196,10 @@ async def _run_inline_tasks(locked: LockedExecution) -> None:
             return
         step = await locked.step(task)
         try:
-            outcome: NodeCompleted | NodeSuspended | NodeFailed = await _run_or_resume(
-                locked.ctx, step, None, None
-            )
+            with recording_node(step):
+                outcome: NodeCompleted | NodeSuspended | NodeFailed = await _run_or_resume(
+                    locked.ctx, step, None, None
+                )
         except RetinueError as error:
             outcome = _as_failure(locked.ctx, error)
         except Exception as error:
