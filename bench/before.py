@@ -26,7 +26,7 @@ from bench.servers import Server
 _PAIRS = 30
 _AGENTS = 20
 # What, how many requests of a pair, how many at once.
-_WORK = {
+WORK = {
     "one chat at a time": (60, 1),
     "chat, 8 at once": (120, 8),
     "chat, 64 at once": (192, 64),
@@ -37,10 +37,10 @@ _WORK = {
 
 
 class Tree:
-    """A server that runs the code of one source tree."""
+    """A server that runs the code of one source tree, with these settings."""
 
-    def __init__(self, root: Path, folder: str) -> None:
-        tree = {"PYTHONPATH": f"{root}/src{os.pathsep}{root}"}
+    def __init__(self, root: Path, folder: str, settings: dict[str, str] | None = None) -> None:
+        tree = {"PYTHONPATH": f"{root}/src{os.pathsep}{root}", **(settings or {})}
         self.server = Server("bench.ours", env={**environment(folder, ""), **tree}, folder=root)
         self._requests: dict[str, bytes] = {}
 
@@ -59,7 +59,7 @@ class Tree:
         path = f"/api/v1/agents/{made['id']}"
         question = msgspec.json.encode({"message": QUESTION})
         chat = request_bytes("POST", f"{path}/chat", token=token, body=question)
-        self._requests = dict.fromkeys(_WORK, chat) | {
+        self._requests = dict.fromkeys(WORK, chat) | {
             "streamed chat, 8 at once": request_bytes(
                 "POST", f"{path}/chat/stream", token=token, body=question
             ),
@@ -69,7 +69,7 @@ class Tree:
 
     async def cpu_us(self, what: str) -> float:
         """CPU microseconds of the server for one request."""
-        count, at_once = _WORK[what]
+        count, at_once = WORK[what]
         before = self.server.cpu_seconds()
         bad = await drive(self.server.port, self._requests[what], count, at_once)
         if bad:
@@ -112,7 +112,7 @@ async def main(revision: str, pairs: int) -> None:
         for tree in (before, now):
             stack.callback(tree.server.stop)
             await tree.prepare(f"http://127.0.0.1:{provider.port}")
-        for what in _WORK:
+        for what in WORK:
             sys.stdout.write(await compare(before, now, what, pairs) + "\n")
             sys.stdout.flush()
 

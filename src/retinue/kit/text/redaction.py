@@ -127,6 +127,10 @@ def _masked(text: str, spans: list[tuple[int, int]]) -> str:
     return MASK.encode().join(kept).decode("utf-8", "surrogatepass")
 
 
+def has_active_redactor() -> bool:
+    return bool(_active.get())
+
+
 def redact_for_log(text: str) -> str:
     for redactor in _active.get():
         text = redactor.text(text)

@@ -3,6 +3,7 @@
 import random
 import re
 import secrets
+import time
 
 TRACEPARENT_HEADER = b"traceparent"
 
@@ -12,7 +13,11 @@ _span_ids = random.Random(secrets.randbits(64))  # noqa: S311  a span id is no s
 
 
 def new_trace_id() -> str:
-    return secrets.token_hex(16)
+    """Return an id that begins with the time, so that the index of stored traces grows at its end.
+
+    The last eleven bytes are random; the specification asks for seven.
+    """
+    return f"{int(time.time()) & 0xFF_FFFF_FFFF:010x}{secrets.token_hex(11)}"
 
 
 def new_span_id() -> str:

@@ -12,8 +12,8 @@ from contextvars import ContextVar, Token
 from typing import Any, Self
 
 from retinue.kit.errors import RetinueError
-from retinue.kit.logging import scrub_secrets
-from retinue.kit.text.redaction import redact_for_log
+from retinue.kit.logging import may_contain_secret, scrub_secrets
+from retinue.kit.text.redaction import has_active_redactor, redact_for_log
 from retinue.kit.tracing.names import DROPPED_SPANS, INTERRUPTED, SpanKind
 from retinue.kit.tracing.origin import TraceOrigin, format_traceparent, new_span_id
 from retinue.kit.tracing.spans import Span, SpanError, SpanEvent, SpanLink
@@ -139,9 +139,15 @@ class ActiveSpan:
     def set(self, attributes: Mapping[str, Any]) -> None:
         """Set attributes; None means unknown and is left out."""
         kept = self.span.attributes
+        is_guarded = has_active_redactor()
         for name, value in attributes.items():
-            if value is not None and (len(kept) < MAX_ATTRIBUTES or name in kept):
-                kept[name] = _guarded(value) if isinstance(value, str) else value
+            if value is None:
+                continue
+            if type(value) is str and (is_guarded or len(value) > MAX_ATTRIBUTE_LENGTH):
+                value = _guarded(value)
+            kept[name] = value
+        while len(kept) > MAX_ATTRIBUTES:
+            kept.popitem()
 
     def add_event(self, name: str, attributes: dict[str, Any]) -> None:
         elapsed_ns = time.perf_counter_ns() - self._started_ns
@@ -248,10 +254,10 @@ def _described(error: BaseException) -> tuple[str, str]:
 
 def _scrub(spans: list[Span]) -> None:
     """Mask what looks like a secret: one search through all texts, because it finds hardly ever anything."""
-    texts = [value for span in spans for value in span.attributes.values() if isinstance(value, str)]
-    texts += [span.name for span in spans]
-    everything = "\n".join(texts)
-    if scrub_secrets(everything) == everything:
+    texts = [span.name for span in spans]
+    for span in spans:
+        texts += [value for value in span.attributes.values() if type(value) is str]
+    if not may_contain_secret("\n".join(texts)):
         return
     for span in spans:
         span.name = scrub_secrets(span.name)
