@@ -73,7 +73,7 @@ reference: install  ## write docs/reference/*.md from the declarations
 	@$(BIN)/python scripts/reference.py
 
 access: install-dev  ## write the table of who may call what, to be read in review
-	@PYTHONPATH=. $(BIN)/python -c 'from tests.contract.test_roles import TABLE, who_may_call; TABLE.write_text(who_may_call())'
+	@PYTHONPATH=src:. $(BIN)/python -c 'from tests.contract.test_roles import TABLE, who_may_call; TABLE.write_text(who_may_call())'
 
 migration: install-dev  ## draft the next migration: make migration NAME="add boxes"
 	@$(BIN)/python scripts/migration.py $(NAME)

@@ -143,9 +143,8 @@ class ActiveSpan:
         for name, value in attributes.items():
             if value is None:
                 continue
-            if type(value) is str and (is_guarded or len(value) > MAX_ATTRIBUTE_LENGTH):
-                value = _guarded(value)
-            kept[name] = value
+            is_text = type(value) is str and (is_guarded or len(value) > MAX_ATTRIBUTE_LENGTH)
+            kept[name] = _guarded(value) if is_text else value
         while len(kept) > MAX_ATTRIBUTES:
             kept.popitem()
 
