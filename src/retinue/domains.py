@@ -32,7 +32,6 @@ DOMAINS = (
     tenants,
     access,
     audit,
-    traces,
     files,
     usage,
     users,
@@ -52,4 +51,5 @@ DOMAINS = (
     forms,
     webhooks,
     incoming,
+    traces,
 )

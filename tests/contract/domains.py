@@ -20,6 +20,7 @@ from tests.providers.contract import CONTRACT as PROVIDERS
 from tests.tables.contract import CONTRACT as TABLES
 from tests.tenants.contract import CONTRACT as TENANTS
 from tests.tools.contract import CONTRACT as TOOLS
+from tests.traces.contract import CONTRACT as TRACES
 from tests.usage.contract import CONTRACT as USAGE
 from tests.users.contract import CONTRACT as USERS
 from tests.webhooks.contract import CONTRACT as WEBHOOKS
@@ -48,6 +49,7 @@ CONTRACTS = (
     FORMS,
     WEBHOOKS,
     INCOMING,
+    TRACES,
 )
 
 WRITES: dict[str, Write] = {name: call for one in CONTRACTS for name, call in one.calls.items()}

@@ -1,4 +1,15 @@
+import pytest
+
+from retinue.access.models import Role
 from tests.chat.conftest import agent, cast, desk, provider, remote, weather
+from tests.client import Api
+from tests.factories.people import People
 from tests.webhooks.conftest import hooks, receiver
 
 __all__ = ["agent", "cast", "desk", "hooks", "provider", "receiver", "remote", "weather"]
+
+
+@pytest.fixture
+async def owner(people: People) -> Api:
+    """The administrator of a tenant of its own."""
+    return await people.signed_in(Role.tenant_admin, await people.tenant("Traced"))

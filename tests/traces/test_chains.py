@@ -16,9 +16,9 @@ from tests.factories.agents import attach_tool
 from tests.factories.forms import make_form, send
 from tests.factories.people import People
 from tests.factories.tools import make_tool
-from tests.factories.traces import parts_of
 from tests.factories.workflows import make_workflow, node
 from tests.tools.servers.rest_api import RestApi
+from tests.traces.stored import parts_of
 from tests.webhooks.hooks import Hooks
 
 

@@ -17,8 +17,8 @@ from tests.factories.agents import attach_agent, attach_tool, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.tools import make_tool
-from tests.factories.traces import parts_of, spans_of, tree_of
 from tests.tools.servers.rest_api import RestApi
+from tests.traces.stored import parts_of, spans_of, tree_of
 
 _REMOTE_TRACE, _REMOTE_SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 

@@ -50,6 +50,8 @@ CATALOGUE: tuple[Permission, ...] = (
     _permission("usage:write", "Create and change budgets"),
     _permission("audit:read", "Read the audit log"),
     _permission("audit:write", "Send the audit log to other systems"),
+    _permission("traces:read", "See traces of turns, runs and deliveries", _AD),
+    _permission("traces:write", "Send traces to other systems"),
     _permission("admin:users", "Manage users, see permissions and roles"),
     _permission("admin:roles", "Change the permissions of roles"),
     _permission("admin:tenants", "Manage tenants"),

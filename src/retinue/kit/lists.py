@@ -168,7 +168,7 @@ class Listing(Generic[R]):
         down = sort.startswith("-")
         order = [_ordered(column, down=down) for column in (table.c[field], table.c.id)]
         rows = (
-            sa.select(table)
+            sa.select(*(table.c[name] for name in self._record.__shape__.names))
             .where(*conditions)
             .order_by(*order)
             .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))

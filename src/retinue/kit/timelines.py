@@ -195,7 +195,7 @@ class Timeline(Generic[R]):
             source = sa.select(time).where(*conditions, after_last).order_by(time)
             return Statement(source.limit(1).offset(sa.bindparam("step", type_=sa.BigInteger())), heavy=True)
         source = (
-            sa.select(self._record.__table__)
+            sa.select(*(self._record.__table__.c[name] for name in self._record.__shape__.names))
             .where(*conditions)
             .order_by(*(column.desc() for column in self._order))
             .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))

@@ -131,6 +131,18 @@ def table(
     return declare
 
 
+def projection(source: type[Record]) -> Callable[[type[R]], type[R]]:
+    """Declare a record with some of the columns of another record's table, for lists that need no more."""
+
+    def declare(record: type[R]) -> type[R]:
+        record.__table__ = source.__table__
+        record.__prefix__ = source.__prefix__
+        record.__shape__ = _shape(record, typing.get_type_hints(record, include_extras=True))
+        return record
+
+    return declare
+
+
 def unique_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
     """For `extra`: allow at most one row with these values and the flag set."""
     return _index_where(flag, columns, unique=True)
@@ -139,6 +151,21 @@ def unique_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
 def index_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
     """For `extra`: index only the rows with the flag set."""
     return _index_where(flag, columns, unique=False)
+
+
+def index_present(column: str, *columns: str) -> Callable[[sa.Table], object]:
+    """For `extra`: index only the rows that have a value in the column."""
+
+    def declare(target: sa.Table) -> object:
+        present = sa.text(f"{column} IS NOT NULL")
+        return sa.Index(
+            f"ix_{target.name}_{column}_present",
+            *(target.c[name] for name in columns),
+            sqlite_where=present,
+            postgresql_where=present,
+        )
+
+    return declare
 
 
 def _index_where(flag: str, columns: tuple[str, ...], *, unique: bool) -> Callable[[sa.Table], object]:

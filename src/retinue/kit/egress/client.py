@@ -99,6 +99,7 @@ class Egress:
         timeout_s: float,
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
+        content_encoding: str = "",
         connect_timeout_s: float = 5,
         answer_timeout_s: float | None = None,
         stall_timeout_s: float = 30,
@@ -109,6 +110,7 @@ class Egress:
         """Prepare a request that `async with` sends.
 
         `timeout_s` limits the time to the last byte of the body, `answer_timeout_s` to the response headers.
+        `content_encoding` says how `content` is compressed.
         """
         if not 0 <= follow_redirects <= MAX_REDIRECTS:
             raise ValueError(f"at most {MAX_REDIRECTS} redirects are followed")
@@ -117,6 +119,8 @@ class Egress:
         check_headers(headers or {})
         mark_side_effect()
         sent_headers = with_traceparent(headers or {}, to_providers=self.traces_providers)
+        if content_encoding:
+            sent_headers = {**sent_headers, "Content-Encoding": content_encoding}
         call = EgressCall(method, self.check(url, require_https=require_https), sent_headers, content)
         limits = CallLimits(
             total_s=timeout_s,

@@ -1,8 +1,19 @@
 """Stored parts of traces, and which of them are still to be exported."""
 
+import sqlalchemy as sa
+
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import TenantRecord, table
+from retinue.kit.db.models import TenantRecord, index_present, table
 from retinue.kit.tracing.spans import Span
+
+_FILTERED = ("conversation_id", "workflow_id")
+
+
+def _partial_indexes(target: sa.Table) -> None:
+    """Few parts have these values, so the indexes are small and cost the others nothing."""
+    for name in _FILTERED:
+        index_present(name, "tenant_id", name, "created_at")(target)
+    index_present("error_code", "tenant_id", "created_at")(target)
 
 
 @table(
@@ -13,7 +24,11 @@ from retinue.kit.tracing.spans import Span
         ("tenant_id", "is_first", "created_at"),
         ("tenant_id", "agent_id", "created_at"),
         ("tenant_id", "trace_id"),
+        ("tenant_id", "correlation_id"),
+        # Filters without an index of their own are answered from this one.
+        ("tenant_id", "created_at", "kind", "duration_us", "user_id"),
     ],
+    extra=_partial_indexes,
 )
 class TracePart(TenantRecord, kw_only=True):
     """The spans of one unit of work; the other columns are what lists show and filter.

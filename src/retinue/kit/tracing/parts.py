@@ -16,6 +16,7 @@ from retinue.kit.jobs.models import Job
 from retinue.kit.tracing.models import QueuedTracePart, TracePart
 from retinue.kit.tracing.names import SpanKind
 from retinue.kit.tracing.origin import TraceOrigin
+from retinue.kit.tracing.policy import INSTANCE_EXPORTER
 from retinue.kit.tracing.recorder import PartRecorder, current_part, current_span
 
 _NOTHING: AbstractContextManager[PartRecorder | None] = nullcontext()
@@ -25,7 +26,8 @@ class ExporterToRun(msgspec.Struct):
     exporter_id: str
 
 
-EXPORT_TRACES = JobKind("traces.export", ExporterToRun, queue="messages")
+# A queue of its own: receivers that hang must not hold up other messages.
+EXPORT_TRACES = JobKind("traces.export", ExporterToRun, queue="traces")
 _EXPORT_DELAY_SECONDS = 1.0
 """Parts that end within this time go in one batch."""
 
@@ -110,6 +112,8 @@ async def store_recorder(unit: Context, part: PartRecorder, spending: Spending =
         await unit.db.insert_at_commit(row)
         for exporter_id in part.exporter_ids:
             await unit.db.insert_at_commit(QueuedTracePart(exporter_id=exporter_id, part_id=row.id))
+            if exporter_id == INSTANCE_EXPORTER:
+                continue  # A schedule sends the parts of all tenants together.
             unit.defer(
                 EXPORT_TRACES,
                 ExporterToRun(exporter_id),
@@ -117,6 +121,13 @@ async def store_recorder(unit: Context, part: PartRecorder, spending: Spending =
                 dedupe_key=f"{EXPORT_TRACES.name}:{exporter_id}",
                 lane=exporter_id,
             )
+
+
+def leave_unrecorded() -> None:
+    """Keep the current job out of traces: a trace of an export would have to be exported in its turn."""
+    part = current_part()
+    if part is not None and part.is_optional:
+        part.is_stored = True
 
 
 class FinishedPart(msgspec.Struct):
@@ -154,6 +165,8 @@ async def store_finished_parts(system: SystemDb, clock: Clock, finished: Sequenc
             queued.append(
                 QueuedTracePart(tenant_id=one.row.tenant_id, exporter_id=exporter_id, part_id=one.row.id)
             )
+            if exporter_id == INSTANCE_EXPORTER:
+                continue
             jobs.append(
                 new_job(
                     EXPORT_TRACES,

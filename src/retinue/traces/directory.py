@@ -1,0 +1,67 @@
+"""What each process knows of exporters: which tenants have some, and the way to the operator's own."""
+
+import asyncio
+from contextlib import suppress
+
+import sqlalchemy as sa
+import structlog
+
+from retinue.kit.context import Caller, Context
+from retinue.kit.context.instance import Instance
+from retinue.kit.db.statements import Statement
+from retinue.kit.egress import Egress, read_destination
+from retinue.kit.principal import SYSTEM
+from retinue.traces.models import TraceExporter
+
+REFRESH_SECONDS = 5.0
+
+logger = structlog.get_logger("retinue.traces")
+
+_exporters = TraceExporter.__table__
+_ENABLED = Statement(
+    sa.select(_exporters.c.tenant_id, _exporters.c.id)
+    .where(_exporters.c.enabled == sa.true())
+    .order_by(_exporters.c.id)
+)
+
+
+class ExporterDirectory:
+    """Keeps `instance.tracing.exporters` as it is in the database, where other processes change it."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._task = asyncio.create_task(self._run())
+        self._egress: Egress | None = None
+
+    @property
+    def operator_egress(self) -> Egress:
+        """The way to the operator's receiver, which may be on a private network that tenants cannot reach."""
+        if self._egress is None:
+            settings = self._instance.settings
+            destination = read_destination(settings.otlp_endpoint)
+            host = f"[{destination.host}]" if ":" in destination.host else destination.host
+            self._egress = Egress.from_settings(settings, [f"{host}:{destination.port}"])
+        return self._egress
+
+    async def refresh(self) -> None:
+        caller = Caller(correlation_id="cor_traces")
+        ctx = Context(self._instance, SYSTEM, caller, reads_outside_transaction=True)
+        found: dict[str, tuple[str, ...]] = {}
+        for tenant_id, exporter_id in await ctx.system("exporters of every tenant").rows(_ENABLED):
+            found[tenant_id] = (*found.get(tenant_id, ()), exporter_id)
+        self._instance.tracing.exporters = found
+
+    async def close(self) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        if self._egress is not None:
+            await self._egress.close()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.refresh()
+            except Exception:
+                logger.exception("exporters_not_read")
+            await asyncio.sleep(REFRESH_SECONDS)
