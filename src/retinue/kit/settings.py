@@ -18,6 +18,7 @@ from retinue.kit.setting_values import (
     choice,
     comma_separated,
     email_address,
+    host_and_port,
     http_url,
     networks,
     numbers,
@@ -261,6 +262,16 @@ class Settings:
         "Only who sends this text as a bearer token may read `/metrics`",
         Secret,
         "everybody may",
+    )
+    metrics_address: tuple[str, int] | None = _setting(
+        "RETINUE_METRICS_ADDRESS",
+        None,
+        "`host:port` at which a separate worker serves `/metrics`",
+        host_and_port,
+        "none",
+    )
+    access_log: bool = _setting(
+        "RETINUE_ACCESS_LOG", False, "one line in the log for each request", boolean, "off"
     )
     password_cost: tuple[int, ...] = _setting(
         "RETINUE_PASSWORD_COST",

@@ -8,6 +8,7 @@ import msgspec
 import structlog
 
 from retinue.kit.context import Context
+from retinue.kit.metrics import declarations as metrics
 from retinue.knowledge.chunks import POSITION_BITS, Vectors
 from retinue.knowledge.embedding import vectors_of
 from retinue.knowledge.errors import EmbeddingFailed
@@ -60,12 +61,16 @@ async def search(
     if not base_id or not question:
         return []
     # Read the latest committed state, whatever the caller's context has read before.
-    reader = ctx.detached()
+    reader, began = ctx.detached(), ctx.clock.monotonic()
     base = await reader.db.get(KnowledgeBase, base_id)
     if base is None or not base.dimensions:
         return []
     vector = await _embed_question(reader, base, question)
-    return await find_passages(reader, base_id, question, vector, top_k=top_k, filters=filters or _NO_FILTERS)
+    found = await find_passages(
+        reader, base_id, question, vector, top_k=top_k, filters=filters or _NO_FILTERS
+    )
+    metrics.RETRIEVAL_DURATION.observe(ctx.clock.monotonic() - began)
+    return found
 
 
 async def is_indexing(ctx: Context, base_id: str) -> bool:

@@ -21,6 +21,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class Request:
     __slots__ = (
         "arrived_at",
+        "began",
         "correlation_id",
         "embed_key",
         "has_effects",
@@ -34,6 +35,7 @@ class Request:
         "query_string",
         "receive",
         "request_id",
+        "responded_at",
         "route",
         "scope",
     )
@@ -50,6 +52,8 @@ class Request:
         self.origin_is_allowed = False
         self.has_effects = False
         self.arrived_at: float | None = None
+        self.began = 0.0
+        self.responded_at: float | None = None
         self.route: Any = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
         generated = new_id(_CORRELATION_PREFIX)

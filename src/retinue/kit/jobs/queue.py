@@ -56,6 +56,8 @@ class JobOutcome(msgspec.Struct):
     counts: bool = True
     result: Any = None
     """What the job returned, for its `conclude` hook."""
+    is_fault: bool = False
+    """Whether the attempt failed by a fault of this instance, and not by what the job deals with."""
 
 
 class JobQueue:
