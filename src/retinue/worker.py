@@ -8,6 +8,7 @@ import uvloop
 
 from retinue.kit.context.instance import Instance
 from retinue.kit.durable_files import private_umask
+from retinue.kit.errors import CannotStart
 from retinue.kit.http.server import ConnectionLimits, serve
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.logging import configure_logging
@@ -22,6 +23,11 @@ log = structlog.get_logger("retinue.worker")
 async def run_until_signal(settings: Settings) -> None:
     """Run jobs until SIGTERM or SIGINT."""
     instance = await open_instance(command_settings(settings))
+    try:
+        endpoint = await _serve_metrics(instance)
+    except CannotStart:
+        await close_instance(instance)
+        raise
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, instance.shutting_down.set)
     refresher = KeyRefresher(instance)
@@ -30,7 +36,6 @@ async def run_until_signal(settings: Settings) -> None:
     await runner.start()
     sampler = sampler_for(instance)
     sampler.start(reads_database=True)
-    endpoint = await _serve_metrics(instance)
     log.info("worker ready", development=instance.settings.is_development)
     await instance.shutting_down.wait()
     await runner.stop()
@@ -64,8 +69,7 @@ async def _serve_metrics(instance: Instance) -> asyncio.Task[None] | None:
     task.add_done_callback(lambda _: is_ready.set())
     await is_ready.wait()
     if task.done():
-        instance.shutting_down.set()
-        log.error("RETINUE_METRICS_ADDRESS cannot be bound", error=str(task.exception()))
+        raise CannotStart(f"RETINUE_METRICS_ADDRESS cannot be used: {task.exception()}")
     return task
 
 
