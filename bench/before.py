@@ -37,10 +37,10 @@ _WORK = {
 
 
 class Tree:
-    """A server that runs the code of one source tree."""
+    """A server that runs the code of one source tree, with further settings if given."""
 
-    def __init__(self, root: Path, folder: str) -> None:
-        tree = {"PYTHONPATH": f"{root}/src{os.pathsep}{root}"}
+    def __init__(self, root: Path, folder: str, **settings: str) -> None:
+        tree = {**settings, "PYTHONPATH": f"{root}/src{os.pathsep}{root}"}
         self.server = Server("bench.ours", env={**environment(folder, ""), **tree}, folder=root)
         self._requests: dict[str, bytes] = {}
 

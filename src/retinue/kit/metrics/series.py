@@ -3,15 +3,18 @@
 Metrics are counted on the event loop's thread only, so a series needs no lock.
 """
 
-import time
 from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
+
+from retinue.kit.clock import SystemClock
 
 MAX_SERIES = 2000
 """The most series of one metric in a process: a label that is not bounded must not fill the memory."""
 
 OTHER = "other"
+# Which process measured last is decided by the time of the machine.
+_wall_time = SystemClock().time
 WriteValue = Callable[[str, float, float], None]
 OpenFile = Callable[[str], WriteValue]
 
@@ -31,7 +34,7 @@ class _Cell:
 
     def set(self, value: float) -> None:
         self.value = value
-        self._write(self._key, value, time.time())
+        self._write(self._key, value, _wall_time())
 
 
 class MetricDeclaration:
