@@ -37,10 +37,10 @@ WORK = {
 
 
 class Tree:
-    """A server that runs the code of one source tree, with these settings."""
+    """A server that runs the code of one source tree, with further settings if given."""
 
-    def __init__(self, root: Path, folder: str, settings: dict[str, str] | None = None) -> None:
-        tree = {"PYTHONPATH": f"{root}/src{os.pathsep}{root}", **(settings or {})}
+    def __init__(self, root: Path, folder: str, **settings: str) -> None:
+        tree = {**settings, "PYTHONPATH": f"{root}/src{os.pathsep}{root}"}
         self.server = Server("bench.ours", env={**environment(folder, ""), **tree}, folder=root)
         self._requests: dict[str, bytes] = {}
 

@@ -28,7 +28,7 @@ async def main(wanted: str, pairs: int = _PAIRS) -> None:
         for given in wanted.split(","):
             name, _, value = given.partition("=")
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            tree = Tree(here, folder, {name: value})
+            tree = Tree(here, folder, **{name: value})
             stack.callback(tree.server.stop)
             await tree.prepare(f"http://127.0.0.1:{provider.port}")
             trees.append(tree)

@@ -14,6 +14,8 @@ from retinue.chat.engine.call_outcomes import CALL_CODES
 from retinue.credentials.errors import TEST_CODES
 from retinue.kit.errors import InternalError, RetinueError
 from retinue.kit.events.declare import EVENT_TYPES
+from retinue.kit.metrics.declarations import ALIASES, METRICS
+from retinue.kit.metrics.series import GaugeDeclaration
 from retinue.kit.setting_loader import list_documented_settings
 from retinue.tools.errors import EXECUTION_CODES
 from retinue.webhooks.errors import DELIVERY_CODES
@@ -149,6 +151,31 @@ def permissions_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def metrics_page() -> str:
+    lines = [
+        "# Metrics",
+        "",
+        "What `GET /metrics` shows while `RETINUE_METRICS` is on; the guide is [here](../guides/metrics.md).",
+        "A histogram `x` is shown as `x_bucket`, `x_sum` and `x_count`.",
+        "",
+        "| Name | Type | Labels | Meaning | Several processes |",
+        "|---|---|---|---|---|",
+    ]
+    for name, declared in METRICS.items():
+        labels = ", ".join(f"`{label}`" for label in declared.labels)
+        across = _ACROSS[declared.across] if isinstance(declared, GaugeDeclaration) else "sum"
+        lines.append(f"| `{name}` | {declared.type} | {labels} | {declared.help} | {across} |")
+    lines += [f"| `{old}` | counter | | Old name of `{name}` | sum |" for old, name in ALIASES.items()]
+    return "\n".join(lines) + "\n"
+
+
+_ACROSS = {
+    "livesum": "sum of those that run",
+    "livemax": "maximum of those that run",
+    "livemostrecent": "last measured by a worker that runs",
+}
+
+
 def pages() -> dict[str, str]:
     """Every page by its file name."""
     for module in pkgutil.walk_packages(retinue.__path__, "retinue."):
@@ -159,6 +186,7 @@ def pages() -> dict[str, str]:
         "errors.md": errors_page(),
         "events.md": events_page(),
         "permissions.md": permissions_page(),
+        "metrics.md": metrics_page(),
     }
 
 

@@ -18,7 +18,7 @@ from retinue.kit.jobs.wakeup import announce_work
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.kit.vault.key_refresh import KeyRefresher
-from retinue.wiring import close_instance, open_instance
+from retinue.wiring import close_instance, open_instance, sampler_for
 
 # No upload stays in the spool this long; an older file was left there by a crash.
 _MAX_SPOOL_AGE_SECONDS = 3600
@@ -56,6 +56,8 @@ class Service:
         self.refresher = KeyRefresher(self.instance)
         await self.refresher.start()
         self.runner = Runner(self.instance)
+        self.sampler = sampler_for(self.instance)
+        self.sampler.start(reads_database=self.settings.worker == "inline")
         if self.settings.worker == "inline":
             self.instance.worker_status = self._worker_status
             await self.runner.start()
@@ -80,11 +82,15 @@ class Service:
             await asyncio.wait([self._probe_task])
         if self.settings.worker == "inline":
             await self.runner.stop()
+        await self.sampler.stop()
         await self.refresher.stop()
         await close_instance(self.instance)
 
     def _worker_status(self) -> str:
-        return "ok" if self.runner.status().is_well else "stalled"
+        status = self.runner.status()
+        if not status.is_well:
+            return "stalled"
+        return "failing" if status.is_failing else "ok"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

@@ -23,7 +23,8 @@ from retinue.kit.db.databases import database_for
 from retinue.kit.durable_files import make_private_folder
 from retinue.kit.egress import Egress
 from retinue.kit.limits import MemoryStore
-from retinue.kit.metrics import Metrics
+from retinue.kit.metrics.files import close_metrics, open_metrics
+from retinue.kit.metrics.sampler import MetricSampler
 from retinue.kit.principal import SYSTEM
 from retinue.kit.settings import ANY_ADDRESS, Settings
 from retinue.kit.tokens import TokenIssuer
@@ -81,7 +82,7 @@ async def open_instance(
         },
         states={RequestCounts: limiter.counts},
         sandbox_status=sandbox.known,
-        metrics=Metrics() if settings.metrics else None,
+        metrics=open_metrics(settings.data_dir / "metrics") if settings.metrics else None,
     )
     open_states(instance)
     limiter.counts.open(instance)
@@ -90,6 +91,11 @@ async def open_instance(
         start = Context(instance, SYSTEM, Caller(correlation_id="cor_start"), reads_outside_transaction=True)
         await seal_unsealed_headers(start)
     return instance
+
+
+def sampler_for(instance: Instance) -> MetricSampler:
+    caller = Caller(correlation_id="cor_metrics")
+    return MetricSampler(instance, lambda: Context(instance, SYSTEM, caller, reads_outside_transaction=True))
 
 
 def _limiter(settings: Settings, clock: Clock) -> CountingLimiter:
@@ -114,6 +120,8 @@ async def close_instance(instance: Instance) -> None:
     ):
         await instance.adapters[adapter].close()
     await instance.limiter.close()
+    if instance.metrics is not None:
+        close_metrics(instance.metrics)
     await instance.database.close()
 
 

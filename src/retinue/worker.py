@@ -6,12 +6,16 @@ import signal
 import structlog
 import uvloop
 
+from retinue.kit.context.instance import Instance
 from retinue.kit.durable_files import private_umask
+from retinue.kit.errors import CannotStart
+from retinue.kit.http.server import ConnectionLimits, serve
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.logging import configure_logging
+from retinue.kit.metrics.endpoint import MetricsEndpoint
 from retinue.kit.settings import Settings
 from retinue.kit.vault.key_refresh import KeyRefresher
-from retinue.wiring import close_instance, command_settings, open_instance
+from retinue.wiring import close_instance, command_settings, open_instance, sampler_for
 
 log = structlog.get_logger("retinue.worker")
 
@@ -19,19 +23,54 @@ log = structlog.get_logger("retinue.worker")
 async def run_until_signal(settings: Settings) -> None:
     """Run jobs until SIGTERM or SIGINT."""
     instance = await open_instance(command_settings(settings))
-    stop = asyncio.Event()
+    try:
+        endpoint = await _serve_metrics(instance)
+    except CannotStart:
+        await close_instance(instance)
+        raise
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, instance.shutting_down.set)
     refresher = KeyRefresher(instance)
     await refresher.start()
     runner = Runner(instance)
     await runner.start()
+    sampler = sampler_for(instance)
+    sampler.start(reads_database=True)
     log.info("worker ready", development=instance.settings.is_development)
-    await stop.wait()
-    instance.shutting_down.set()
+    await instance.shutting_down.wait()
     await runner.stop()
+    await sampler.stop()
+    if endpoint is not None:
+        await asyncio.wait([endpoint])
     await refresher.stop()
     await close_instance(instance)
+
+
+async def _serve_metrics(instance: Instance) -> asyncio.Task[None] | None:
+    """Serve the metrics at `RETINUE_METRICS_ADDRESS` until the worker stops."""
+    if instance.metrics is None or instance.settings.metrics_address is None:
+        return None
+    host, port = instance.settings.metrics_address
+
+    is_ready = asyncio.Event()
+
+    serving = serve(
+        MetricsEndpoint(instance),
+        host=host,
+        port=port,
+        limits=ConnectionLimits(),
+        on_bound=lambda _addresses: None,
+        on_ready=is_ready.set,
+        shutting_down=instance.shutting_down,
+        shutdown_grace_s=1,
+        lifespan=False,
+    )
+    task = asyncio.create_task(serving)
+    task.add_done_callback(lambda _: is_ready.set())
+    await is_ready.wait()
+    if task.done():
+        raise CannotStart(f"RETINUE_METRICS_ADDRESS cannot be used: {task.exception()}")
+    return task
 
 
 def run_worker(settings: Settings) -> None:

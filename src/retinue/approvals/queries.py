@@ -45,6 +45,7 @@ _APPROVALS = Listing(
         "visible": sa.or_(_assigned("visible"), in_list(_approvals.c.requester_id, "visible")),
     },
 )
+_COUNT_WAITING = Statement(sa.select(sa.func.count()).select_from(_approvals).where(_PENDING))
 _COUNT = Statement(
     sa.select(sa.func.count())
     .select_from(_approvals)
@@ -138,6 +139,12 @@ async def find_readable_ids(ctx: Context, approvals: Sequence[Approval]) -> set[
         or is_approver(approval.approvers, me.id, me.role)
         or reader.may_read(approval.conversation_ids)
     }
+
+
+async def count_waiting(ctx: Context) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """Return the number of pending approvals of all tenants, for the metrics."""
+    count = await ctx.system("a metric over all tenants").scalar(_COUNT_WAITING)
+    return {(): (float(count),)}
 
 
 async def count_pending(ctx: Context) -> int:

@@ -9,6 +9,7 @@ from retinue.auth import passwords, sessions
 from retinue.auth.errors import AccountInactive, EmailNotVerified, InvalidCredentials
 from retinue.auth.events import LoginFailed
 from retinue.auth.job_kinds import RECORD_FAILED_LOGIN, FailedLogin
+from retinue.auth.login_outcomes import observed_login
 from retinue.auth.models import MfaChallenge, PasswordPurpose
 from retinue.auth.schemas.sign_in import Credentials, MfaRequired, SignedIn, SignedInUser
 from retinue.kit.attempts import AttemptGuard
@@ -78,6 +79,14 @@ async def record_failed_login(ctx: Context, payload: FailedLogin) -> None:
 
 
 async def login(ctx: Context, body: Credentials) -> SignedIn | MfaRequired:
+    with observed_login(ctx, "password") as attempt:
+        signed_in = await _login(ctx, body)
+        if isinstance(signed_in, MfaRequired):
+            attempt.outcome = "mfa_required"
+    return signed_in
+
+
+async def _login(ctx: Context, body: Credentials) -> SignedIn | MfaRequired:
     async with ctx.unit() as unit:
         account = await find_by_email(unit, body.email)
     await check_password(ctx, body.email, account, body.password, PasswordPurpose.login)

@@ -118,3 +118,10 @@ def proxy_url(text: str) -> Secret | None:
     if not is_valid or parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise problem
     return Secret(url)
+
+
+def host_and_port(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError("must be host:port, for example 127.0.0.1:9464")
+    return host.strip("[]"), int(port)

@@ -17,6 +17,7 @@ from retinue.kit.setting_values import (
     comma_separated,
     email_address,
     fraction,
+    host_and_port,
     http_url,
     networks,
     numbers,
@@ -298,6 +299,16 @@ class Settings:
     otel_service_name: str = _setting("OTEL_SERVICE_NAME", "retinue", "`service.name` of exported traces")
     otel_resource_attributes: str = _setting(
         "OTEL_RESOURCE_ATTRIBUTES", "", "attributes of every exported trace: `name=value,…`", str, "none"
+    )
+    metrics_address: tuple[str, int] | None = _setting(
+        "RETINUE_METRICS_ADDRESS",
+        None,
+        "`host:port` at which a separate worker serves `/metrics`",
+        host_and_port,
+        "none",
+    )
+    access_log: bool = _setting(
+        "RETINUE_ACCESS_LOG", False, "one line in the log for each request", boolean, "off"
     )
     password_cost: tuple[int, ...] = _setting(
         "RETINUE_PASSWORD_COST",

@@ -9,6 +9,7 @@ import msgspec
 import structlog
 
 from retinue.kit.context import Context
+from retinue.kit.metrics import declarations as metrics
 from retinue.kit.tracing import names
 from retinue.kit.tracing.recorder import ActiveSpan, start_span
 from retinue.knowledge.chunks import POSITION_BITS, Vectors
@@ -63,7 +64,7 @@ async def search(
     if not base_id or not question:
         return []
     # Read the latest committed state, whatever the caller's context has read before.
-    reader = ctx.detached()
+    reader, began = ctx.detached(), ctx.clock.monotonic()
     base = await reader.db.get(KnowledgeBase, base_id)
     if base is None or not base.dimensions:
         return []
@@ -74,6 +75,7 @@ async def search(
         )
         if span is not None:
             _describe_search(span, base_id, top_k, passages)
+    metrics.RETRIEVAL_DURATION.observe(ctx.clock.monotonic() - began)
     return passages
 
 

@@ -25,7 +25,7 @@ async def keys_within_budget(ctx: Context, keys: list[ProviderKey], model: str) 
             usable.append(key)
         refusal = refusal or refused
     if refusal is not None and not usable:
-        raise refusal
+        raise enforcement.count_refusal(refusal)
     return usable
 
 

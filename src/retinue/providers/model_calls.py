@@ -26,6 +26,7 @@ from retinue.adapters.llm import (
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.providers import key_budgets
+from retinue.providers.call_metrics import observed_call
 from retinue.providers.failover import KeyAttempts
 from retinue.providers.model_resolution import ModelCandidate
 from retinue.providers.model_spans import (
@@ -172,8 +173,9 @@ async def _call(
     attempts = await KeyAttempts.of(ctx, model, kind, via, has_fallback=has_fallback, timeouts=timeouts)
     while (candidate := await attempts.next_candidate()) is not None:
         try:
-            client, guard = await attempts.client(candidate)
-            answer = await call_provider(client, candidate, guard)
+            async with observed_call(ctx, candidate.id):
+                client, guard = await attempts.client(candidate)
+                answer = await call_provider(client, candidate, guard)
         except RetinueError as error:
             await attempts.failed(candidate, error)
         else:
@@ -200,7 +202,7 @@ async def _stream(
         has_begun = False
         try:
             client, guard = await attempts.client(candidate)
-            async with aclosing(start(client, candidate)) as parts:
+            async with observed_call(ctx, candidate.id), aclosing(start(client, candidate)) as parts:
                 async for part in parts:
                     if not has_begun:
                         has_begun = True

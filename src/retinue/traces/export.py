@@ -14,6 +14,7 @@ from retinue.kit.context import Context
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.json_types import JsonObject
+from retinue.kit.metrics import declarations as metrics
 from retinue.kit.tracing import names
 from retinue.kit.tracing.models import QueuedTracePart, TracePart
 from retinue.kit.tracing.parts import EXPORT_TRACES, ExporterToRun, leave_unrecorded
@@ -21,7 +22,6 @@ from retinue.kit.tracing.policy import INSTANCE_EXPORTER
 from retinue.traces import export_queue
 from retinue.traces.content import load_content
 from retinue.traces.directory import ExporterDirectory
-from retinue.traces.export_counts import count_exported_spans
 from retinue.traces.export_queue import ExportBatch
 from retinue.traces.exporters import receiver_of
 from retinue.traces.models import InstanceTraceExport, OtlpEncoding, TraceExporter
@@ -167,8 +167,8 @@ async def _send(ctx: Context, target: ExportTarget, batch: ExportBatch) -> bool:
     dropped = await ctx.run_in_unit(record)
     if answer is not None:
         sent = len(spans) - dropped if answer.outcome == "accepted" else 0
-        count_exported_spans(ctx, "sent", sent)
-        count_exported_spans(ctx, "dropped", dropped)
+        metrics.SPANS_EXPORTED.count("sent", amount=sent)
+        metrics.SPANS_EXPORTED.count("dropped", amount=dropped)
     return answer is None or answer.outcome != "postponed"
 
 

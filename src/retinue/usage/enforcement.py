@@ -6,7 +6,7 @@ more than is left; a single turn is capped at what is left.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -14,7 +14,9 @@ import sqlalchemy as sa
 from retinue.kit.clock import parse_instant
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
+from retinue.kit.errors import RetinueError
 from retinue.kit.limits import Lease
+from retinue.kit.metrics import declarations as metrics
 from retinue.usage import periods
 from retinue.usage.errors import BudgetExceeded
 from retinue.usage.events import BudgetThresholdReached
@@ -26,6 +28,7 @@ CACHE_SECONDS = 2.0
 """Maximum time until other processes notice a changed budget."""
 
 _RETRY_AFTER_SECONDS = 5
+RefusalT = TypeVar("RefusalT", bound=RetinueError)
 
 _entries = UsageEntry.__table__
 _COLUMNS = {
@@ -138,7 +141,7 @@ async def require_budget(ctx: Context, spender: Spender, *, has_cheaper_model: b
     for budget in await ctx.state(BudgetCache).of(ctx):
         is_blocking = budget.action in blocking and spender.is_limited_by(budget)
         if is_blocking and await load_spent(ctx.detached(), budget) >= budget_limit(budget):
-            raise budget_exceeded(ctx, budget)
+            raise count_refusal(budget_exceeded(ctx, budget))
 
 
 async def hold_budgets(
@@ -168,7 +171,7 @@ async def _hold_budget(
         return
     if amount_spent >= limit:
         if budget.action is BudgetAction.block:
-            raise budget_exceeded(ctx, budget)
+            raise count_refusal(budget_exceeded(ctx, budget))
         budget_hold.spent = budget
         return
     if budget.action is BudgetAction.fallback:
@@ -177,7 +180,7 @@ async def _hold_budget(
     if tokens_left is None:
         return
     if not await budget_hold.acquire_slot(f"budget:{budget.id}", max(1, tokens_left // max_turn_tokens)):
-        raise budget_exceeded(ctx, budget, is_reserved=True)
+        raise count_refusal(budget_exceeded(ctx, budget, is_reserved=True))
     budget_hold.cap_tokens(tokens_left)
 
 
@@ -187,6 +190,12 @@ async def _affordable_tokens(ctx: Context, budget: Budget, left: float, models: 
         return int(left)
     highest_price = (await load_price_book(ctx)).highest_token_price(models)
     return max(1, int(left / highest_price)) if highest_price else None
+
+
+def count_refusal(refusal: RefusalT) -> RefusalT:
+    """Count the error with which a budget refuses a request, and return it."""
+    metrics.BUDGET_REFUSALS.count()
+    return refusal
 
 
 def budget_exceeded(ctx: Context, budget: Budget, *, is_reserved: bool = False) -> BudgetExceeded:

@@ -9,12 +9,16 @@ from decimal import Decimal
 
 from msgspec import Struct
 
+from retinue.adapters.embedded.models import EmbeddedModels
 from retinue.adapters.llm.messages import ModelUsage
 from retinue.adapters.llm.prices import ListPrice, ListPrices, TokenPrices
 from retinue.adapters.llm.profiles import PROFILES
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
+from retinue.kit.metrics import declarations as metrics
+from retinue.kit.metrics.series import OTHER
+from retinue.kit.settings import Settings
 from retinue.usage.models import InstanceModelPrice, ModelPrice, PriceFields, PriceSource
 
 NANO_USD_PER_USD = 1_000_000_000
@@ -38,9 +42,15 @@ class PriceBook:
     """Prices by model id (`provider/model`); embedded models are free."""
 
     def __init__(
-        self, listed: ListPrices, own: Iterable[PriceFields] = (), instance: Iterable[PriceFields] = ()
+        self,
+        listed: ListPrices,
+        own: Iterable[PriceFields] = (),
+        instance: Iterable[PriceFields] = (),
+        operator_models: frozenset[str] = frozenset(),
     ) -> None:
+        """`operator_models` are models that the operator configured, whether or not they have a price."""
         self._listed = listed
+        self._operator_models = operator_models
         self.set_prices: Mapping[str, PriceInForce] = {
             **{row.model: _in_force(row, PriceSource.instance) for row in instance},
             **{row.model: _in_force(row, PriceSource.tenant) for row in own},
@@ -71,6 +81,30 @@ class PriceBook:
         if prices.output is None and usage.completion_tokens:
             return None
         return int((_weighted_tokens(prices, usage) * _NANO_USD_PER_MTOK_PRICE).to_integral_value())
+
+    def metric_labels(self, model: str) -> tuple[str, str]:
+        """Return the provider and the model for a metric: what a tenant made up is `other`."""
+        provider, _, name = model.partition("/")
+        if provider not in PROFILES and not model.startswith(_LOCAL_PREFIX):
+            return OTHER, OTHER
+        if model in self._operator_models:
+            return provider, name
+        found = None if model.startswith(_LOCAL_PREFIX) else self.find(model)
+        if found is None or found.source is PriceSource.tenant:
+            return provider, OTHER
+        # A list price may match many spellings by a pattern; its own id is one of few.
+        return provider, found.price.id.removeprefix(f"{provider}/")
+
+    def count_spending(self, model: str, usage: ModelUsage, nano_usd: int | None) -> None:
+        """Add a call to the metrics, with the cost that was computed for it."""
+        if not metrics.MODEL_TOKENS.is_on:
+            return
+        labels = self.metric_labels(model)
+        cached = min(usage.cached_tokens, usage.prompt_tokens)
+        metrics.MODEL_TOKENS.count(*labels, "input", amount=usage.prompt_tokens - cached)
+        metrics.MODEL_TOKENS.count(*labels, "cached", amount=cached)
+        metrics.MODEL_TOKENS.count(*labels, "output", amount=usage.completion_tokens)
+        metrics.MODEL_COST.count(*labels, amount=usd(nano_usd or 0))
 
     def highest_token_price(self, models: Iterable[str]) -> float:
         """Return the highest price of a token of these models in dollars; 0 if they are free or unpriced."""
@@ -158,4 +192,11 @@ async def _read(ctx: Context) -> PriceBook:
     reader = ctx.detached()
     own = await reader.db.all(ModelPrice)
     instance = await reader.system("the instance's prices hold for all tenants").all(InstanceModelPrice)
-    return PriceBook(ctx.state(ListPrices), own, instance)
+    local = (f"{_LOCAL_PREFIX}{model.name}" for model in ctx.adapter(EmbeddedModels).known())
+    return PriceBook(
+        ctx.state(ListPrices), own, instance, frozenset([*local, *_configured_models(ctx.settings)])
+    )
+
+
+def _configured_models(settings: Settings) -> tuple[str, ...]:
+    return settings.default_model, settings.embedding_model, settings.stt_model, settings.tts_model

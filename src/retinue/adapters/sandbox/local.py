@@ -8,6 +8,7 @@ from retinue.adapters.sandbox.backend import Backend, SandboxCall
 from retinue.adapters.sandbox.code import Code, SandboxFailed, SandboxResult
 from retinue.adapters.sandbox.containers import ProgramBackend, Spawner, WarmPythonBackend
 from retinue.adapters.sandbox.wasm import QuickJsBackend, WasmPythonBackend
+from retinue.kit.metrics import declarations as metrics
 
 
 class LocalSandbox:
@@ -42,7 +43,16 @@ class LocalSandbox:
             self._free.release()
             raise
         call = SandboxCall(code=code, timeout_s=timeout_s, memory_mb=memory_mb)
-        return await backend.run(call, input, on_end=self._free.release)
+        status = "cancelled"
+        try:
+            result = await backend.run(call, input, on_end=self._free.release)
+            status = "completed"
+        except SandboxFailed as error:
+            status = error.kind
+            raise
+        finally:
+            metrics.SANDBOX_RUNS.count(backend.name, status)
+        return result
 
     async def status(self) -> dict[str, str]:
         backends = self._backends()

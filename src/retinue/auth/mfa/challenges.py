@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from retinue.auth import sessions
 from retinue.auth.errors import AccountInactive, InvalidCode, MfaTokenInvalid
+from retinue.auth.login_outcomes import observed_login
 from retinue.auth.mfa import codes
 from retinue.auth.mfa.codes import CodeMatch, CodePurpose
 from retinue.auth.models import MfaChallenge
@@ -31,6 +32,11 @@ _USE = Statement(sa.delete(_challenges).where(_challenges.c.id == sa.bindparam("
 
 async def complete(ctx: Context, mfa_token: str, code: str) -> Tokens:
     """Start the session this sign-in is waiting for and return its tokens."""
+    with observed_login(ctx, "mfa"):
+        return await _complete(ctx, mfa_token, code)
+
+
+async def _complete(ctx: Context, mfa_token: str, code: str) -> Tokens:
     claims = _claims(ctx, mfa_token)
     ctx.bind_tenant(claims.tid)
     async with ctx.unit() as unit:

@@ -26,6 +26,7 @@ class TurnTotals:
 
     def add(self, model: str, usage: ModelUsage) -> None:
         nano_usd = self._prices.call_cost(model, usage)
+        self._prices.count_spending(model, usage, nano_usd)
         self._add(model, _ModelTotal(TokenUsage.of(usage), nano_usd, 1))
 
     def restore(self, details: ReplyDetails) -> None:

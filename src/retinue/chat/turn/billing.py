@@ -13,6 +13,7 @@ from retinue.chat.models import ChatLog
 from retinue.chat.schemas import MAX_MESSAGE_LENGTH
 from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
+from retinue.kit.metrics import declarations as metrics
 from retinue.providers.model_resolution import full_model_id
 from retinue.usage import enforcement, unpriced
 from retinue.usage.enforcement import BudgetCache, BudgetHold, Spender
@@ -53,7 +54,7 @@ async def _priced_agent(ctx: Context, request: TurnRequest) -> tuple[Agent, Unpr
     if not priced or (priced[0] != agent.primary_model and not rule.may_fall_back):
         refused = ids[agent.primary_model]
         await unpriced.announce_refusal(ctx, spender, refused)
-        raise rule.refusal(refused)
+        raise enforcement.count_refusal(rule.refusal(refused))
     if len(priced) < len(models):
         agent = replace(agent, primary_model=priced[0], fallback_models=priced[1:])
     return agent, rule
@@ -101,7 +102,7 @@ class BudgetReservation:
         if budget_hold.spent is not None:
             cheaper_models = _cheaper_models(agent, await load_price_book(ctx))
             if not cheaper_models:
-                raise enforcement.budget_exceeded(ctx, budget_hold.spent)
+                raise enforcement.count_refusal(enforcement.budget_exceeded(ctx, budget_hold.spent))
             agent = replace(agent, primary_model=cheaper_models[0], fallback_models=list(cheaper_models[1:]))
         return request if agent is request.agent else replace(request, agent=agent)
 
@@ -151,7 +152,20 @@ def meter_turn(unit: Context, request: TurnRequest, log: ChatLog) -> None:
         _meter(unit, log, log.model, turn_counts)
     known_cost = sum(spent.estimated_cost_usd or 0.0 for spent in log.usage_by_model)
     tokens = log.prompt_tokens + log.completion_tokens
+    _count_turn(unit, log)
     enforcement.enqueue_threshold_checks(unit, spender, known_cost, tokens)
+
+
+def _count_turn(unit: Context, log: ChatLog) -> None:
+    """Count a turn once the transaction that stores its end has committed."""
+    if not metrics.CHATS.is_on:
+        return
+
+    async def count() -> None:
+        metrics.CHATS.count(log.channel, log.status)
+        metrics.CHAT_DURATION.observe(log.response_time_ms / 1000)
+
+    unit.after_commit(count)
 
 
 def _meter(unit: Context, log: ChatLog, model: str, counts: Mapping[str, float]) -> None:

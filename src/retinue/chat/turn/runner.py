@@ -17,6 +17,7 @@ from retinue.chat.models import Message, TurnStatus
 from retinue.chat.trail import TrailRecorder
 from retinue.chat.turn import suspension
 from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn.first_token import time_first_token
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import conversation_seed
 from retinue.chat.turn.storage import PendingTurn, TurnResult
@@ -51,6 +52,7 @@ async def run_turn(
     # ADR 21: records and events of this turn may quote the conversation.
     ctx.quote(pending.conversation_id)
     reservation = reservation or BudgetReservation(ctx)
+    on_part = time_first_token(ctx, pending, on_part)
     try:
         with recording_turn(ctx, pending.request, pending.conversation_id, resumed):
             return await _run(ctx, pending, reservation, on_part, trail, store, resumed)

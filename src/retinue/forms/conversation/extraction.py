@@ -142,7 +142,7 @@ class AnswerExtractor:
             reservation = await enforcement.hold_budgets(ctx, self._spender, self._models, _RESERVED_TOKENS)
             try:
                 if reservation.spent is not None:
-                    raise enforcement.budget_exceeded(ctx, reservation.spent)
+                    raise enforcement.count_refusal(enforcement.budget_exceeded(ctx, reservation.spent))
                 return await self._ask_models(ctx, request)
             finally:
                 await reservation.release()
@@ -152,7 +152,9 @@ class AnswerExtractor:
     @staticmethod
     async def _price(ctx: Context, extracted: Extraction, reply: ModelReply) -> None:
         prices = await load_price_book(ctx)
-        extracted.nano_usd = prices.call_cost(reply.model, reply.usage or ModelUsage(0, 0))
+        usage = reply.usage or ModelUsage(0, 0)
+        extracted.nano_usd = prices.call_cost(reply.model, usage)
+        prices.count_spending(reply.model, usage, extracted.nano_usd)
 
     async def _ask_models(self, ctx: Context, request: ChatRequest) -> ModelReply:
         rule = await unpriced.find_rule(ctx, self._spender)
@@ -162,7 +164,7 @@ class AnswerExtractor:
         model_id = await full_model_id(ctx, self._models[0])
         if rule is not None and (await load_price_book(ctx)).find(model_id) is None:
             await unpriced.announce_refusal(ctx, self._spender, model_id)
-            raise rule.refusal(model_id)
+            raise enforcement.count_refusal(rule.refusal(model_id))
         return await model_calls.chat(ctx, msgspec.structs.replace(request, model=self._models[0]))
 
     def meter(self, ctx: Context, extracted: Extraction) -> None:

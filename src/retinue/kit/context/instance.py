@@ -11,7 +11,7 @@ from retinue.kit.context.registry import Registry
 from retinue.kit.crypto import KeyRing
 from retinue.kit.db.engine import Database
 from retinue.kit.limits import Limiter
-from retinue.kit.metrics import Metrics
+from retinue.kit.metrics.files import MetricFiles
 from retinue.kit.settings import Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.tracing.policy import TracingPolicy
@@ -37,7 +37,7 @@ class Instance:
     worker_status: Callable[[], str] = lambda: "off"
     sandbox_status: Callable[[], dict[str, str]] = dict
     openapi: Callable[[], bytes] = lambda: b"{}"
-    metrics: Metrics | None = None
+    metrics: MetricFiles | None = None
     config_cache: ConfigCache = field(default_factory=ConfigCache)
     tracing: TracingPolicy = field(init=False)
 

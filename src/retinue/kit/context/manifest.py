@@ -16,6 +16,7 @@ from retinue.kit.db.models import Record
 from retinue.kit.events.declare import Event, Listener
 from retinue.kit.events.routing import Router
 from retinue.kit.jobs.declare import JobHandler
+from retinue.kit.metrics.sampler import DatabaseGauge
 from retinue.kit.principal import Principal
 
 
@@ -54,6 +55,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     continuations: tuple[Continuation, ...] = ()
     conversation_access: tuple[ConversationAccess, ...] = ()
     process_state: tuple[ProcessState[Any], ...] = ()
+    gauges: tuple[DatabaseGauge, ...] = ()
 
     @property
     def declared(self) -> tuple[Any, ...]:
@@ -70,4 +72,5 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
             *self.continuations,
             *self.conversation_access,
             *self.process_state,
+            *self.gauges,
         )

@@ -60,6 +60,10 @@ class Database(Protocol):
         """Wait this long, or less if another process may have committed work."""
         ...
 
+    def connection_counts(self) -> dict[str, int]:
+        """Return the number of used and idle connections, and of callers that wait for one."""
+        ...
+
     async def announce(self) -> None:
         """Notify other processes that there is work."""
         ...

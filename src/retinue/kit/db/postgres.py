@@ -349,6 +349,10 @@ class PostgresDatabase:
             raise
         return listener
 
+    def connection_counts(self) -> dict[str, int]:
+        idle = len(self._idle)
+        return {"used": self._opened - idle, "idle": idle, "waiting": len(self._waiting)}
+
     async def announce(self) -> None:
         """Send one notification for all commits within a few milliseconds; a lost one only delays a job."""
         if self._announcing:

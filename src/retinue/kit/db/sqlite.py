@@ -352,5 +352,9 @@ class SqliteDatabase:
                 return
             await asyncio.sleep(min(_POLL_SECONDS, left))
 
+    def connection_counts(self) -> dict[str, int]:
+        used = int(self._lock.locked())
+        return {"used": used, "idle": 2 - used + len(self._idle_readers), "waiting": len(self._pending)}
+
     async def announce(self) -> None:
         """Do nothing: a commit is noticed by polling."""

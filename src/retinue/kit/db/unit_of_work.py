@@ -1,5 +1,6 @@
 """A unit of work: the reads and changes of one request or job."""
 
+import time
 from typing import Any
 
 from retinue.kit.db.config_versions import version_bumps
@@ -9,6 +10,7 @@ from retinue.kit.db.models import Record
 from retinue.kit.db.statements import CompiledStatement
 from retinue.kit.db.write_batch import PendingWrite, build_batch
 from retinue.kit.failpoints import failpoint
+from retinue.kit.metrics import declarations as metrics
 from retinue.kit.transaction_retry import retry_on_rollback
 
 
@@ -129,6 +131,8 @@ class UnitOfWork:
         if self._configured:
             writes = [*writes, *version_bumps(self._configured, self.database.dialect)]
         last = build_batch(writes, self.database.dialect)
+        is_timed = metrics.DATABASE_COMMIT_DURATION.is_on
+        began = time.perf_counter() if is_timed else 0.0
         if self._connection is None:
             self._ended = True
             failpoint("before_commit")
@@ -140,6 +144,8 @@ class UnitOfWork:
             failpoint("before_commit")
             self._ended, self._connection = True, None
             await self.database.commit(connection)
+        if is_timed:
+            metrics.DATABASE_COMMIT_DURATION.observe(time.perf_counter() - began)
         failpoint("after_commit")
         return True
 

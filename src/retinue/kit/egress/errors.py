@@ -1,6 +1,7 @@
 """Errors of outgoing calls; messages never reveal an address or URL that the caller did not supply."""
 
 from retinue.kit.errors import InternalError, RetinueError
+from retinue.kit.metrics import declarations as metrics
 
 
 class EgressRefused(RetinueError):
@@ -11,6 +12,7 @@ class EgressRefused(RetinueError):
     def __init__(self, reason: str, message: str | None = None) -> None:
         """Take a reason: url, scheme, https_required, port, address, redirect, method or header."""
         self.reason = reason
+        metrics.EGRESS_REFUSED.count(reason)
         super().__init__(message, details={"reason": reason})
 
 

@@ -46,13 +46,11 @@ def parse_port(written: str) -> int:
 
 
 def _parse_v6(bracketed: str) -> EgressHost:
-    refusal = EgressRefused("url", "Brackets must contain an IPv6 address without a zone.")
-    if not bracketed.endswith("]") or "%" in bracketed:
-        raise refusal
+    is_plain = bracketed.endswith("]") and "%" not in bracketed
     try:
-        address = ipaddress.IPv6Address(bracketed[1:-1])
+        address = ipaddress.IPv6Address(bracketed[1:-1] if is_plain else "")
     except ValueError:
-        raise refusal from None
+        raise EgressRefused("url", "Brackets must contain an IPv6 address without a zone.") from None
     return EgressHost(canonical_text(address), address)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from retinue.kit.context import Context
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.events.models import EventEntry
@@ -14,6 +15,9 @@ OUTBOX_BATCH_SIZE = 500
 _MIN_PER_TENANT = 100
 
 _events = EventEntry.__table__
+_COUNT = Statement(
+    sa.select(sa.func.count()).select_from(_events).where(_events.c.is_dispatched == sa.false())
+)
 
 # Uses the full order of the partial index: for `min(tenant_id)` PostgreSQL may choose an index of all events
 # while its statistics do not show how few are undispatched.
@@ -70,6 +74,11 @@ class OutboxReader:
         # Continue after the last tenant of a full batch, even if it filled the batch alone.
         self._after = events[-1].tenant_id if len(events) == OUTBOX_BATCH_SIZE else ""
         return events
+
+
+async def count_undispatched(ctx: Context) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """Return how many events of all tenants await dispatch, for the metrics."""
+    return {(): (float(await ctx.system("a metric over all tenants").scalar(_COUNT)),)}
 
 
 def first_undispatched_tenant() -> Any:

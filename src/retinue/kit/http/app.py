@@ -5,6 +5,7 @@ the first byte. Every response, including errors and streams, carries ids, limit
 """
 
 import ipaddress
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -26,12 +27,14 @@ from retinue.kit.http.bodies import ClientGone
 from retinue.kit.http.cors import Cors
 from retinue.kit.http.embed_keys import find_embed_key
 from retinue.kit.http.request import Request, limit_address
+from retinue.kit.http.request_metrics import CLIENT_GONE, count_rate_limited, count_response, observe
 from retinue.kit.http.route_tree import RouteTree
 from retinue.kit.http.routing import ACCOUNT, EMBED_KEY, METHOD_COST, PUBLIC, Route, Upload, load_arguments
 from retinue.kit.http.site import not_found_page, wants_page
 from retinue.kit.http.uploads import FileLimit
 from retinue.kit.limits import COST, PlanLimits, limits_for
 from retinue.kit.logging import current_request
+from retinue.kit.metrics import declarations as metrics
 from retinue.kit.principal import Principal
 from retinue.kit.tracing.origin import TRACEPARENT_HEADER, TraceOrigin
 from retinue.kit.transaction_retry import retry_on_rollback
@@ -61,7 +64,8 @@ class App:
             raise TypeError("a route accepts embed keys, but no authenticator for them is registered")
         self._cors = Cors(instance.settings)
         self._spool_dir = instance.settings.data_dir / "tmp"
-        self._metrics = instance.metrics
+        self._is_measured = instance.metrics is not None
+        self._has_access_log = instance.settings.access_log
         self._default_limits = limits_for(instance.settings.default_plan)
         self._trusted = tuple(
             ipaddress.ip_network(entry, strict=False) for entry in instance.settings.trusted_proxies
@@ -74,11 +78,21 @@ class App:
         request = Request(scope, receive, self._trusted)
         request.arrived_at = self.instance.clock.time()
         current_request.set(request)
+        if self._is_measured or self._has_access_log:
+            await observe(request, send, self._answer, has_access_log=self._has_access_log)
+        else:
+            await self._answer(request, send)
+
+    async def _answer(self, request: Request, send: Send) -> None:
         try:
             response = await self._respond(request)
         except ClientGone:
+            if self._is_measured:
+                count_response(request, CLIENT_GONE)
             return
         except RetinueError as error:
+            if self._is_measured and isinstance(error, RateLimited):
+                count_rate_limited(error)
             if type(error) is NotFound and wants_page(request):
                 response = not_found_page(request, self.instance.settings)
             else:
@@ -246,6 +260,8 @@ class App:
 
     async def _send(self, request: Request, response: replies.HttpResponse, send: Send) -> None:
         headers = self._headers(request, response)
+        if self._is_measured:
+            request.responded_at = time.perf_counter()
         wants_body = request.method != "HEAD"
         if response.events is not None and wants_body:
             await self._stream(request, response, response.events, headers, send)
@@ -253,8 +269,8 @@ class App:
         if response.made is not None and wants_body:
             await self._stream_bytes(request, response, response.made, headers, send)
             return
-        if self._metrics is not None:
-            self._metrics.count(request, response.status)
+        if self._is_measured:
+            count_response(request, response.status)
         if not response.streams and response.status not in {204, 304}:
             headers.append((b"content-length", b"%d" % len(response.body)))
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
@@ -272,6 +288,7 @@ class App:
         send: Send,
     ) -> None:
         """Send an event stream; a failure before the first event becomes a regular error response."""
+        metrics.STREAMS_OPEN.add(1)
         try:
             await sse.stream(
                 send,
@@ -290,8 +307,10 @@ class App:
             log.exception("stream failed before its first event", route=request.route.path)
             await self._send(request, replies.render_error(RetinueError()), send)
         else:
-            if self._metrics is not None:
-                self._metrics.count(request, 200)
+            if self._is_measured:
+                count_response(request, 200)
+        finally:
+            metrics.STREAMS_OPEN.add(-1)
 
     async def _stream_bytes(
         self,
@@ -310,8 +329,8 @@ class App:
             log.exception("a body failed before its first byte", route=request.route.path)
             await self._send(request, replies.render_error(RetinueError()), send)
         else:
-            if self._metrics is not None:
-                self._metrics.count(request, response.status)
+            if self._is_measured:
+                count_response(request, response.status)
 
     def _headers(self, request: Request, response: replies.HttpResponse) -> list[tuple[bytes, bytes]]:
         given = {name for name, _ in response.headers} if response.headers != _JSON_HEADERS else ()
@@ -335,10 +354,8 @@ class App:
 
     def _trace_origin(self, request: Request) -> TraceOrigin | None:
         """Return the trace of the request; only a signed-in person continues a trace of their own."""
-        if not self.instance.tracing.is_on:
-            return None
-        header = request.headers.get(TRACEPARENT_HEADER)
-        return TraceOrigin.of_header(header, is_trusted=request.principal.kind == "user")
+        is_on, header = self.instance.tracing.is_on, request.headers.get(TRACEPARENT_HEADER)
+        return TraceOrigin.of_header(header, is_trusted=request.principal.kind == "user") if is_on else None
 
     def _still_allowed(self, request: Request) -> Callable[[], Awaitable[bool]] | None:
         if request.route.requires is PUBLIC:

@@ -1,6 +1,5 @@
 """Endpoints about the instance itself: health, metrics, the OpenAPI document and the reference page."""
 
-import secrets
 from importlib import resources
 
 import msgspec
@@ -11,6 +10,7 @@ from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.errors import NotFound, RetinueError, Unauthorized
 from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
+from retinue.kit.events.outbox import count_undispatched
 from retinue.kit.http import site
 from retinue.kit.http.idempotency import IdempotencyKey, purge_idempotency_keys
 from retinue.kit.http.page_scripts import page_style
@@ -20,6 +20,11 @@ from retinue.kit.http.routing import PUBLIC, Routes
 from retinue.kit.jobs.dead_jobs import give_up_unknown_jobs, purge_dead_jobs
 from retinue.kit.jobs.declare import periodic
 from retinue.kit.jobs.models import Job, Schedule
+from retinue.kit.jobs.waiting_counts import count_waiting_jobs
+from retinue.kit.metrics import declarations as metrics
+from retinue.kit.metrics.endpoint import require_metrics_token
+from retinue.kit.metrics.files import CONTENT_TYPE
+from retinue.kit.metrics.sampler import DatabaseGauge
 from retinue.kit.vault import InstanceKey, VaultKey
 from retinue.kit.vault.jobs import retire_signing_keys
 
@@ -136,17 +141,13 @@ async def get_page_style(ctx: Context) -> WebDocument:  # noqa: ARG001  every ha
 async def get_metrics(ctx: Context, request: Request) -> WebDocument:
     """Return metrics in the Prometheus text format. Answers 404 unless `RETINUE_METRICS` is on.
 
-    With `RETINUE_METRICS_TOKEN`, that text is required as a bearer token.
+    The numbers are those of all processes that share the data directory. With `RETINUE_METRICS_TOKEN`, that
+    text is required as a bearer token.
     """
-    metrics = ctx.instance.metrics
-    if metrics is None:
+    if ctx.instance.metrics is None:
         raise NotFound
-    token = ctx.settings.metrics_token
-    if token is not None:
-        given = request.header(b"authorization").removeprefix("Bearer ")
-        if not secrets.compare_digest(given.encode(), token.reveal().encode()):
-            raise Unauthorized("invalid_token", "Send the token of RETINUE_METRICS_TOKEN.")
-    return WebDocument(metrics.render(), "text/plain; version=0.0.4; charset=utf-8")
+    require_metrics_token(ctx.settings, request.header(b"authorization"))
+    return WebDocument(ctx.instance.metrics.render(), CONTENT_TYPE)
 
 
 def _asset(name: str) -> bytes:
@@ -180,5 +181,9 @@ manifest = Manifest(
         periodic(
             "kit.retire_signing_keys", retire_signing_keys, every_s=300, aliases=("retire_signing_keys",)
         ),
+    ),
+    gauges=(
+        DatabaseGauge((metrics.JOBS_WAITING, metrics.JOB_OLDEST_AGE), count_waiting_jobs),
+        DatabaseGauge((metrics.EVENTS_WAITING,), count_undispatched),
     ),
 )

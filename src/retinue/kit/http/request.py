@@ -22,6 +22,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class Request:
     __slots__ = (
         "arrived_at",
+        "began",
         "correlation_id",
         "embed_key",
         "has_effects",
@@ -35,6 +36,7 @@ class Request:
         "query_string",
         "receive",
         "request_id",
+        "responded_at",
         "route",
         "scope",
         "trace",
@@ -52,6 +54,8 @@ class Request:
         self.origin_is_allowed = False
         self.has_effects = False
         self.arrived_at: float | None = None
+        self.began = 0.0
+        self.responded_at: float | None = None
         self.route: Any = None
         self.trace: TraceOrigin | None = None
         self.limit_headers: list[tuple[bytes, bytes]] = []

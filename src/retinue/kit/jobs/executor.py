@@ -167,7 +167,7 @@ def _failed(job: ClaimedJob, kind: JobKind[Any], error: BaseException) -> JobOut
     if isinstance(error, DatabaseUnavailable | StorageFull | VaultSealed | RingStale):
         log.warning("job_interrupted", **fields)
         delay_s = backoff_seconds(1) if isinstance(error, RolledBack) else _DATABASE_DELAY_SECONDS
-        return JobOutcome(job, "ready", delay_s, text, counts=False)
+        return JobOutcome(job, "ready", delay_s, text, counts=False, is_fault=True)
     if isinstance(error, RetryLater):
         log.info("job_postponed", delay_s=error.delay_s, **fields)
         return JobOutcome(job, "ready", error.delay_s, text)
@@ -175,10 +175,10 @@ def _failed(job: ClaimedJob, kind: JobKind[Any], error: BaseException) -> JobOut
     unexpected = None if isinstance(error, RetinueError) else error
     if isinstance(error, GiveUp) or attempt >= kind.max_attempts:
         log.warning("job_dead", exc_info=unexpected, **fields)
-        return JobOutcome(job, "dead", error=text)
+        return JobOutcome(job, "dead", error=text, is_fault=unexpected is not None)
     delay_s = _delay(kind.retry, attempt)
     log.warning("job_failed", delay_s=delay_s, exc_info=unexpected, **fields)
-    return JobOutcome(job, "ready", delay_s, text)
+    return JobOutcome(job, "ready", delay_s, text, is_fault=unexpected is not None)
 
 
 def _is_cancelled() -> bool:

@@ -58,6 +58,8 @@ class JobOutcome(msgspec.Struct):
     """What the job returned, for its `conclude` hook."""
     trace_part: Any = None
     """The `FinishedPart` to store with the outcome."""
+    is_fault: bool = False
+    """Whether the attempt failed by a fault of this instance, and not by what the job deals with."""
 
 
 class JobQueue:

@@ -19,6 +19,7 @@ from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.events.declare import Listener
 from retinue.kit.events.dispatch import EventDispatcher
 from retinue.kit.failpoints import failpoint
+from retinue.kit.jobs.attempt_metrics import count_attempt
 from retinue.kit.jobs.declare import JobHandler, handlers_by_name
 from retinue.kit.jobs.executor import JobExecutor
 from retinue.kit.jobs.fairness import QueueLimit, QueueSlots
@@ -28,6 +29,7 @@ from retinue.kit.jobs.recorder import OutcomeRecorder
 from retinue.kit.jobs.schedules import Schedules
 from retinue.kit.jobs.statements import ClaimedJob
 from retinue.kit.jobs.wakeup import Announcer
+from retinue.kit.jobs.worker_health import WorkerHealth
 from retinue.kit.transaction_retry import backoff_seconds
 
 log = structlog.get_logger("retinue.jobs")
@@ -45,6 +47,7 @@ class RunnerStatus(msgspec.Struct):
     worker: str
     is_running: bool
     is_well: bool
+    is_failing: bool
     running: dict[str, int]
 
 
@@ -65,6 +68,8 @@ class Runner:
             for queue, limit in declared.items()
         }
         self._instance = instance
+        self._kinds = frozenset(handlers)
+        self.health = WorkerHealth(instance.clock)
         self._queue = JobQueue(instance, limits)
         self._executor = JobExecutor(instance, self._queue, handlers)
         self._lanes = Lanes({queue: limit.per_lane for queue, limit in limits.items()})
@@ -147,6 +152,7 @@ class Runner:
             worker=self._queue.worker,
             is_running=bool(self._tasks),
             is_well=bool(self._tasks) and silence < _STALE_SECONDS,
+            is_failing=self.health.is_failing,
             running=dict(Counter(job.queue for job in self._running.values())),
         )
 
@@ -182,13 +188,16 @@ class Runner:
                 await self._sleep(backoff_seconds(1))
                 continue
             except DatabaseUnavailable:
+                self.health.turn_failed()
                 log.warning("database_unavailable", worker=self._queue.worker)
                 await self._sleep(_POLL_SECONDS)
                 continue
             except Exception:
+                self.health.turn_failed()
                 log.exception("turn_failed", worker=self._queue.worker)
                 await self._sleep(_POLL_SECONDS)
                 continue
+            self.health.turn_succeeded()
             for job in turn.jobs:
                 self._start(job)
             if turn.jobs and self._is_full:
@@ -211,7 +220,11 @@ class Runner:
         await self._lanes.enter(job)
         clock, began = self._instance.clock, self._instance.clock.monotonic()
         try:
-            self._recorder.add(await self._executor.run(job))
+            outcome = await self._executor.run(job)
+            self._recorder.add(outcome)
+            self.health.attempt_ended(outcome)
+            if job.kind in self._kinds:
+                count_attempt(job, outcome, clock.monotonic() - began)
         finally:
             self._lanes.leave(job, clock.monotonic() - began)
 

@@ -3,9 +3,12 @@
 import random
 import re
 import secrets
-import time
+
+from retinue.kit.clock import system_ticks
 
 TRACEPARENT_HEADER = b"traceparent"
+
+_SECOND_NS = 1_000_000_000
 
 # Version 00 only, lower case, neither id all zeros.
 _TRACEPARENT = re.compile(rb"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}")
@@ -17,7 +20,7 @@ def new_trace_id() -> str:
 
     The last eleven bytes are random; the specification asks for seven.
     """
-    return f"{int(time.time()) & 0xFF_FFFF_FFFF:010x}{secrets.token_hex(11)}"
+    return f"{system_ticks(_SECOND_NS) & 0xFF_FFFF_FFFF:010x}{secrets.token_hex(11)}"
 
 
 def new_span_id() -> str:

@@ -19,6 +19,7 @@ from retinue.kit.conversation_ids import conversation_ids_or_none
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.ids import new_id
 from retinue.kit.json_types import JsonObject
+from retinue.kit.metrics import declarations as metrics
 from retinue.kit.schema.json_schema import compile_schema
 from retinue.kit.text.redaction import Redactor
 from retinue.tools.config import known_keys
@@ -120,6 +121,7 @@ async def run_and_record(
             output, failure = await _run_executor(call, is_overridden=bool(override))
         except asyncio.CancelledError:
             fail_execution(execution, INTERRUPTED)
+            metrics.TOOL_EXECUTIONS.count(tool.tool_type, execution.status)
             await record_execution(ctx, execution, is_new=is_new)
             raise
         execution.conversation_ids = conversation_ids_or_none(ctx.caller.conversation_ids)
@@ -127,6 +129,8 @@ async def run_and_record(
         finished = finish_execution(call, execution, output, failure)
         if span is not None and finished.error is not None:
             span.fail(finished.error.code, finished.error.message)
+        metrics.TOOL_EXECUTIONS.count(tool.tool_type, execution.status)
+        metrics.TOOL_DURATION.observe(execution.execution_time_ms / 1000, tool.tool_type)
         await record_execution(ctx, execution, is_new=is_new)
     return finished
 

@@ -36,6 +36,7 @@ class LoadedDelivery(msgspec.Struct):
     secrets: bytes
     previous_secret_until: Instant | None
     body: str
+    created_at: Instant
 
 
 # Rows are joined and looked up by tenant, so that no tenant sees another's (ADR 4).
@@ -56,6 +57,7 @@ _LOAD_DELIVERIES: Statement[LoadedDelivery] = Statement(
         _webhooks.c.secrets,
         _webhooks.c.previous_secret_until,
         _messages.c.body,
+        _deliveries.c.created_at,
     )
     .select_from(
         _deliveries.join(

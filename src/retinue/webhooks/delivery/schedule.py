@@ -7,9 +7,11 @@ from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.events.routing import DispatchedEvent, WorkerTransaction
 from retinue.kit.jobs.declare import Attempt, AttemptResult, Retry
+from retinue.kit.metrics import declarations as metrics
 from retinue.kit.tracing import names
 from retinue.kit.tracing.recorder import unit_span
 from retinue.webhooks.delivery.attempt import AttemptOutcome, AttemptRequest, send_attempt
+from retinue.webhooks.delivery.attempt_metrics import count_attempt
 from retinue.webhooks.delivery.body import encode_event_body
 from retinue.webhooks.delivery.loader import DeliveryLoader, LoadedDelivery
 from retinue.webhooks.delivery.results import DeliveryAborted, DeliveryResult, record_results
@@ -67,6 +69,7 @@ async def deliver_webhook(ctx: Context, payload: WebhookDeliveryTask) -> Attempt
     request = _attempt_request(ctx, loaded, max_retry_after_s=0.0 if is_last else 2.0 * delays[number])
     outcome = await _send_recorded(ctx, loaded, request)
     outcome.is_manual = payload.is_manual
+    count_attempt(ctx, outcome, loaded.created_at, is_last=is_last)
     if outcome.error is None or is_last:
         return Attempt(outcome, is_done=True)
     return Attempt(
@@ -108,6 +111,7 @@ async def _end_orphaned(ctx: Context, payload: WebhookDeliveryTask) -> Attempt:
 
 
 def _aborted(payload: WebhookDeliveryTask, reason: RetinueError) -> Attempt:
+    metrics.WEBHOOK_DELIVERIES.count("cancelled")
     aborted = DeliveryAborted(payload.delivery_id, payload.webhook_id, reason.code, reason.message)
     return Attempt(aborted, is_done=True)
 
