@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
@@ -58,14 +58,14 @@ function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    enforce: "post",
-    generateBundle(_, bundle) {
-      for (const [fileName, file] of Object.entries(bundle)) {
+    // On the written files: while the bundle is generated, other plugins still change it.
+    writeBundle({ dir = "." }, bundle) {
+      for (const fileName of Object.keys(bundle)) {
         if (!/\.(js|css|svg)$/.test(fileName)) continue;
-        const content = Buffer.from(file.type === "chunk" ? file.code : file.source);
+        const content = readFileSync(`${dir}/${fileName}`);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-        this.emitFile({ type: "asset", fileName: `${fileName}.br`, source: brotliCompressSync(content, { params }) });
-        this.emitFile({ type: "asset", fileName: `${fileName}.gz`, source: gzipSync(content, { level: 9 }) });
+        writeFileSync(`${dir}/${fileName}.br`, brotliCompressSync(content, { params }));
+        writeFileSync(`${dir}/${fileName}.gz`, gzipSync(content, { level: 9 }));
       }
     },
   };

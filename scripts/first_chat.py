@@ -112,6 +112,7 @@ class Journey:
         email, password = _EMAIL.search(said), _PASSWORD.search(said)
         if email is None or password is None:
             raise JourneyError("the server printed no address and password to sign in with")
+        self._require_console()
         token = self._post("/auth/login", {"email": email[1], "password": password[1]})["access_token"]
         self.done.append("signed in")
         path = f"/api/v1/agents/{self._post('/api/v1/agents', AGENT, token)['id']}/chat"
@@ -127,6 +128,13 @@ class Journey:
         if "shop" not in heard["transcription"]["text"].lower():
             raise JourneyError(f"the agent misheard {QUESTION!r}: {heard['transcription']}")
         self.done.append("listened")
+
+    def _require_console(self) -> None:
+        page = self._curl("/console/", "")
+        script = re.search(r'src="(/console/assets/[^"]+\.js)"', page)
+        if script is None or not self._curl(script[1], ""):
+            raise JourneyError(f"the console has no script: {page[:200]}")
+        self.done.append("opened the console")
 
     def _post(self, path: str, body: dict[str, Any], token: str = "") -> Any:
         return json.loads(

@@ -98,7 +98,7 @@ export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: (
       </Empty>
     );
   if (error.status === 429) return <Throttled error={error} onRetry={onRetry} />;
-  const isGone = error.status === 0;
+  const isGone = error.code === "server_gone";
   return (
     <Empty
       art={<Art icon={Unplug} tone="bad" />}
