@@ -102,7 +102,10 @@ def _npm(*arguments: str) -> None:
         if os.name == "nt":
             programs, modules = home, home / "node_modules"
         path = os.pathsep.join([str(programs), path])
-        npm = [str(programs / "node"), str(modules / "npm/bin/npm-cli.js")]  # the wheel's own bin/npm does not run
+        npm = [
+            str(programs / "node"),
+            str(modules / "npm/bin/npm-cli.js"),
+        ]  # the wheel's own bin/npm does not run
     done = subprocess.run(  # noqa: S603  npm of this machine
         [*npm, "--silent", *arguments],
         cwd=SOURCES,

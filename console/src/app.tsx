@@ -1,11 +1,10 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { newQueryClient } from "./api/queries";
 import { sessionState, subscribe } from "./api/session";
 import { newRouter } from "./routes";
 
-const SignInDialog = lazy(() => import("./features/auth/sign_in").then((found) => ({ default: found.SignInDialog })));
 const client = newQueryClient();
 const router = newRouter(client);
 
@@ -26,7 +25,6 @@ export function App() {
   return (
     <QueryClientProvider client={client}>
       {state !== "unknown" && <RouterProvider router={router} />}
-      <Suspense fallback={null}>{state === "expired" && <SignInDialog />}</Suspense>
     </QueryClientProvider>
   );
 }

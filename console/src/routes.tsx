@@ -7,8 +7,9 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { lazy, Suspense, useSyncExternalStore } from "react";
 import { basePath } from "./api/base";
-import { sessionState } from "./api/session";
+import { sessionState, subscribe } from "./api/session";
 import { agentRoutes } from "./features/agents/routes";
 import { notificationRoutes } from "./features/notifications/routes";
 import { userRoutes } from "./features/users/routes";
@@ -21,6 +22,14 @@ const root = createRootRoute({
   notFoundComponent: NotFound,
   errorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
 });
+
+const SignInDialog = lazy(() => import("./features/auth/sign_in").then((found) => ({ default: found.SignInDialog })));
+
+/** Asks for the password over the page once the session has ended. */
+function ExpiredSession() {
+  const state = useSyncExternalStore(subscribe, sessionState);
+  return <Suspense fallback={null}>{state === "expired" && <SignInDialog />}</Suspense>;
+}
 
 /** Everything behind the sign-in stands in the frame. */
 const frame = createRoute({
@@ -35,6 +44,7 @@ const frame = createRoute({
       <Boundary>
         <Outlet />
       </Boundary>
+      <ExpiredSession />
     </Frame>
   ),
   notFoundComponent: NotFound,

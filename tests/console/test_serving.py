@@ -1,4 +1,4 @@
-"""The console's files: one page with a fresh nonce, assets that are cached for ever, and words if nothing is built."""
+"""The console's files: one page with a fresh nonce, assets cached for ever, and help if nothing is built."""
 
 import gzip
 import re

@@ -28,7 +28,7 @@ export default function Agents() {
   const set = (change: Partial<AgentFilters>) =>
     void navigate({ to: "/agents", search: { ...filters, page: undefined, ...change }, replace: true });
   const open = () => set({ create: true });
-  const canCreate = may("agents:create");
+  const canCreate = may("agents:write");
   useKeys(canCreate ? { c: open } : {});
   const rows = list.data?.data;
   const isEmpty = rows?.length === 0 && !hasFilters(filters);

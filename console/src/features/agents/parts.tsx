@@ -154,7 +154,7 @@ export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => v
           {say("open")}
         </Menu.Item>
         <Menu.Item onClick={() => void navigator.clipboard?.writeText(agent.id)}>{say("copyId")}</Menu.Item>
-        {may("agents:update") && (
+        {may("agents:write") && (
           <Menu.Item onClick={() => move.mutate(agent.id)}>{say(isArchived ? "restore" : "archive")}</Menu.Item>
         )}
         {may("agents:delete") && (

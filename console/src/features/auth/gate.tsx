@@ -55,20 +55,15 @@ export function Gate({
   );
 }
 
-const DOT_COUNT = 20;
-
-/** One dot leads, smaller ones follow. Decoration only. */
+/** One dot leads, smaller ones follow at a growing distance. Decoration only. */
 function Trail() {
-  const dots = Array.from({ length: DOT_COUNT }, (_, i) => {
-    const t = i / (DOT_COUNT - 1);
-    const along = t ** 0.82;
-    return {
-      x: 90 + along * 540 + Math.sin(along * 7) * 84,
-      y: 860 - along * 740 + Math.cos(along * 5) * 64,
-      r: 1.6 + 34 * t ** 2.6,
-      t,
-    };
-  });
+  const dots: { x: number; y: number; r: number; t: number }[] = [];
+  for (let t = 0; t <= 1; ) {
+    const r = 1.6 + 33 * t ** 2.2;
+    dots.push({ x: 60 + t * 550 + Math.sin(t * 7) * 88, y: 820 - t * 690 + Math.cos(t * 5) * 70, r, t });
+    t += (r * 2 + 36 - 20 * t) / 1010;
+  }
+  const last = dots.length - 1;
   return (
     <svg className={style.trail} viewBox="0 0 720 900" aria-hidden preserveAspectRatio="xMaxYMid slice">
       {dots.map((dot, i) => (
@@ -77,8 +72,8 @@ function Trail() {
           cx={dot.x}
           cy={dot.y}
           r={dot.r}
-          fill={dot.t === 1 ? "var(--r-blue)" : "currentColor"}
-          opacity={dot.t === 1 ? 1 : 0.12 + dot.t * 0.72}
+          fill={i === last ? "var(--r-blue)" : "currentColor"}
+          opacity={i === last ? 1 : 0.12 + dot.t * 0.76}
         />
       ))}
     </svg>

@@ -4,7 +4,7 @@ import Search from "icon:search";
 import UserRound from "icon:user-round";
 import { ActionIcon, Kbd, Menu, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { meQuery, permissionsQuery, tenantQuery, unreadQuery } from "../../api/queries";
 import { signOut } from "../../api/session";
@@ -73,7 +73,6 @@ export function Frame({ children }: { children: ReactNode }) {
   const [isHelp, setHelp] = useState(false);
   const [isFinding, setFinding] = useState(false);
   const navigate = useNavigate();
-  const path = useRouterState({ select: (state) => state.location.pathname });
   const { data: tenant } = useQuery(tenantQuery);
   const { data: unread } = useQuery(unreadQuery);
   const groups = useEntries();
@@ -164,7 +163,7 @@ export function Frame({ children }: { children: ReactNode }) {
         </Link>
       </nav>
       <Suspense fallback={null}>
-        {isFinding && <Palette key={path} onClose={() => setFinding(false)} />}
+        {isFinding && <Palette onClose={() => setFinding(false)} />}
         {isHelp && <Shortcuts onClose={() => setHelp(false)} />}
       </Suspense>
     </div>

@@ -48,7 +48,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const go = (to: string) => () => void navigate({ to });
   const entries = NAVIGATION.flatMap((group) => group.entries).filter((entry) => may(entry.needs));
   const actions = [
-    ...(may("agents:create")
+    ...(may("agents:write")
       ? [
           {
             id: "new-agent",
