@@ -12,7 +12,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CODE := $(wildcard src tests bench scripts)
+CODE := $(wildcard src tests bench scripts packaging)
 OPENAPI := docs/reference/openapi.json
 
 .PHONY: help install install-dev console run test check fix bench openapi openapi-current reference access migration crash campaign prices lock clean

@@ -1,7 +1,7 @@
-"""setuptools' build backend, which builds the console first; as a program it builds, checks or tests the console.
+"""setuptools' build backend, which builds the console first; as a program it builds, checks or tests it.
 
-RETINUE_CONSOLE=auto builds when the sources have changed since the last build, skip never, force always. An sdist
-carries the built files and the hash of their sources, so that installing from it needs neither Node nor a network.
+RETINUE_CONSOLE=auto builds when the sources have changed since the last build, skip never, force always. An
+sdist carries the built files and the hash of their sources, so that it installs without Node and network.
 
     python packaging/console_build.py build|check|test
 """

@@ -1,4 +1,4 @@
-"""Cookie sessions: the refresh token is out of every script's reach, and only pages of this server may use it."""
+"""Cookie sessions: no script reads the refresh token, and only pages of this server may use it."""
 
 import asyncio
 from typing import Any

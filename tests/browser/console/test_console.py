@@ -1,4 +1,4 @@
-"""The console in a browser: signing in, finding one's way, talking to an agent, and what happens when things fail."""
+"""The console in a browser: signing in, finding one's way, talking to an agent, and failures."""
 
 import re
 
