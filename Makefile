@@ -12,10 +12,10 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CODE := $(wildcard src tests bench scripts)
+CODE := $(wildcard src tests bench scripts packaging)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install install-dev run test check fix bench openapi openapi-current reference access migration crash campaign prices lock clean
+.PHONY: help install install-dev console run test check fix bench openapi openapi-current reference access migration crash campaign prices lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 		echo "Cannot make .venv: is the venv module installed (Debian: apt-get install python3-venv)?"; exit 1; }
 	@echo "Installing $$(grep -c == requirements.lock) pinned packages into .venv …"
 	@$(PIP) install -qq --no-compile --no-deps --requirement requirements.lock
-	@$(PIP) install -qq --no-deps --no-build-isolation --editable .
+	@RETINUE_CONSOLE=skip $(PIP) install -qq --no-deps --no-build-isolation --editable .
 	@$(PIP) check
 	@touch $@
 
@@ -42,11 +42,17 @@ $(INSTALLED_DEV): requirements-dev.lock $(INSTALLED)
 	@$(PIP) check
 	@touch $@
 
+console: install  ## build the console if its sources have changed; takes Node from the package index where there is none
+	@$(BIN)/python packaging/console_build.py build
+
 run: install  ## fetch the weights of the embedded models, start the server; HOST and PORT choose the address
+	@$(BIN)/python packaging/console_build.py build || echo "Starting without the console: it could not be built."
 	@$(BIN)/retinue models pull || echo "Starting without the embedded models whose weights are missing."
 	@exec $(BIN)/retinue serve --host $(HOST) --port $(PORT) $(ARGS)
 
 test: install-dev  ## the suite on SQLite, and on PostgreSQL and Redis where they answer; ARGS go to pytest
+	@$(BIN)/python packaging/console_build.py build
+	@$(BIN)/python packaging/console_build.py test
 	@$(BIN)/python scripts/suite.py $(ARGS)
 
 check: install-dev  ## format, lint, types, import contracts, shape, dependencies, OpenAPI document
@@ -56,6 +62,7 @@ check: install-dev  ## format, lint, types, import contracts, shape, dependencie
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest tests/contract/test_shape.py tests/contract/test_names.py tests/contract/test_dependencies.py
 	@$(BIN)/python scripts/reference.py --check
+	@$(BIN)/python packaging/console_build.py check
 	@$(MAKE) --no-print-directory openapi-current
 
 fix: install-dev  ## format, and repair what ruff can repair

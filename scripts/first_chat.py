@@ -74,6 +74,24 @@ class Journey:
         self.run("git", "clone", "--quiet", ROOT, self.folder / "retinue")
         return self.folder / "retinue"
 
+    def hide_node(self, *, old: bool) -> None:
+        """Leave no Node in the PATH, or only one that is too old: the console must be built all the same."""
+        programs = self.folder / "programs"
+        programs.mkdir()
+        for folder in reversed(self._environment["PATH"].split(os.pathsep)):
+            for program in Path(folder).glob("*"):
+                if program.name not in {"node", "nodejs", "npm", "npx"}:
+                    (programs / program.name).unlink(missing_ok=True)
+                    (programs / program.name).symlink_to(program)
+        if old:
+            for name in ("node", "npm"):
+                # Debian 12 has Node 18; where this machine has another one, a stand-in says the same.
+                stand_in = programs / name
+                stand_in.write_text("#!/bin/sh\n[ $1 = --version ] && echo v18.20.4 && exit 0\nexit 1\n")
+                stand_in.chmod(0o755)
+        self._environment["PATH"] = str(programs)
+        self.done.append("has Node 18" if old else "has no Node")
+
     def run(self, *command: str | Path) -> None:
         with self.log.open("ab") as log:
             code = subprocess.run(  # noqa: S603  commands of this script
@@ -112,6 +130,7 @@ class Journey:
         email, password = _EMAIL.search(said), _PASSWORD.search(said)
         if email is None or password is None:
             raise JourneyError("the server printed no address and password to sign in with")
+        self._require_console()
         token = self._post("/auth/login", {"email": email[1], "password": password[1]})["access_token"]
         self.done.append("signed in")
         path = f"/api/v1/agents/{self._post('/api/v1/agents', AGENT, token)['id']}/chat"
@@ -127,6 +146,13 @@ class Journey:
         if "shop" not in heard["transcription"]["text"].lower():
             raise JourneyError(f"the agent misheard {QUESTION!r}: {heard['transcription']}")
         self.done.append("listened")
+
+    def _require_console(self) -> None:
+        page = self._curl("/console/", "")
+        script = re.search(r'src="(/console/assets/[^"]+\.js)"', page)
+        if script is None or not self._curl(script[1], ""):
+            raise JourneyError(f"the console has no script: {page[:200]}")
+        self.done.append("opened the console")
 
     def _post(self, path: str, body: dict[str, Any], token: str = "") -> Any:
         return json.loads(
@@ -166,6 +192,7 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 
 
 def from_clone(journey: Journey) -> str:
+    journey.hide_node(old=journey.python.path == SYSTEM)
     home = journey.clone()
     command = ("make", "--no-print-directory", f"PYTHON={journey.python.path}", f"PORT={journey.port}", "run")
     with journey.serving(home, *command):

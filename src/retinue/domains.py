@@ -7,6 +7,7 @@ from retinue.approvals.manifest import manifest as approvals
 from retinue.audit.manifest import manifest as audit
 from retinue.auth.manifest import manifest as auth
 from retinue.chat.manifest import manifest as chat
+from retinue.console.manifest import manifest as console
 from retinue.credentials.manifest import manifest as credentials
 from retinue.embed.manifest import manifest as embed
 from retinue.events.manifest import manifest as events
@@ -52,4 +53,5 @@ DOMAINS = (
     webhooks,
     incoming,
     traces,
+    console,
 )

@@ -15,6 +15,13 @@ class InvalidRefreshToken(Unauthorized):
         super().__init__("invalid_refresh_token")
 
 
+class ForeignOrigin(Forbidden):
+    """A cookie session accepts requests from pages of this server only."""
+
+    def __init__(self) -> None:
+        super().__init__("own_origin", "", reason="foreign_origin", message=type(self).__doc__)
+
+
 class MfaTokenInvalid(Unauthorized):
     """The sign-in has expired or was tried too often. Start again."""
 

@@ -1,6 +1,11 @@
+import msgspec
+from msgspec import UNSET
+
+from retinue.auth import session_cookies
 from retinue.auth.errors import (
     AccountInactive,
     DeviceNotFound,
+    ForeignOrigin,
     InvalidCode,
     MfaNotEnabled,
     MfaNotSetUp,
@@ -25,6 +30,8 @@ from retinue.auth.schemas.mfa import (
 from retinue.auth.schemas.sign_in import Tokens
 from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
+from retinue.kit.http.replies import Reply
+from retinue.kit.http.request import Request
 from retinue.kit.http.routing import ACCOUNT, PUBLIC, Routes
 from retinue.kit.schema.base import MessageReply
 
@@ -37,15 +44,21 @@ routes = Routes("/api/v1/mfa", tag="mfa")
     requires=PUBLIC,
     idempotent=False,
     refuses_form_label=True,
-    errors=(MfaTokenInvalid, InvalidCode, AccountInactive, VaultSealed),
+    errors=(MfaTokenInvalid, InvalidCode, AccountInactive, VaultSealed, ForeignOrigin),
 )
-async def complete_sign_in(ctx: Context, body: MfaSignIn) -> Tokens:
+async def complete_sign_in(ctx: Context, body: MfaSignIn, request: Request) -> Reply[Tokens]:
     """Finish signing in with a code from an authenticator, or with a recovery code.
 
     A wrong code answers 401 `unauthorized` with the reason `invalid_code`; after five attempts, sign in with
     the password again.
     """
-    return await challenges.complete(ctx, body.mfa_token, body.code)
+    if body.session == "cookie":
+        session_cookies.require_own_page(request, ctx.settings)
+    tokens = await challenges.complete(ctx, body.mfa_token, body.code)
+    if body.session is UNSET:
+        return Reply(tokens)
+    cookie = session_cookies.set_cookie(tokens, ctx.settings, is_kept=body.remember)
+    return Reply(msgspec.structs.replace(tokens, refresh_token=UNSET), headers=cookie)
 
 
 @routes.get("/status", requires=ACCOUNT)

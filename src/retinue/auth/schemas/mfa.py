@@ -1,6 +1,6 @@
-from typing import Annotated
+from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from retinue.auth.schemas.sign_in import Password
 from retinue.kit.clock import Instant
@@ -8,6 +8,8 @@ from retinue.kit.schema.base import Name, Schema
 
 
 class MfaSignIn(Schema, kw_only=True):
+    session: Literal["cookie"] | UnsetType = UNSET
+    remember: bool = False
     mfa_token: Annotated[str, Meta(min_length=1, max_length=4096)]
     code: str
 

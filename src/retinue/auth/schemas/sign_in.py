@@ -1,6 +1,6 @@
-from typing import Annotated
+from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.schema.base import Schema
 from retinue.users.schemas import Address
@@ -10,6 +10,8 @@ Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
 class Credentials(Address, kw_only=True):
+    session: Literal["cookie"] | UnsetType = UNSET
+    remember: bool = False
     # Any text: an invalid address is answered like an unknown one.
     email: Annotated[str, Meta(min_length=1, max_length=254)]
     password: Password
@@ -17,7 +19,7 @@ class Credentials(Address, kw_only=True):
 
 class Tokens(Schema, kw_only=True):
     access_token: str
-    refresh_token: str
+    refresh_token: str | UnsetType = UNSET
     token_type: str = "Bearer"  # noqa: S105  a scheme
     expires_in: int
 
@@ -39,4 +41,5 @@ class MfaRequired(Schema, kw_only=True):
 
 
 class RefreshRequest(Schema, kw_only=True):
-    refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)]
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=1024)] | UnsetType = UNSET
+    session: Literal["cookie"] | UnsetType = UNSET

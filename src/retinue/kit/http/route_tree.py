@@ -7,6 +7,7 @@ from retinue.kit.http.routing import Route
 from retinue.kit.json_types import JsonObject
 
 _ANY = "*"
+_REST = "**"
 _HERE = ""
 
 
@@ -30,13 +31,15 @@ class RouteTree:
             return self._fixed.setdefault(route.path, {})
         node = self._tree
         for segment in route.path[1:].split("/"):
-            node = node.setdefault(_ANY if segment.startswith("{") else segment, {})
+            key = _REST if segment.endswith("...}") else _ANY if segment.startswith("{") else segment
+            node = node.setdefault(key, {})
         return node.setdefault(_HERE, {})  # type: ignore[no-any-return]
 
     def find(self, path: str, raw_path: bytes) -> tuple[dict[str, Route] | None, list[str]]:
         """Return the routes of a path by method, and the values of its parameters.
 
-        A fixed segment wins over a parameter. Segments are split before they are decoded, so that an encoded
+        A fixed segment wins over a parameter, a parameter over `{name...}`.
+        Segments are split before they are decoded, so that an encoded
         slash stays inside its parameter.
         """
         fixed = self._fixed.get(path)
@@ -48,15 +51,18 @@ class RouteTree:
             ]
         else:
             segments = path[1:].split("/")
-        if _HERE in segments or _ANY in segments:
+        if not {_HERE, _ANY, _REST}.isdisjoint(segments):
             return None, []
         return self._walk(segments)
 
     def _walk(self, segments: list[str]) -> tuple[dict[str, Route] | None, list[str]]:
         untried: list[tuple[JsonObject, int, list[str]]] = [(self._tree, 0, [])]
+        rest: tuple[dict[str, Route] | None, list[str]] = (None, [])
         while untried:
             node, position, values = untried.pop()
             for segment in segments[position:]:
+                if _REST in node:
+                    rest = node[_REST][_HERE], [*values, "/".join(segments[position:])]
                 position += 1
                 exact, parameter = node.get(segment), node.get(_ANY)
                 if exact is not None:
@@ -70,4 +76,4 @@ class RouteTree:
             else:
                 if _HERE in node:
                     return node[_HERE], values
-        return None, []
+        return rest

@@ -29,7 +29,8 @@ H = TypeVar("H", bound=Callable[..., Awaitable[Any]])
 """A handler: its type stays what it was."""
 
 VERSIONED_METHODS = frozenset({"PUT", "PATCH", "DELETE"})
-_PARAMETER = re.compile(r"{(\w+)}")
+_PARAMETER = re.compile(r"{(\w+)(?:\.\.\.)?}")
+"""`{name...}` at the end of a path takes all further segments."""
 MAX_JSON_BODY_BYTES = 1024 * 1024
 
 
@@ -140,6 +141,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     """The error if the limits of the plan or the address refuse the caller."""
     versioned: type[Record] | None
     """The record edited by this route: responses carry its `ETag`, changes accept `If-Match`."""
+    is_documented: bool
+    """False for assets of our own pages, which are not part of the API."""
     handles_etag_itself: bool
     """True if the handler implements `ETag` and `If-Match` itself, for objects that are not records."""
 
@@ -184,6 +187,8 @@ class RouteOptions(TypedDict, total=False):
     over_limit: type[RateLimited]
     versioned: type[Record]
     handles_etag_itself: bool
+    is_documented: bool
+    """False keeps the route out of the OpenAPI document."""
 
 
 class Routes:
@@ -241,6 +246,7 @@ class Routes:
                 refuses_form_label=options.get("refuses_form_label", False),
                 over_limit=options.get("over_limit", RateLimited),
                 versioned=options.get("versioned"),
+                is_documented=options.get("is_documented", True),
                 handles_etag_itself=options.get("handles_etag_itself", False),
                 **_signature(handler, self.prefix + path),
             )

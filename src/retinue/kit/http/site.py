@@ -24,10 +24,8 @@ _GUIDES = """<li><a href="{base}/docs/guides">Guides</a>
 _MAX_SHOWN_PATH_LENGTH = 200
 
 
-@routes.get("/", requires=PUBLIC, cost="free")
-async def get_start_page(ctx: Context) -> WebDocument:
-    """Return the start page, with links to the documentation and the API reference."""
-    settings = ctx.instance.settings
+def start_page(settings: Settings) -> WebDocument:
+    """Return the page with links to the documentation and the API reference."""
     base = base_path(settings)
     page = _asset("home.html").format(
         base=base,

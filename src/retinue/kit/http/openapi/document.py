@@ -77,7 +77,8 @@ def describe(routes: Iterable[Route], base_url: str, manifests: Iterable[Manifes
     """Return the OpenAPI 3.1 document of these routes, as JSON; manifests add schemas of configs."""
     shapes = SchemaComponents()
     responses = ResponseComponents(shapes)
-    ordered = sorted(routes, key=lambda route: (route.path, _METHODS.index(route.method)))
+    documented = (route for route in routes if route.is_documented)
+    ordered = sorted(documented, key=lambda route: (route.path, _METHODS.index(route.method)))
     _check_paths(ordered)
     paths: dict[str, JsonObject] = {}
     for route in ordered:

@@ -1,0 +1,5 @@
+const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
+
+/** The path under which a proxy publishes the server; empty in development, where Vite leaves the placeholder. */
+export const basePath = meta("retinue-base").startsWith("__") ? "" : meta("retinue-base");
+export const serverVersion = meta("retinue-version").startsWith("__") ? "dev" : meta("retinue-version");

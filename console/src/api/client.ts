@@ -1,0 +1,67 @@
+import createClient, { type Middleware } from "openapi-fetch";
+import { basePath } from "./base";
+import { ApiError, errorOf, offline } from "./errors";
+import type { paths } from "./schema";
+import { accessToken, refresh } from "./session";
+
+export type Rate = { limit: number; remaining: number; resetAt: number };
+let rate: Rate | undefined;
+const rateListeners = new Set<() => void>();
+export const currentRate = () => rate;
+export function subscribeToRate(listener: () => void) {
+  rateListeners.add(listener);
+  return () => void rateListeners.delete(listener);
+}
+
+function noteRate(response: Response) {
+  const limit = Number(response.headers.get("X-RateLimit-Limit"));
+  if (!limit) return;
+  const reset = Number(response.headers.get("X-RateLimit-Reset"));
+  rate = { limit, remaining: Number(response.headers.get("X-RateLimit-Remaining")), resetAt: reset * 1000 };
+  for (const listener of rateListeners) listener();
+}
+
+const newCorrelationId = () => `con_${crypto.getRandomValues(new Uint32Array(3)).join("").slice(0, 24)}`;
+
+/** `fetch` with the session: the token from memory, one refresh after a 401, errors as `ApiError`. */
+export async function call(input: Request): Promise<Response> {
+  const spare = input.clone();
+  const first = await send(input);
+  if (first.status !== 401) return settle(first);
+  if (!(await refresh())) throw await errorOf(first);
+  return settle(await send(spare));
+}
+
+async function send(request: Request): Promise<Response> {
+  const token = await accessToken();
+  if (token) request.headers.set("Authorization", `Bearer ${token}`);
+  request.headers.set("X-Correlation-ID", newCorrelationId());
+  try {
+    return await fetch(request);
+  } catch (error) {
+    if (request.signal.aborted) throw error;
+    throw offline();
+  }
+}
+
+async function settle(response: Response): Promise<Response> {
+  noteRate(response);
+  if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+const empty: Middleware = {
+  onResponse: ({ response }) => (response.status === 204 ? new Response("null", { status: 200 }) : undefined),
+};
+
+export const api = createClient<paths>({ baseUrl: `${location.origin}${basePath}`, fetch: call });
+api.use(empty);
+
+/** The data of an answer; `call` has thrown already if there is none. */
+export async function data<T>(answer: Promise<{ data?: T }>): Promise<T> {
+  const { data: found } = await answer;
+  if (found === undefined) throw new ApiError(0, "unexpected", "The answer was empty.");
+  return found;
+}
+
+export const urlOf = (path: string) => `${location.origin}${basePath}${path}`;

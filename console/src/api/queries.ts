@@ -1,0 +1,36 @@
+import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { api, data } from "./client";
+import { ApiError } from "./errors";
+
+/** Only what may be gone in a moment is tried again, and after a 429 only once its window is over. */
+const retry = (count: number, error: Error) =>
+  error instanceof ApiError &&
+  (error.status === 429 ? count < 3 : error.status === 0 || error.status >= 502) &&
+  count < 2;
+const retryDelay = (count: number, error: Error) =>
+  error instanceof ApiError && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 + 250 : 800 * 2 ** count;
+
+export const newQueryClient = () =>
+  new QueryClient({
+    defaultOptions: { queries: { staleTime: 30_000, retry, retryDelay, refetchOnWindowFocus: false } },
+  });
+
+export const meQuery = queryOptions({
+  queryKey: ["users", "me"],
+  queryFn: () => data(api.GET("/auth/me")),
+  staleTime: 300_000,
+});
+export const permissionsQuery = queryOptions({
+  queryKey: ["users", "me", "permissions"],
+  queryFn: () => data(api.GET("/me/permissions")),
+  staleTime: 300_000,
+});
+export const tenantQuery = queryOptions({
+  queryKey: ["tenants", "own"],
+  queryFn: () => data(api.GET("/api/v1/tenant")),
+  staleTime: 300_000,
+});
+export const unreadQuery = queryOptions({
+  queryKey: ["notifications", "unread"],
+  queryFn: () => data(api.GET("/api/v1/notifications/unread/count")),
+});

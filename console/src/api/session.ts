@@ -1,0 +1,147 @@
+import { basePath } from "./base";
+import { ApiError, errorOf, offline } from "./errors";
+
+/** `unknown` until the first refresh has answered; `expired` keeps the page and asks for the password over it. */
+export type SessionState = "unknown" | "signed-out" | "signed-in" | "expired";
+type Grant = { token: string; expiresAt: number };
+type Notice = { kind: "grant"; grant: Grant } | { kind: "signed-out" };
+
+const HINT = "retinue.signed-in";
+const EARLY_MS = 30_000;
+
+let grant: Grant | undefined;
+let state: SessionState = "unknown";
+let pending: Promise<boolean> | undefined;
+const listeners = new Set<() => void>();
+const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("retinue-session");
+
+channel?.addEventListener("message", ({ data }: MessageEvent<Notice>) => {
+  if (data.kind === "grant") {
+    grant = data.grant;
+    if (state !== "signed-in") enter("signed-in");
+  } else if (state !== "signed-out") {
+    grant = undefined;
+    enter("signed-out");
+  }
+});
+
+function enter(next: SessionState) {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+export const sessionState = () => state;
+export function subscribe(listener: () => void) {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function accept(body: { access_token: string; expires_in: number }) {
+  grant = { token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 };
+  localStorage.setItem(HINT, "1");
+  channel?.postMessage({ kind: "grant", grant } satisfies Notice);
+  enter("signed-in");
+}
+
+async function post(path: string, body: object): Promise<Response> {
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (grant) headers.Authorization = `Bearer ${grant.token}`;
+  try {
+    return await fetch(basePath + path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      credentials: "same-origin",
+    });
+  } catch {
+    throw offline();
+  }
+}
+
+/** Sign in; the result is a token for the second step if the account has one. */
+export async function signIn(email: string, password: string, remember: boolean): Promise<string | undefined> {
+  const response = await post("/auth/login", { email, password, session: "cookie", remember });
+  if (!response.ok) throw await errorOf(response);
+  const body = await response.json();
+  if (body.mfa_required) return body.mfa_token as string;
+  accept(body);
+}
+
+export async function verifyCode(mfaToken: string, code: string, remember: boolean): Promise<void> {
+  const response = await post("/auth/mfa/verify", { mfa_token: mfaToken, code, session: "cookie", remember });
+  if (!response.ok) throw await errorOf(response);
+  accept(await response.json());
+}
+
+const withLock = (work: () => Promise<boolean>): Promise<boolean> =>
+  navigator.locks ? navigator.locks.request("retinue-refresh", work).then((done) => done) : work();
+
+/** One refresh at a time over all tabs. A tab that waited takes what the other one got. */
+async function exchange(): Promise<boolean> {
+  const before = grant?.token;
+  return withLock(async () => {
+    if (grant && grant.token !== before && grant.expiresAt > Date.now()) return true;
+    for (const isLast of [false, true]) {
+      const response = await post("/auth/refresh", { session: "cookie" });
+      if (response.ok) {
+        accept(await response.json());
+        return true;
+      }
+      if (response.status !== 401 && response.status !== 422) throw await errorOf(response);
+      if (isLast || response.status === 422) break;
+      // A tab without locks may have replaced the cookie a moment ago.
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    return false;
+  });
+}
+
+/** Get a new access token; returns whether there is a session. */
+export function refresh(): Promise<boolean> {
+  pending ??= exchange()
+    .then((isOpen) => {
+      if (!isOpen) lose();
+      return isOpen;
+    })
+    .finally(() => {
+      pending = undefined;
+    });
+  return pending;
+}
+
+function lose() {
+  grant = undefined;
+  const wasOpen = state === "signed-in";
+  localStorage.removeItem(HINT);
+  enter(wasOpen ? "expired" : "signed-out");
+}
+
+/** Find out at the start whether there is a session. Without one on this browser nothing is asked. */
+export async function resume(): Promise<void> {
+  if (!localStorage.getItem(HINT)) return enter("signed-out");
+  await refresh();
+}
+
+/** The access token, renewed if it is about to end; undefined without a session. */
+export async function accessToken(): Promise<string | undefined> {
+  if (grant && grant.expiresAt - EARLY_MS < Date.now()) await refresh();
+  return grant?.token;
+}
+
+export async function signOut(): Promise<void> {
+  try {
+    await accessToken();
+    const response = await post("/auth/logout", {});
+    if (!response.ok && response.status !== 401) throw await errorOf(response);
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 0) throw error;
+  }
+  grant = undefined;
+  localStorage.removeItem(HINT);
+  channel?.postMessage({ kind: "signed-out" } satisfies Notice);
+  enter("signed-out");
+}
+
+export function giveUp() {
+  enter("signed-out");
+}

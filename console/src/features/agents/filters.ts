@@ -1,0 +1,18 @@
+export const STATUSES = ["draft", "published", "archived"] as const;
+export type AgentFilters = { search?: string; status?: (typeof STATUSES)[number]; page?: number; create?: boolean };
+
+/** Read the filters of the list from the address; what does not belong there is left out. */
+export function readFilters(search: Record<string, unknown>): AgentFilters {
+  const filters: AgentFilters = {};
+  if (typeof search.search === "string" || typeof search.search === "number")
+    filters.search = String(search.search).slice(0, 200);
+  const status = STATUSES.find((one) => one === search.status);
+  if (status) filters.status = status;
+  const page = Number(search.page);
+  if (Number.isInteger(page) && page > 1) filters.page = page;
+  if (search.create === true) filters.create = true;
+  if (!filters.search) delete filters.search;
+  return filters;
+}
+
+export const hasFilters = (filters: AgentFilters) => Boolean(filters.search || filters.status);

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import type { FrameRoute } from "../../routes";
+import { readFilters } from "./filters";
+
+export const agentRoutes = (frame: FrameRoute) => [
+  createRoute({
+    getParentRoute: () => frame,
+    path: "agents",
+    validateSearch: readFilters,
+    component: lazyRouteComponent(() => import("./agents")),
+  }),
+  createRoute({
+    getParentRoute: () => frame,
+    path: "agents/$agentId",
+    component: lazyRouteComponent(() => import("./agent")),
+  }),
+];

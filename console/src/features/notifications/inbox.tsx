@@ -1,0 +1,85 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { api, data } from "../../api/client";
+import { Bar } from "../../shared/frame/bar";
+import { words } from "../../shared/i18n/words";
+import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { ago, exact } from "../../shared/time";
+import style from "./inbox.module.css";
+import en from "./words.en.json";
+
+const say = words(en);
+
+export default function Inbox() {
+  const { unread } = useSearch({ from: "/frame/inbox" });
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const list = useQuery({
+    queryKey: ["notifications", "list", { unread }],
+    queryFn: () =>
+      data(
+        api.GET("/api/v1/notifications", { params: { query: { per_page: 50, ...(unread ? { read: false } : {}) } } }),
+      ),
+  });
+  const refresh = () => client.invalidateQueries({ queryKey: ["notifications"] });
+  const readAll = useMutation({ mutationFn: () => api.POST("/api/v1/notifications/read-all"), onSuccess: refresh });
+  const readOne = useMutation({
+    mutationFn: (id: string) =>
+      api.POST("/api/v1/notifications/{notification_id}/read", { params: { path: { notification_id: id } } }),
+    onSuccess: refresh,
+  });
+  const rows = list.data?.data;
+  return (
+    <>
+      <Bar
+        title={say("title")}
+        after={list.data && list.data.unread > 0 && <span className="t-3 num t-13">{list.data.unread}</span>}
+      >
+        <Button variant="default" disabled={!list.data?.unread} onClick={() => readAll.mutate()}>
+          {say("markAll")}
+        </Button>
+      </Bar>
+      <div className="toolbar">
+        <SegmentedControl
+          aria-label={say("show")}
+          data={[
+            { value: "all", label: say("all") },
+            { value: "unread", label: say("unread") },
+          ]}
+          value={unread ? "unread" : "all"}
+          onChange={(value) =>
+            void navigate({ to: "/inbox", search: value === "unread" ? { unread: true } : {}, replace: true })
+          }
+        />
+      </div>
+      {list.error && !rows ? (
+        <Failure error={list.error} onRetry={() => void list.refetch()} />
+      ) : !rows ? (
+        <RowsLoading columns={[10, 300, 60]} />
+      ) : rows.length === 0 ? (
+        <Empty title={say("emptyTitle")}>{say("empty")}</Empty>
+      ) : (
+        <ul>
+          {rows.map((one) => (
+            <li key={one.id} className={style.item}>
+              <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
+              <div className="stack grow">
+                <span className={one.read ? "t-2" : "t-500"}>{one.title ?? one.type}</span>
+                {one.message && <span className="t-13 t-2">{one.message}</span>}
+              </div>
+              <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
+                {ago(one.created_at)}
+              </span>
+              {!one.read && (
+                <Button size="xs" variant="default" onClick={() => readOne.mutate(one.id)}>
+                  {say("markRead")}
+                </Button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,11 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import type { FrameRoute } from "../../routes";
+
+export const notificationRoutes = (frame: FrameRoute) => [
+  createRoute({
+    getParentRoute: () => frame,
+    path: "inbox",
+    validateSearch: (search): { unread?: true } => (search.unread === true ? { unread: true } : {}),
+    component: lazyRouteComponent(() => import("./inbox")),
+  }),
+];

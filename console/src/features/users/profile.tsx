@@ -1,0 +1,180 @@
+import { Button, PasswordInput, SegmentedControl, Switch, useMantineColorScheme } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { api, data } from "../../api/client";
+import { asApiError } from "../../api/errors";
+import { meQuery } from "../../api/queries";
+import { Bar } from "../../shared/frame/bar";
+import { singleKeysOff } from "../../shared/frame/keys";
+import { words } from "../../shared/i18n/words";
+import { Person, Pill } from "../../shared/parts";
+import { Failure, RowsLoading } from "../../shared/states/states";
+import { ago } from "../../shared/time";
+import style from "./profile.module.css";
+import { SecondFactor } from "./second_factor";
+import en from "./words.en.json";
+
+const say = words(en);
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section className="stack g8" aria-label={title}>
+    <h2 className="t-sec">{title}</h2>
+    <div className={`card ${style.card}`}>{children}</div>
+  </section>
+);
+
+export default function Profile() {
+  const me = useQuery(meQuery);
+  if (me.error) return <Failure error={me.error} onRetry={() => void me.refetch()} />;
+  if (!me.data) return <RowsLoading columns={[40, 300]} />;
+  const name = `${me.data.first_name} ${me.data.last_name}`.trim() || me.data.email;
+  return (
+    <>
+      <Bar title={say("title")} />
+      <div className={`body narrow stack ${style.parts}`}>
+        <div className="row g12">
+          <Person name={name} size="l" />
+          <div className="stack">
+            <span className="t-500">{name}</span>
+            <span className="t-13 t-2">
+              {me.data.email} · {say("role")} <code className="mono">{me.data.role}</code>
+            </span>
+          </div>
+        </div>
+        <Part title={say("appearance")}>
+          <Appearance />
+        </Part>
+        <Part title={say("password")}>
+          <ChangePassword />
+        </Part>
+        <Part title={say("mfa")}>
+          <SecondFactor />
+        </Part>
+        <Part title={say("sessions")}>
+          <Sessions />
+        </Part>
+      </div>
+    </>
+  );
+}
+
+function Appearance() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [isOn, setOn] = useState(!singleKeysOff());
+  return (
+    <div className="row g16 wrap">
+      <SegmentedControl
+        aria-label={say("appearance")}
+        value={colorScheme}
+        onChange={(value) => setColorScheme(value as "auto" | "light" | "dark")}
+        data={[
+          { value: "auto", label: say("auto") },
+          { value: "light", label: say("light") },
+          { value: "dark", label: say("dark") },
+        ]}
+      />
+      <Switch
+        label={say("singleKeys")}
+        checked={isOn}
+        onChange={(event) => {
+          setOn(event.currentTarget.checked);
+          localStorage.setItem("retinue.single-keys", event.currentTarget.checked ? "on" : "off");
+        }}
+      />
+    </div>
+  );
+}
+
+function ChangePassword() {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const change = useMutation({
+    mutationFn: () =>
+      data(api.POST("/auth/change-password", { body: { current_password: current, new_password: next } })),
+    onSuccess: () => {
+      setCurrent("");
+      setNext("");
+    },
+  });
+  const refused = change.error && asApiError(change.error);
+  const wrong = (field: string) =>
+    refused && typeof refused.details[field] === "string" ? String(refused.details[field]) : undefined;
+  const toggle = { "aria-label": say("show") };
+  return (
+    <form
+      className="stack g12"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      {change.isSuccess && (
+        <div className="note ok" role="status">
+          {say("changed")}
+        </div>
+      )}
+      <PasswordInput
+        label={say("current")}
+        autoComplete="current-password"
+        value={current}
+        onChange={(event) => setCurrent(event.currentTarget.value)}
+        error={wrong("current_password")}
+        visibilityToggleButtonProps={toggle}
+      />
+      <PasswordInput
+        label={say("new")}
+        autoComplete="new-password"
+        value={next}
+        onChange={(event) => setNext(event.currentTarget.value)}
+        error={wrong("new_password") ?? (refused && !refused.details.current_password ? refused.message : undefined)}
+        visibilityToggleButtonProps={toggle}
+      />
+      <div>
+        <Button type="submit" variant="default" loading={change.isPending} disabled={!current || !next}>
+          {say("change")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Sessions() {
+  const client = useQueryClient();
+  const list = useQuery({ queryKey: ["auth", "sessions"], queryFn: () => data(api.GET("/auth/sessions")) });
+  const refresh = () => client.invalidateQueries({ queryKey: ["auth", "sessions"] });
+  const end = useMutation({
+    mutationFn: (id: string) => api.DELETE("/auth/sessions/{session_id}", { params: { path: { session_id: id } } }),
+    onSuccess: refresh,
+  });
+  const endOthers = useMutation({ mutationFn: () => api.POST("/auth/sessions/revoke-others"), onSuccess: refresh });
+  if (list.error) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
+  return (
+    <div className="stack g12">
+      <ul className="stack g8">
+        {(list.data?.data ?? []).map((session) => (
+          <li key={session.id} className="row g12">
+            <div className="stack grow">
+              <span className="row g8 t-13">
+                <span className="cut">{session.user_agent || session.ip_address}</span>
+                {session.is_current && <Pill tone="ok">{say("here")}</Pill>}
+              </span>
+              <span className="t-12 t-3">
+                {session.ip_address} · {say("usedAt", { time: ago(session.last_used_at) })}
+              </span>
+            </div>
+            {!session.is_current && (
+              <Button size="xs" variant="default" onClick={() => end.mutate(session.id)}>
+                {say("end")}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <div>
+        <Button variant="default" disabled={(list.data?.data.length ?? 0) < 2} onClick={() => endOthers.mutate()}>
+          {say("endOthers")}
+        </Button>
+      </div>
+    </div>
+  );
+}

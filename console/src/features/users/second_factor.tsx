@@ -1,0 +1,111 @@
+import { Button, Checkbox, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, data } from "../../api/client";
+import { asApiError } from "../../api/errors";
+import { words } from "../../shared/i18n/words";
+import { Failure } from "../../shared/states/states";
+import style from "./profile.module.css";
+import en from "./words.en.json";
+
+const say = words(en);
+
+/** Turn the second step on (QR code, first code, recovery codes) or off (with a code). */
+export function SecondFactor() {
+  const client = useQueryClient();
+  const status = useQuery({ queryKey: ["auth", "mfa"], queryFn: () => data(api.GET("/api/v1/mfa/status")) });
+  const [code, setCode] = useState("");
+  const [isStored, setStored] = useState(false);
+  const done = () => {
+    setCode("");
+    setup.reset();
+    return client.invalidateQueries({ queryKey: ["auth", "mfa"] });
+  };
+  // The secret lives in this component only: never in the cache.
+  const setup = useMutation({ mutationFn: () => data(api.POST("/api/v1/mfa/setup", { body: {} })), gcTime: 0 });
+  const enable = useMutation({
+    mutationFn: () => data(api.POST("/api/v1/mfa/enable", { body: { code } })),
+    onSuccess: done,
+  });
+  const disable = useMutation({
+    mutationFn: () => data(api.POST("/api/v1/mfa/disable", { body: { code } })),
+    onSuccess: done,
+  });
+  if (status.error) return <Failure error={status.error} onRetry={() => void status.refetch()} />;
+  if (!status.data) return null;
+  const { enabled, devices_count, recovery_codes_remaining } = status.data;
+  const refusal = setup.error ?? enable.error ?? disable.error;
+  const field = (
+    <TextInput
+      label={say("codeOf")}
+      w={200}
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      value={code}
+      onChange={(event) => setCode(event.currentTarget.value)}
+    />
+  );
+  return (
+    <div className="stack g12">
+      <p className="t-13 t-2">
+        {enabled ? say("mfaOn", { count: devices_count, left: recovery_codes_remaining }) : say("mfaOff")}
+      </p>
+      {refusal && (
+        <div className="note bad" role="alert">
+          {asApiError(refusal).message}
+        </div>
+      )}
+      {enabled && (
+        <>
+          {field}
+          <div>
+            <Button
+              variant="default"
+              color="red"
+              disabled={!code}
+              loading={disable.isPending}
+              onClick={() => disable.mutate()}
+            >
+              {say("off")}
+            </Button>
+          </div>
+        </>
+      )}
+      {!enabled && !setup.data && (
+        <div>
+          <Button variant="default" loading={setup.isPending} onClick={() => setup.mutate()}>
+            {say("add")}
+          </Button>
+        </div>
+      )}
+      {!enabled && setup.data && (
+        <>
+          <p className="t-13">{say("scan")}</p>
+          <img className={style.qr} src={setup.data.qr_code_url} alt={say("qr")} />
+          <code className="mono t-12">{setup.data.secret}</code>
+          <div className="note warn">
+            <div className="stack g6">
+              <span>{say("recovery")}</span>
+              <div className={style.codes}>
+                {setup.data.recovery_codes.map((one) => (
+                  <div key={one}>{one}</div>
+                ))}
+              </div>
+            </div>
+          </div>
+          <Checkbox
+            label={say("stored")}
+            checked={isStored}
+            onChange={(event) => setStored(event.currentTarget.checked)}
+          />
+          {field}
+          <div>
+            <Button disabled={!code || !isStored} loading={enable.isPending} onClick={() => enable.mutate()}>
+              {say("confirm")}
+            </Button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

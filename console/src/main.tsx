@@ -1,0 +1,41 @@
+import "./design/fonts.css";
+import "./design/mantine.css";
+import "./design/tokens.css";
+import "./design/base.css";
+import "./design/overlays.css";
+import { MantineProvider } from "@mantine/core";
+import { createRoot } from "react-dom/client";
+import { resume } from "./api/session";
+import { App } from "./app";
+import { theme, variables } from "./design/theme";
+
+declare global {
+  var __webpack_nonce__: string | undefined;
+  interface Window {
+    trustedTypes?: { createPolicy(name: string, rules: { createHTML(text: string): string }): unknown };
+  }
+}
+
+const nonce = document.querySelector<HTMLElement>("[nonce]")?.nonce ?? "";
+globalThis.__webpack_nonce__ = nonce;
+// Libraries write style sheets through `innerHTML`. Text without a tag is harmless; everything else stays refused.
+window.trustedTypes?.createPolicy("default", {
+  createHTML(text) {
+    if (text.includes("<")) throw new TypeError("The console builds no HTML from text.");
+    return text;
+  },
+});
+
+void resume().catch(() => undefined);
+const root = document.getElementById("root");
+if (root)
+  createRoot(root).render(
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <App />
+    </MantineProvider>,
+  );

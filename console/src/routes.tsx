@@ -1,0 +1,103 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { lazy, Suspense, useSyncExternalStore } from "react";
+import { basePath } from "./api/base";
+import { sessionState, subscribe } from "./api/session";
+import { agentRoutes } from "./features/agents/routes";
+import { notificationRoutes } from "./features/notifications/routes";
+import { userRoutes } from "./features/users/routes";
+import { Frame } from "./shared/frame/frame";
+import { Boundary } from "./shared/states/boundary";
+import { Failure, NotFound } from "./shared/states/states";
+
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+});
+
+const SignInDialog = lazy(() => import("./features/auth/sign_in").then((found) => ({ default: found.SignInDialog })));
+
+/** Asks for the password over the page once the session has ended. */
+function ExpiredSession() {
+  const state = useSyncExternalStore(subscribe, sessionState);
+  return <Suspense fallback={null}>{state === "expired" && <SignInDialog />}</Suspense>;
+}
+
+/** Everything behind the sign-in stands in the frame. */
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: "frame",
+  beforeLoad: ({ location }) => {
+    if (sessionState() !== "signed-out") return;
+    throw redirect({ to: "/sign-in", search: location.href === "/" ? {} : { to: location.href }, replace: true });
+  },
+  component: () => (
+    <Frame>
+      <Boundary>
+        <Outlet />
+      </Boundary>
+      <ExpiredSession />
+    </Frame>
+  ),
+  notFoundComponent: NotFound,
+});
+
+const start = createRoute({
+  getParentRoute: () => frame,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/agents", replace: true });
+  },
+});
+
+const accountPage = (
+  path: "forgot-password" | "reset-password" | "verify-email" | "accept-invitation",
+  name: "ForgotPassword" | "ResetPassword" | "VerifyEmail" | "AcceptInvitation",
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(() => import("./features/auth/account_pages"), name),
+  });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "sign-in",
+  validateSearch: (search): { to?: string } => (typeof search.to === "string" ? { to: search.to } : {}),
+  beforeLoad: ({ search }) => {
+    if (sessionState() === "signed-in")
+      throw redirect({
+        to: search.to?.startsWith("/") && !search.to.startsWith("//") ? search.to : "/",
+        replace: true,
+      });
+  },
+  component: lazyRouteComponent(() => import("./features/auth/sign_in")),
+});
+
+export const newRouter = (client: QueryClient) =>
+  createRouter({
+    routeTree: root.addChildren([
+      signIn,
+      accountPage("forgot-password", "ForgotPassword"),
+      accountPage("reset-password", "ResetPassword"),
+      accountPage("verify-email", "VerifyEmail"),
+      accountPage("accept-invitation", "AcceptInvitation"),
+      frame.addChildren([start, ...agentRoutes(frame), ...notificationRoutes(frame), ...userRoutes(frame)]),
+    ]),
+    basepath: `${basePath}/console`,
+    defaultPreload: "intent",
+    defaultPreloadDelay: 80,
+    scrollRestoration: false,
+    defaultNotFoundComponent: NotFound,
+    context: { client },
+  });
+
+export type FrameRoute = typeof frame;

@@ -1,0 +1,171 @@
+import CircleHelp from "icon:circle-help";
+import LogOut from "icon:log-out";
+import Search from "icon:search";
+import UserRound from "icon:user-round";
+import { ActionIcon, Kbd, Menu, Tooltip } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { meQuery, permissionsQuery, tenantQuery, unreadQuery } from "../../api/queries";
+import { signOut } from "../../api/session";
+import { words } from "../i18n/words";
+import { Mark, Person } from "../parts";
+import style from "./frame.module.css";
+import { useKeys } from "./keys";
+import { useLiveInbox } from "./live";
+import { type Entry, NAVIGATION } from "./navigation";
+import { RateMeter } from "./rate";
+import { SchemeSwitch } from "./scheme";
+import en from "./words.en.json";
+
+const say = words(en);
+/** Loaded when first used: not part of the first load. */
+const Palette = lazy(() => import("./palette"));
+const Shortcuts = lazy(() => import("./shortcuts"));
+
+function useEntries() {
+  const { data: role } = useQuery(permissionsQuery);
+  const isAllowed = (entry: Entry) => !entry.needs || (role?.permissions.includes(entry.needs) ?? false);
+  return NAVIGATION.map((group) => ({ ...group, entries: group.entries.filter(isAllowed) })).filter(
+    (group) => group.entries.length,
+  );
+}
+
+function NavigationItem({ entry, count }: { entry: Entry; count: number }) {
+  const label = say(entry.word);
+  return (
+    <li>
+      <Tooltip label={`${label}  G ${entry.keys.toUpperCase()}`} position="right" openDelay={500}>
+        <Link to={entry.to} className={style.item} activeProps={{ "aria-current": "page" }}>
+          <entry.icon size={16} />
+          <span className={`grow ${style.word}`}>{label}</span>
+          {count > 0 && <span className={style.count}>{count}</span>}
+        </Link>
+      </Tooltip>
+    </li>
+  );
+}
+
+function AccountMenu() {
+  const { data: me } = useQuery(meQuery);
+  const name = me ? `${me.first_name} ${me.last_name}`.trim() || me.email : "";
+  return (
+    <Menu position="top-start" width={220}>
+      <Menu.Target>
+        <button type="button" className={style.me} aria-label={say("account", { name })}>
+          {name && <Person name={name} />}
+          <span className={`cut ${style.word}`}>{name}</span>
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<UserRound size={14} />} component={Link} to="/profile">
+          {say("profile")}
+        </Menu.Item>
+        <Menu.Item leftSection={<LogOut size={14} />} onClick={() => void signOut()}>
+          {say("signOut")}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function Frame({ children }: { children: ReactNode }) {
+  const [isHelp, setHelp] = useState(false);
+  const [isFinding, setFinding] = useState(false);
+  const navigate = useNavigate();
+  const { data: tenant } = useQuery(tenantQuery);
+  const { data: unread } = useQuery(unreadQuery);
+  const groups = useEntries();
+  useLiveInbox();
+  const entries = groups.flatMap((group) => group.entries);
+  const find = () => setFinding(true);
+  useKeys({
+    "mod+k": find,
+    "?": () => setHelp(true),
+    ...Object.fromEntries(entries.map((entry) => [`g ${entry.keys}`, () => void navigate({ to: entry.to })])),
+  });
+  const countOf = (entry: Entry) => (entry.word === "inbox" ? (unread?.count ?? 0) : 0);
+  return (
+    <div className={style.frame}>
+      <a className={style.skip} href="#main">
+        {say("skip")}
+      </a>
+      <nav className={style.nav} aria-label={say("main")}>
+        <div className={style.tenant}>
+          <span className={style.mark}>
+            <Mark size={18} />
+          </span>
+          <span className={`grow cut ${style.word}`}>
+            <b>{tenant?.name ?? "Retinue"}</b>
+          </span>
+        </div>
+        <div className={`row g6 ${style.tools}`}>
+          <button type="button" className={style.find} onClick={find} aria-label={say("find")}>
+            <Search size={15} />
+            <span className={`grow ${style.word}`}>{say("findShort")}</span>
+            <Kbd className={style.word}>Ctrl K</Kbd>
+          </button>
+        </div>
+        <div className={style.list}>
+          {groups.map((group, i) => (
+            <div key={i} className={style.group}>
+              {group.title && <div className={`${style.title} ${style.word}`}>{say(group.title)}</div>}
+              <ul>
+                {group.entries.map((entry) => (
+                  <NavigationItem key={entry.to} entry={entry} count={countOf(entry)} />
+                ))}
+              </ul>
+            </div>
+          ))}
+        </div>
+        <div className={style.foot}>
+          <RateMeter />
+          <div className="row g2">
+            <AccountMenu />
+            <span className={`row g2 ${style.word}`}>
+              <SchemeSwitch />
+              <Tooltip label={say("help")}>
+                <ActionIcon aria-label={say("help")} onClick={() => setHelp(true)}>
+                  <CircleHelp size={16} />
+                </ActionIcon>
+              </Tooltip>
+            </span>
+          </div>
+        </div>
+      </nav>
+      <header className={style.phone}>
+        <Mark size={20} />
+        <b className="grow cut">{tenant?.name ?? "Retinue"}</b>
+        <SchemeSwitch />
+        <ActionIcon size={36} aria-label={say("find")} onClick={find}>
+          <Search size={18} />
+        </ActionIcon>
+      </header>
+      <main className={style.sheet} id="main" tabIndex={-1}>
+        {location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname) && (
+          <div className={style.warnline}>{say("insecure")}</div>
+        )}
+        {children}
+      </main>
+      <nav className={style.tabs} aria-label={say("quick")}>
+        {entries.map((entry) => (
+          <Link key={entry.to} to={entry.to} activeProps={{ "aria-current": "page" }}>
+            <span className={style.tabIcon}>
+              <entry.icon size={20} />
+              {countOf(entry) > 0 && <i className={style.tabCount}>{countOf(entry)}</i>}
+            </span>
+            {say(entry.word)}
+          </Link>
+        ))}
+        <Link to="/profile" activeProps={{ "aria-current": "page" }}>
+          <UserRound size={20} />
+          Profile
+        </Link>
+      </nav>
+      <Suspense fallback={null}>
+        {isFinding && <Palette onClose={() => setFinding(false)} />}
+        {isHelp && <Shortcuts onClose={() => setHelp(false)} />}
+      </Suspense>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { unreadQuery } from "../../api/queries";
+import { openStream } from "../../api/stream";
+
+const HIDDEN_MS = 60_000;
+const RETRY_MS = 15_000;
+
+/** Follow the inbox while the tab is looked at: one connection, closed in hidden tabs after a minute. */
+export function useLiveInbox() {
+  const client = useQueryClient();
+  useEffect(() => {
+    let control: AbortController | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const follow = async () => {
+      if (control || isOver) return;
+      control = new AbortController();
+      try {
+        for await (const { event, data } of openStream("/api/v1/notifications/stream", { signal: control.signal })) {
+          if (event === "unread") client.setQueryData(unreadQuery.queryKey, data as { count: number } as never);
+          if (event === "notification") void client.invalidateQueries({ queryKey: ["notifications"] });
+        }
+      } catch {
+        // The pages say that the server is gone; the stream comes back with it.
+      }
+      control = undefined;
+      if (!isOver && !document.hidden) timer = setTimeout(follow, RETRY_MS);
+    };
+    const look = () => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(() => control?.abort(), HIDDEN_MS);
+      else void follow();
+    };
+    document.addEventListener("visibilitychange", look);
+    void follow();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+      control?.abort();
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [client]);
+}

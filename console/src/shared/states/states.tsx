@@ -1,0 +1,162 @@
+import Compass from "icon:compass";
+import Lock from "icon:lock";
+import RotateCw from "icon:rotate-cw";
+import Timer from "icon:timer";
+import Unplug from "icon:unplug";
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { type ApiError, asApiError } from "../../api/errors";
+import { words } from "../i18n/words";
+import en from "./words.en.json";
+
+const say = words(en);
+const SKELETON_WAIT_MS = 150;
+
+/** The common form of a page without content: a picture, a title, one sentence, actions. */
+export function Empty({
+  art,
+  title,
+  children,
+  actions,
+}: {
+  art?: ReactNode;
+  title: string;
+  children: ReactNode;
+  actions?: ReactNode;
+}) {
+  return (
+    <div className="state">
+      <div>
+        {art}
+        <h2>{title}</h2>
+        <p>{children}</p>
+        {actions && <div className="row g8 wrap">{actions}</div>}
+      </div>
+    </div>
+  );
+}
+
+const Art = ({ icon: Icon, tone }: { icon: ComponentType<{ size?: number }>; tone: "turn" | "bad" | "wait" }) => (
+  <span className={`kind k-${tone}`} style={{ width: 40, height: 40, marginBottom: 8 }}>
+    <Icon size={20} />
+  </span>
+);
+
+/** Seconds until a moment, counted down to zero. */
+export function useCountdown(seconds: number): number {
+  const [left, setLeft] = useState(seconds);
+  useEffect(() => {
+    const end = Date.now() + seconds * 1000;
+    setLeft(seconds);
+    const timer = setInterval(() => setLeft(Math.max(0, Math.ceil((end - Date.now()) / 1000))), 500);
+    return () => clearInterval(timer);
+  }, [seconds]);
+  return left;
+}
+
+function Throttled({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+  const left = useCountdown(error.retryAfterSeconds || 30);
+  return (
+    <Empty
+      art={<Art icon={Timer} tone="wait" />}
+      title={say("throttledTitle")}
+      actions={
+        onRetry && (
+          <Button disabled={left > 0} onClick={onRetry}>
+            {left ? say("tryIn", { seconds: left }) : say("tryAgain")}
+          </Button>
+        )
+      }
+    >
+      {say("throttled")}
+    </Empty>
+  );
+}
+
+const home = (
+  <Button variant="default" component={Link} to="/">
+    {say("home")}
+  </Button>
+);
+
+/** What went wrong and the way on: 403 names the permission, 404 leads back, the rest can be tried again. */
+export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const error = asApiError(given);
+  if (error.status === 403)
+    return (
+      <Empty art={<Art icon={Lock} tone="turn" />} title={say("forbiddenTitle")} actions={home}>
+        {say("forbiddenNeeds")} <code className="mono">{String(error.details.required ?? error.code)}</code>.{" "}
+        {say("forbiddenRole")} <code className="mono">{String(error.details.your_role ?? "–")}</code>.{" "}
+        {say("forbiddenAsk")}
+      </Empty>
+    );
+  if (error.status === 404)
+    return (
+      <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={home}>
+        {error.message}
+      </Empty>
+    );
+  if (error.status === 429) return <Throttled error={error} onRetry={onRetry} />;
+  const isGone = error.code === "server_gone";
+  return (
+    <Empty
+      art={<Art icon={Unplug} tone="bad" />}
+      title={say(isGone ? "goneTitle" : "failedTitle")}
+      actions={
+        onRetry && (
+          <Button leftSection={<RotateCw size={14} />} onClick={onRetry}>
+            {say("tryAgain")}
+          </Button>
+        )
+      }
+    >
+      {isGone ? say("gone") : error.message} <code className="mono">{error.code}</code>
+      {error.correlationId && (
+        <>
+          {" "}
+          {say("handOn")} <code className="mono">{error.correlationId}</code>
+        </>
+      )}
+    </Empty>
+  );
+}
+
+export const NotFound = () => (
+  <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={home}>
+    {say("missing")}
+  </Empty>
+);
+
+/** Skeletons stand where the columns will stand, so that nothing jumps. Nothing is shown for 150 ms. */
+export function RowsLoading({ rows = 8, columns }: { rows?: number; columns: number[] }) {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), SKELETON_WAIT_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isShown) return null;
+  return (
+    <div role="status" aria-label={say("loading")}>
+      {Array.from({ length: rows }, (_, i) => (
+        <div
+          key={i}
+          className="row"
+          style={{ height: 54, gap: 24, padding: "0 24px", borderBottom: "1px solid var(--r-line)" }}
+        >
+          {columns.map((width, j) => (
+            <span
+              key={j}
+              className="shim"
+              style={{
+                height: j ? 10 : 16,
+                flex: j === 1 ? `1 1 ${width}px` : `0 1 ${width}px`,
+                animationDelay: `${i * 60}ms`,
+              }}
+            />
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}

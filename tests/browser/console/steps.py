@@ -1,0 +1,78 @@
+"""Steps that journeys through the console share."""
+
+import secrets
+from typing import Any
+
+import msgspec
+import pyotp
+
+from tests.adapters.llm_server import KEY, ProviderServer
+from tests.browser.forms import violations as axe
+from tests.browser.site import Site
+from tests.e2e.load import call
+from tests.e2e.processes import ADMIN_PASSWORD
+
+AGENTS = "/api/v1/agents"
+
+__all__ = ["AGENTS", "agent_with_tool", "axe", "new_person", "opened", "sign_in"]
+
+
+async def sign_in(page: Any) -> None:
+    await page.get_by_label("Email").fill("admin@example.com")
+    await page.get_by_label("Password", exact=True).fill(ADMIN_PASSWORD)
+    await page.get_by_role("button", name="Sign in").click()
+
+
+async def opened(site: Site, page: Any, path: str) -> None:
+    """Sign in as the administrator and wait for the page at this address."""
+    await page.goto(f"{site.url}/console{path}")
+    await sign_in(page)
+    await page.get_by_role("navigation").first.wait_for(state="attached")
+    await page.get_by_role("heading", level=1).first.wait_for()
+    await page.get_by_role("heading", name="Welcome back").wait_for(state="detached")
+
+
+class SecondFactor(msgspec.Struct):
+    secret: str
+    recovery_codes: list[str]
+
+
+class Person(msgspec.Struct):
+    site: Site
+    email: str
+    password: str
+
+    async def enable_second_factor(self) -> SecondFactor:
+        port = self.site.server.port
+        _, tokens = await call(
+            port, "POST", "/auth/login", body={"email": self.email, "password": self.password}
+        )
+        token = tokens["access_token"]
+        _, made = await call(port, "POST", "/api/v1/mfa/setup", token=token, body={})
+        code = {"code": pyotp.TOTP(made["secret"]).now()}
+        status, _ = await call(port, "POST", "/api/v1/mfa/enable", token=token, body=code)
+        assert status == 200
+        return SecondFactor(made["secret"], made["recovery_codes"])
+
+
+async def new_person(site: Site) -> Person:
+    person = Person(site, f"{secrets.token_hex(6)}@example.com", "Second-Step-1")
+    body = {"email": person.email, "password": person.password, "first_name": "Ada", "last_name": "Sample"}
+    status, answer = await call(site.server.port, "POST", "/auth/register", body=body)
+    assert status == 201, answer
+    return person
+
+
+async def agent_with_tool(site: Site, provider: ProviderServer, tool_url: str) -> tuple[str, str]:
+    """Return the id of an agent that answers by the script of `provider`, and the slug of its tool."""
+    name = f"m-{provider.url.rpartition(':')[2].partition('/')[0]}"
+    key = {"provider": "openai_compatible", "name": name, "api_key": KEY, "base_url": f"{provider.url}/v1"}
+    await site.call("POST", "/api/v1/api-keys", {**key, "models": [name]})
+    agent = {"name": "Talker", "primary_model": f"openai_compatible/{name}", "system_prompt": "You help."}
+    agent_id = (await site.call("POST", AGENTS, agent))["id"]
+    config = {"config": {"url": tool_url, "method": "POST"}, "tool_type": "webhook", "auth_type": "none"}
+    tool = (await site.call("POST", "/v1/tools", {"name": f"Orders {name}", "category": "custom", **config}))[
+        "data"
+    ]
+    await site.call("POST", f"/v1/agents/{agent_id}/tools", {"tool_id": tool["id"]})
+    return agent_id, tool["slug"]

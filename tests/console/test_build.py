@@ -1,0 +1,76 @@
+"""The built console: small enough, complete, from a lock file that names no registry."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from retinue.console import files
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.either_database
+MAX_FIRST_LOAD_BYTES = 250_000
+MAX_SCREEN_BYTES = 60_000
+LOCK = json.loads((ROOT / "console" / "package-lock.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def manifest() -> dict:
+    assert files.is_built(), "build the console first: make console"
+    return json.loads((files.WEB / "manifest.json").read_text())
+
+
+def loaded(manifest: dict, entry: str) -> set[str]:
+    """The files that the browser loads for an entry before it can show it."""
+    todo, seen, names = [entry], set(), set()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        chunk = manifest[name]
+        names |= {chunk["file"], *chunk.get("css", [])}
+        todo += chunk.get("imports", [])
+    return names
+
+
+def packed(names: set[str]) -> int:
+    return sum(len(gzip.compress((files.WEB / name).read_bytes(), 9)) for name in names)
+
+
+def test_the_first_load_and_each_screen_stay_within_their_budgets(manifest: dict) -> None:
+    entry = next(name for name, chunk in manifest.items() if chunk.get("isEntry"))
+    first = loaded(manifest, entry)
+    assert packed(first) <= MAX_FIRST_LOAD_BYTES
+    for name, chunk in manifest.items():
+        if chunk.get("isDynamicEntry"):
+            assert packed(first | loaded(manifest, name)) <= MAX_FIRST_LOAD_BYTES, name
+            assert packed(loaded(manifest, name) - first) <= MAX_SCREEN_BYTES, name
+
+
+def test_fonts_and_package_stay_small(manifest: dict) -> None:
+    sizes = {path.name: path.stat().st_size for path in files.WEB.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) <= 3_000_000
+    assert sum(size for name, size in sizes.items() if name.endswith(".woff2")) <= 120_000
+
+
+def test_every_text_file_has_its_compressed_copies(manifest: dict) -> None:
+    for path in (files.WEB / "assets").iterdir():
+        if path.suffix in {".js", ".css"}:
+            assert gzip.decompress(path.with_name(path.name + ".gz").read_bytes()) == path.read_bytes()
+            assert path.with_name(path.name + ".br").is_file()
+
+
+def test_the_lock_file_names_no_registry_and_knows_every_platform() -> None:
+    assert not [name for name, package in LOCK["packages"].items() if "resolved" in package]
+    names = " ".join(LOCK["packages"])
+    for platform in ("linux-x64-gnu", "linux-arm64-gnu", "darwin-arm64", "win32-x64"):
+        assert f"rolldown/binding-{platform}" in names
+
+
+def test_only_the_tokens_name_colours() -> None:
+    for path in (ROOT / "console" / "src").rglob("*.css"):
+        if path.name != "tokens.css":
+            assert not re.findall(r"#[0-9a-fA-F]{3,8}\b", path.read_text()), path.name
