@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import type { Plugin } from "vite";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type Plugin } from "vite";
 
 type Shape = [tag: string, attributes: Record<string, string>, children: Shape[]];
 const CAMEL: Record<string, string> = {
@@ -84,5 +83,4 @@ export default defineConfig({
     assetsInlineLimit: 0,
   },
   server: { proxy: { "^/(api|v1|auth|me|users)(/|$)": "http://127.0.0.1:8080" } },
-  test: { environment: "jsdom", include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
 });

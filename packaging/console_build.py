@@ -90,7 +90,8 @@ def _install(*options: str) -> None:
     installed = MODULES_HASH.read_text().split() if MODULES_HASH.exists() else []
     if installed[:1] == [lock] and (len(installed) == 1 or options):
         return
-    _npm("ci", "--prefer-offline", *options)
+    # Not `npm ci`: it refuses a lock file without the platforms that a package index does not carry.
+    _npm("install", "--no-save", "--prefer-offline", *options)
     MODULES_HASH.write_text(" ".join([lock, *options]))
 
 

@@ -1,0 +1,8 @@
+import { mergeConfig } from "vite";
+import { defineConfig } from "vitest/config";
+import config from "./vite.config";
+
+export default mergeConfig(
+  config,
+  defineConfig({ test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"] } }),
+);
