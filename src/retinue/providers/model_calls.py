@@ -32,7 +32,6 @@ from retinue.providers.model_resolution import ModelCandidate
 from retinue.providers.model_spans import (
     describe_embeddings,
     describe_reply,
-    describe_request,
     recorded_stream,
     start_model_span,
 )
@@ -57,12 +56,11 @@ async def chat(
     async def call_provider(
         client: ModelProvider, candidate: ModelCandidate, guard: ReplyRedactor
     ) -> ModelReply:
-        span = start_model_span("chat", candidate)
+        span = start_model_span("chat", candidate, request)
         if span is None:
             reply = await client.chat(replace(request, model=candidate.model))
             return replace(guard.clean(reply), model=candidate.id)
         with span:
-            describe_request(span, request, is_streaming=False)
             reply = guard.clean(await client.chat(replace(request, model=candidate.model)))
             describe_reply(span, reply)
         return replace(reply, model=candidate.id)
@@ -84,11 +82,8 @@ def stream(
 
     def start(client: ModelProvider, candidate: ModelCandidate) -> AsyncGenerator[Delta, None]:
         deltas = client.stream(replace(request, model=candidate.model))
-        span = start_model_span("chat", candidate)
-        if span is None:
-            return deltas
-        describe_request(span, request, is_streaming=True)
-        return recorded_stream(span, deltas)
+        span = start_model_span("chat", candidate, request, is_streaming=True)
+        return deltas if span is None else recorded_stream(span, deltas)
 
     return _stream(
         ctx, request.model, "chat", via, start, _clean_delta, has_fallback=has_fallback, timeouts=timeouts
@@ -115,7 +110,7 @@ async def embed(
     async def call_provider(
         client: ModelProvider, candidate: ModelCandidate, _guard: ReplyRedactor
     ) -> Embeddings:
-        with start_model_span("embeddings", candidate, "embedding") or nullcontext() as span:
+        with start_model_span("embeddings", candidate, kind="embedding") or nullcontext() as span:
             embeddings = await client.embed(candidate.model, texts, dimensions=dimensions)
             if span is not None:
                 describe_embeddings(span, embeddings)

@@ -3,15 +3,22 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from retinue.adapters.llm import ChatRequest, Delta, Embeddings, ModelReply, ReplyFinished
+from retinue.adapters.llm import ChatRequest, Delta, Embeddings, ModelReply, ModelUsage, ReplyFinished
 from retinue.kit.tracing import names
 from retinue.kit.tracing.names import SpanKind
 from retinue.kit.tracing.recorder import ActiveSpan, start_span
 from retinue.providers.model_resolution import ModelCandidate
 
+_NO_USAGE = ModelUsage(0, 0)
+
 
 def start_model_span(
-    operation: str, candidate: ModelCandidate, kind: SpanKind = "model"
+    operation: str,
+    candidate: ModelCandidate,
+    request: ChatRequest | None = None,
+    *,
+    kind: SpanKind = "model",
+    is_streaming: bool | None = None,
 ) -> ActiveSpan | None:
     span = start_span(f"{operation} {candidate.model}", kind)
     if span is not None:
@@ -20,34 +27,27 @@ def start_model_span(
                 names.OPERATION: operation,
                 names.PROVIDER: candidate.id.partition("/")[0],
                 names.REQUEST_MODEL: candidate.model,
+                names.REQUEST_TEMPERATURE: request.temperature if request is not None else None,
+                names.REQUEST_MAX_TOKENS: request.max_tokens if request is not None else None,
+                names.REQUEST_STREAM: is_streaming,
             }
         )
     return span
 
 
-def describe_request(span: ActiveSpan, request: ChatRequest, *, is_streaming: bool) -> None:
+def describe_reply(span: ActiveSpan, reply: ModelReply) -> None:
+    usage = reply.usage or _NO_USAGE
     span.set(
         {
-            names.REQUEST_TEMPERATURE: request.temperature,
-            names.REQUEST_MAX_TOKENS: request.max_tokens,
-            names.REQUEST_STREAM: is_streaming or None,
+            names.RESPONSE_MODEL: reply.model,
+            names.RESPONSE_FINISH_REASONS: [reply.finish_reason],
+            names.INPUT_TOKENS: usage.prompt_tokens or None,
+            names.OUTPUT_TOKENS: usage.completion_tokens or None,
+            names.CACHE_READ_TOKENS: usage.cached_tokens or None,
+            names.CACHE_WRITE_TOKENS: usage.cache_write_tokens or None,
+            names.REASONING_TOKENS: usage.reasoning_tokens or None,
         }
     )
-
-
-def describe_reply(span: ActiveSpan, reply: ModelReply) -> None:
-    usage = reply.usage
-    span.set({names.RESPONSE_MODEL: reply.model, names.RESPONSE_FINISH_REASONS: [reply.finish_reason]})
-    if usage is not None:
-        span.set(
-            {
-                names.INPUT_TOKENS: usage.prompt_tokens,
-                names.OUTPUT_TOKENS: usage.completion_tokens,
-                names.CACHE_READ_TOKENS: usage.cached_tokens or None,
-                names.CACHE_WRITE_TOKENS: usage.cache_write_tokens or None,
-                names.REASONING_TOKENS: usage.reasoning_tokens or None,
-            }
-        )
 
 
 def describe_embeddings(span: ActiveSpan, embeddings: Embeddings) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from retinue.kit.tracing.models import TracePart
+from retinue.kit.tracing.row_attributes import complete_spans
 from retinue.kit.tracing.spans import Span
 from retinue.traces.schemas import SpanOut, TraceDetail, TraceOut, TraceUsage
 
@@ -11,7 +12,7 @@ def merge_spans(parts: Iterable[TracePart]) -> list[Span]:
     """Return the spans of all parts by their start; of two with the same id, the one that ended later."""
     found: dict[str, Span] = {}
     for part in parts:
-        for span in part.spans:
+        for span in complete_spans(part):
             known = found.get(span.span_id)
             if known is None or _end(known) <= _end(span):
                 found[span.span_id] = span

@@ -19,6 +19,7 @@ from retinue.kit.tracing import names
 from retinue.kit.tracing.models import QueuedTracePart, TracePart
 from retinue.kit.tracing.parts import EXPORT_TRACES, ExporterToRun, leave_unrecorded
 from retinue.kit.tracing.policy import INSTANCE_EXPORTER
+from retinue.kit.tracing.row_attributes import complete_spans
 from retinue.traces import export_queue
 from retinue.traces.content import load_content
 from retinue.traces.directory import ExporterDirectory
@@ -179,7 +180,7 @@ async def _outgoing(ctx: Context, target: ExportTarget, parts: list[TracePart]) 
     return [
         OutgoingSpan(part.trace_id, span, {names.TENANT_ID: part.tenant_id, **content.get(span.span_id, {})})
         for part in parts
-        for span in part.spans
+        for span in complete_spans(part)
     ]
 
 

@@ -59,24 +59,14 @@ async def store_turn_part(
         return
     root, usage = part.root, details.usage
     root.span.message_id = reply_id
+    # The other attributes of the span stand in the columns of the row: see `kit.tracing.row_attributes`.
     root.set(
         {
-            names.OPERATION: "invoke_agent",
-            names.AGENT_ID: request.agent.id,
-            names.AGENT_NAME: request.agent.name,
             names.AGENT_VERSION: details.agent_version,
-            names.CONVERSATION_ID: conversation_id,
-            names.INPUT_TOKENS: usage.prompt_tokens,
-            names.OUTPUT_TOKENS: usage.completion_tokens,
-            names.CACHE_READ_TOKENS: usage.cached_tokens or None,
-            names.CACHE_WRITE_TOKENS: usage.cache_write_tokens or None,
-            names.REASONING_TOKENS: usage.reasoning_tokens or None,
-            names.COST_USD: details.estimated_cost_usd,
             names.CHANNEL: request.channel.value,
             names.FINISH_REASON: details.finish_reason.value,
-            names.TENANT_ID: unit.tenant_id,
-            names.CORRELATION_ID: details.correlation_id,
-            names.USER_ID: part.fields.get("user_id"),
+            names.CACHE_WRITE_TOKENS: usage.cache_write_tokens or None,
+            names.REASONING_TOKENS: usage.reasoning_tokens or None,
         }
     )
     if error is not None:

@@ -36,7 +36,6 @@ from retinue.kit.limits import COST, PlanLimits, limits_for
 from retinue.kit.logging import current_request
 from retinue.kit.metrics import declarations as metrics
 from retinue.kit.principal import Principal
-from retinue.kit.tracing.origin import TRACEPARENT_HEADER, TraceOrigin
 from retinue.kit.transaction_retry import retry_on_rollback
 
 log = structlog.get_logger("retinue.http")
@@ -186,9 +185,8 @@ class App:
             correlation_id=request.correlation_id,
             ip_address=request.ip_address,
             user_agent=request.header(b"user-agent")[:512],
-            trace=self._trace_origin(request),
+            trace=request.find_trace() if self.instance.tracing.is_on else None,
         )
-        request.trace = caller.trace
         if route.upload is not None:
             content = await self._receive_form(request, route.upload, caller, segments)
         else:
@@ -351,11 +349,6 @@ class App:
         if request.path.startswith(("/api/v1/", "/v1/")):
             headers.append((b"x-api-version", b"1"))
         return headers
-
-    def _trace_origin(self, request: Request) -> TraceOrigin | None:
-        """Return the trace of the request; only a signed-in person continues a trace of their own."""
-        is_on, header = self.instance.tracing.is_on, request.headers.get(TRACEPARENT_HEADER)
-        return TraceOrigin.of_header(header, is_trusted=request.principal.kind == "user") if is_on else None
 
     def _still_allowed(self, request: Request) -> Callable[[], Awaitable[bool]] | None:
         if request.route.requires is PUBLIC:

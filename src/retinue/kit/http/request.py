@@ -9,7 +9,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.ids import new_id, use_time_ordered_ids
 from retinue.kit.network_addresses import unmap_ipv4
 from retinue.kit.principal import ANONYMOUS, Principal
-from retinue.kit.tracing.origin import TraceOrigin
+from retinue.kit.tracing.origin import TRACEPARENT_HEADER, TraceOrigin
 
 _CORRELATION = re.compile(rb"^[A-Za-z0-9._-]{1,64}$")
 _CORRELATION_PREFIX = "cor"
@@ -69,6 +69,13 @@ class Request:
             # A proxy may add another header line instead of extending the existing one.
             lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
             self.ip_address = forwarded_address(self.ip_address, b",".join(lines).decode("latin-1"), trusted)
+
+    def find_trace(self) -> TraceOrigin | None:
+        """Return the trace of the request; none for reads. Only a person continues a trace of their own."""
+        if self.method != "GET":
+            header, is_trusted = self.headers.get(TRACEPARENT_HEADER), self.principal.kind == "user"
+            self.trace = TraceOrigin.of_header(header, is_trusted=is_trusted)
+        return self.trace
 
     def header(self, name: bytes) -> str:
         return self.headers.get(name, b"").decode("latin-1")
