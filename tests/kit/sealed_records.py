@@ -19,6 +19,7 @@ from retinue.notifications.models import Channel
 from retinue.providers.models import ProviderKey
 from retinue.tools.models import AuthType, Tool, ToolType
 from tests.factories.audit_streams import some_stream
+from tests.factories.traces import some_exporter
 from tests.factories.credentials import some_credential
 from tests.factories.people import People
 from tests.factories.webhooks import some_webhook
@@ -146,6 +147,10 @@ async def _audit_stream(ctx: Context, user_id: str, secret: Sealed) -> Record:
     return await ctx.db.insert(some_stream(user_id, secret=secret, header_values=secret))
 
 
+async def _trace_exporter(ctx: Context, user_id: str, secret: Sealed) -> Record:
+    return await ctx.db.insert(some_exporter(user_id, header_values=secret))
+
+
 MAKERS: dict[tuple[str, str], Maker] = {
     ("outgoing_mails", "content"): _mail,
     ("idempotency_keys", "body"): _answer,
@@ -164,6 +169,7 @@ MAKERS: dict[tuple[str, str], Maker] = {
     ("webhooks", "header_values"): _webhook,
     ("audit_streams", "secret"): _audit_stream,
     ("audit_streams", "header_values"): _audit_stream,
+    ("trace_exporters", "header_values"): _trace_exporter,
 }
 
 

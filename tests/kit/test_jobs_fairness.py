@@ -25,6 +25,7 @@ def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lan
         correlation_id="",
         hops=0,
         lineage="",
+        trace_parent="",
         actor="",
     )
 
