@@ -1,7 +1,5 @@
 """Management of trace exporters: receivers that get the tenant's spans."""
 
-import time
-
 import msgspec
 
 from retinue.credentials.errors import DestinationChanged
@@ -107,7 +105,7 @@ async def delete(ctx: Context, exporter: TraceExporter) -> None:
 
 async def test(ctx: Context, exporter: TraceExporter) -> TraceExporterTest:
     """Send one span and report what the receiver says."""
-    span = Span(new_span_id(), None, TEST_SPAN, "job", time.time_ns(), 1_000_000)
+    span = Span(new_span_id(), None, TEST_SPAN, "job", int(ctx.clock.time() * 1e9), 1_000_000)
     span.attributes[names.TENANT_ID] = ctx.tenant_id
     answer = await post_spans(ctx, receiver_of(ctx, exporter), [OutgoingSpan(new_trace_id(), span)])
     return TraceExporterTest(
