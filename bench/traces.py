@@ -144,7 +144,7 @@ def encoding() -> list[Figure]:
         for _ in range(10):
             encode({"service.name": "retinue"}, spans)
         micros = (time.process_time() - began) * 1e6 / 10 / len(spans)
-        figures.append(Figure(f"encode a span as {name}", micros, "µs", MAX_ENCODE_MICROSECONDS))
+        figures.append(Figure(f"encode a span as {name}", micros, "us", MAX_ENCODE_MICROSECONDS))
     return figures
 
 
