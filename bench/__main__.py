@@ -26,6 +26,7 @@ from bench import (
     startup,
     streaming,
     tables,
+    traces,
     workflows,
 )
 from bench.figures import Figure, Ratio
@@ -134,6 +135,7 @@ _APART = {
     "workflows": ("workflows", workflows.measure),
     "forms": ("forms", forms.measure),
     "event_log": ("the event log", event_log.measure),
+    "traces": ("traces", traces.measure),
 }
 
 

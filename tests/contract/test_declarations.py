@@ -145,6 +145,7 @@ UNFENCED = {
     "notifications/",
     "tables/",
     "tenants/",
+    "traces/",
     "usage/",
     "users/",
     "webhooks/",

@@ -19,9 +19,9 @@ from retinue.notifications.models import Channel
 from retinue.providers.models import ProviderKey
 from retinue.tools.models import AuthType, Tool, ToolType
 from tests.factories.audit_streams import some_stream
-from tests.factories.traces import some_exporter
 from tests.factories.credentials import some_credential
 from tests.factories.people import People
+from tests.factories.traces import some_exporter
 from tests.factories.webhooks import some_webhook
 
 LONG_AGO = "2001-01-01T00:00:00.000000Z"

@@ -1,6 +1,5 @@
 """What the contract tests know of traces."""
 
-from retinue.kit.tracing.models import QueuedTracePart, TracePart
 from retinue.traces.models import TraceExporter
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.traces import some_exporter, some_part
@@ -15,7 +14,7 @@ async def _make(world: World) -> dict[str, str]:
     return {"exporter_id": exporter.id, "trace_id": part.trace_id}
 
 
-CONTRACT = DomainContract(records=(TraceExporter, TracePart, QueuedTracePart), make=_make)
+CONTRACT = DomainContract(records=(TraceExporter,), make=_make)
 
 
 @CONTRACT.writes(trace_exporters=1)

@@ -13,6 +13,7 @@ from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
+from retinue.kit.failpoints import failpoint
 from retinue.kit.json_types import JsonObject
 from retinue.kit.metrics import declarations as metrics
 from retinue.kit.tracing import names
@@ -157,7 +158,9 @@ async def _send(ctx: Context, target: ExportTarget, batch: ExportBatch) -> bool:
     """Send a batch and record the result; return whether to go on with the next."""
     parts = [part for part in batch.parts if target.wants(part)]
     spans = await _outgoing(ctx, target, parts)
+    failpoint("before_trace_send")
     answer = await post_spans(ctx, target.receiver, spans) if spans else None
+    failpoint("after_trace_send")
 
     async def record(unit: Context) -> int:
         if answer is not None and answer.outcome == "postponed":

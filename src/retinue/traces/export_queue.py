@@ -53,7 +53,7 @@ async def read_batch(db: SystemDb, exporter_id: str) -> ExportBatch:
         part_ids.append(part_id)
         span_count += spans
     parts = await db.rows(_PARTS, ids=list_parameter(part_ids)) if part_ids else []
-    return ExportBatch(queue_ids, sorted(parts, key=lambda part: part.id))
+    return ExportBatch(queue_ids, sorted(parts, key=lambda part: (part.created_at, part.id)))
 
 
 async def remove(db: SystemDb, queue_ids: Sequence[str]) -> None:
