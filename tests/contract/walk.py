@@ -64,6 +64,7 @@ ELSEWHERE = {
     "received_id",
     "row_id",
     "table_id",
+    "trace_id",
     "token",
 }
 FIRST_EVENTS = range(8)
