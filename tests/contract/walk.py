@@ -51,6 +51,7 @@ ELSEWHERE = {
     "avatar_id",
     "credential_id",
     "document_id",
+    "exporter_id",
     "field_id",
     "file_id",
     "form_conversation_id",
