@@ -88,7 +88,7 @@ async def test_prompts_tools_and_ids_stay_inside(admin, agent, key_for, provider
     said = text_of(events_of(answer.body)) if is_streamed else answer.json()["assistant_reply"]["content"]
     assert said == "It rains."
     assert len(provider.requests) == 2, "the tool was used"
-    assert b"tool" not in answer.body
+    assert b'"tool' not in answer.body
     for hidden in (*SECRETS, made["id"], made["slug"], "exe_", "test-model"):
         assert hidden.encode() not in answer.body, hidden
 

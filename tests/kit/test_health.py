@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from retinue.app import Service
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.secrets import Secret
@@ -15,6 +17,7 @@ async def test_a_process_that_answers_is_alive_and_ready(service: Service) -> No
     assert (ready.status, ready.json()) == (200, {"status": "ok", "database": "ok", "vault": "open"})
 
 
+@pytest.mark.one_service("takes the database from one process")
 async def test_without_its_database_it_is_alive_but_not_ready(service: Service, monkeypatch) -> None:
     async def away() -> None:
         raise DatabaseUnavailable

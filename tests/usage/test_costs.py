@@ -189,7 +189,7 @@ async def test_whoever_holds_a_key_sees_tokens_but_neither_costs_nor_models(
     details = completed.json()["usage"]["prompt_tokens_details"]
     assert details == {"cached_tokens": 2, "cache_write_tokens": 0}
     for body in (reply.body, completed.body, *(repr(one.data).encode() for one in heard)):
-        assert b"cost" not in body
+        assert b"cost_usd" not in body
         assert b"gpt-4o" not in body
         assert b"by_model" not in body
         assert b"fallback" not in body

@@ -82,6 +82,7 @@ async def test_it_is_told_once_in_a_period_where_it_is_allowed(
     assert len(await unpriced_events(people, admin, service)) == 4
 
 
+@pytest.mark.one_service("other processes see a changed budget within seconds")
 async def test_a_fallback_with_a_price_answers_instead(
     admin: Api, own: Json, agent: Json, provider: ProviderServer
 ) -> None:
