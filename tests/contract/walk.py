@@ -15,6 +15,7 @@ from retinue.kit.db.models import Record
 from retinue.kit.events.models import EventEntry
 from retinue.kit.http.replies import EventStream
 from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Route
+from retinue.kit.tracing.models import TracePart
 from retinue.notifications.models import Channel, ChannelType
 from retinue.tools.models import Tool, ToolExecution
 from retinue.users.models import User
@@ -134,7 +135,9 @@ async def known_ids(people: People, tenant_id: str) -> dict[str, list[str]]:
     async with people.context(tenant_id) as ctx:
         found = {name: [one.id for one in await ctx.db.all(record)] for name, record in _IDS.items()}
         events = await ctx.db.all(EventEntry)
+        parts = await ctx.db.all(TracePart)
     return found | {
+        "trace_id": sorted({part.trace_id for part in parts}),
         "correlation_id": sorted({event.correlation_id for event in events}),
         "channel_type": [ChannelType.webhook.value],
         "event_type": ["agent.chat.message"],

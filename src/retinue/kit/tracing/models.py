@@ -13,7 +13,7 @@ def _partial_indexes(target: sa.Table) -> None:
     """Few parts have these values, so the indexes are small and cost the others nothing."""
     for name in _FILTERED:
         index_present(name, "tenant_id", name, "created_at")(target)
-    index_present("error_code", "tenant_id", "created_at")(target)
+    index_present("error_code", "tenant_id", "created_at", "error_code")(target)
 
 
 @table(
@@ -23,8 +23,8 @@ def _partial_indexes(target: sa.Table) -> None:
     indexes=[
         ("tenant_id", "is_first", "created_at"),
         ("tenant_id", "agent_id", "created_at"),
-        ("tenant_id", "trace_id"),
-        ("tenant_id", "correlation_id"),
+        ("tenant_id", "trace_id", "created_at"),
+        ("tenant_id", "correlation_id", "created_at"),
         # Filters without an index of their own are answered from this one.
         ("tenant_id", "created_at", "kind", "duration_us", "user_id"),
     ],

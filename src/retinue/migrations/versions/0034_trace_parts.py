@@ -52,7 +52,11 @@ def upgrade() -> None:
         "trace_parts",
         ["tenant_id", "is_first", "created_at"],
     )
-    op.create_index(op.f("ix_trace_parts_tenant_id_trace_id"), "trace_parts", ["tenant_id", "trace_id"])
+    op.create_index(
+        op.f("ix_trace_parts_tenant_id_trace_id_created_at"),
+        "trace_parts",
+        ["tenant_id", "trace_id", "created_at"],
+    )
     op.create_table(
         "trace_export_queue",
         sa.Column("id", types.Text, nullable=False),

@@ -70,15 +70,15 @@ def upgrade() -> None:
     op.create_index(
         "ix_trace_parts_error_code_present",
         "trace_parts",
-        ["tenant_id", "created_at"],
+        ["tenant_id", "created_at", "error_code"],
         unique=False,
         sqlite_where=sa.text("error_code IS NOT NULL"),
         postgresql_where=sa.text("error_code IS NOT NULL"),
     )
     op.create_index(
-        op.f("ix_trace_parts_tenant_id_correlation_id"),
+        op.f("ix_trace_parts_tenant_id_correlation_id_created_at"),
         "trace_parts",
-        ["tenant_id", "correlation_id"],
+        ["tenant_id", "correlation_id", "created_at"],
         unique=False,
     )
     op.create_index(
