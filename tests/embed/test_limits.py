@@ -124,6 +124,7 @@ async def test_many_at_once_spend_no_more_than_one_after_another(admin, key_for,
     assert shown["tokens_used"] == 120
 
 
+@pytest.mark.one_service("the clock jumps over the renewals of a shared lease")
 async def test_a_long_turn_keeps_its_share_of_the_budget(key_for, agent, provider, clock):
     holder = await key_for(agent, monthly_token_budget=100)
     provider.fails(hanging())
