@@ -15,9 +15,6 @@ HANDLERS = handlers_by_name(handler for manifest in DOMAINS for handler in manif
 RELEASED = {
     "audit.enqueue_streams": "audit.enqueue_streams",
     "audit.send_stream": "audit.send_stream",
-    "traces.enqueue_exports": "traces.enqueue_exports",
-    "traces.export": "traces.export",
-    "traces.purge": "traces.purge",
     "approvals.expire": "expire_approvals",
     "approvals.notify_approvers": "tell_approvers",
     "approvals.purge": "forget_old_approvals",
