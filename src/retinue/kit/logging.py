@@ -20,14 +20,13 @@ _SECRETS = re.compile(
 )
 
 
-# What every secret of the pattern begins with: a search for these is ten times as fast.
-_SECRET_MARKS = ("api_key=", "token=", "password=", "secret=", "emb_", "whsec_", "bearer ")
+# What every secret of the pattern begins with: in folded text this is several times as fast to look for.
+_SECRET_MARKS = re.compile(r"api_key=|token=|password=|secret=|emb_|whsec_|bearer ")
 
 
 def may_contain_secret(text: str) -> bool:
     """Return whether `scrub_secrets` may find something."""
-    folded = text.lower()
-    return any(mark in folded for mark in _SECRET_MARKS)
+    return _SECRET_MARKS.search(text.lower()) is not None
 
 
 def scrub_secrets(text: str) -> str:

@@ -63,8 +63,8 @@ async def store_turn_part(
     root.set(
         {
             names.AGENT_VERSION: details.agent_version,
-            names.CHANNEL: request.channel.value,
-            names.FINISH_REASON: details.finish_reason.value,
+            names.CHANNEL: request.channel,
+            names.FINISH_REASON: details.finish_reason,
             names.CACHE_WRITE_TOKENS: usage.cache_write_tokens or None,
             names.REASONING_TOKENS: usage.reasoning_tokens or None,
         }

@@ -170,17 +170,7 @@ class Context:
         caller = self.caller
         quoted = caller.conversation_ids if conversation_ids is None else tuple(conversation_ids)
         self._emitted.append(
-            log.PendingEvent(
-                event.__event__,
-                event,
-                id,
-                test,
-                success,
-                reason,
-                quoted,
-                caller.lineage,
-                self.trace_parent if event.__event__.is_listed else "",
-            )
+            log.PendingEvent(event.__event__, event, id, test, success, reason, quoted, caller.lineage)
         )
         return id
 
@@ -196,7 +186,6 @@ class Context:
                 test,
                 conversation_ids=caller.conversation_ids,
                 lineage=caller.lineage,
-                trace_parent=self.trace_parent,
             )
         )
         return id
@@ -303,6 +292,7 @@ class Context:
                 hops=self.caller.hops,
                 ip_address=self.caller.ip_address,
                 user_agent=self.caller.user_agent,
+                trace_parent=self.trace_parent,
             )
             listened_types = {event.kind.name for event in emitted if self._has_listeners(event.kind)}
             self._has_new_work = self._has_new_work or bool(listened_types)

@@ -25,7 +25,6 @@ class PendingEvent(msgspec.Struct):
     reason: str | None = None
     conversation_ids: tuple[str, ...] = ()
     lineage: str = ""
-    trace_parent: str = ""
 
 
 class EventOrigin(msgspec.Struct, frozen=True):
@@ -36,6 +35,7 @@ class EventOrigin(msgspec.Struct, frozen=True):
     hops: int = 0
     ip_address: str = ""
     user_agent: str = ""
+    trace_parent: str = ""
 
 
 async def store_events(
@@ -74,7 +74,7 @@ def _entry(
         actor=origin.actor,
         hops=origin.hops,
         lineage=pending.lineage,
-        trace_parent=pending.trace_parent,
+        trace_parent=origin.trace_parent,
         is_test=pending.test,
         position=position,
         is_dispatched=not has_listeners,

@@ -74,7 +74,8 @@ class TraceOrigin:
 
     def response_header(self) -> bytes:
         """Return the value of `Traceresponse`: the trace that the request began or continued."""
-        return format_traceparent(self.trace_id, self.span_id or new_span_id()).encode()
+        # A trace that began here has several first spans, or none yet: half of its own id stands for them.
+        return format_traceparent(self._trace_id, self.span_id or self._trace_id[16:]).encode()
 
     @property
     def has_begun(self) -> bool:

@@ -35,6 +35,7 @@ class PartRecorder:
 
     __slots__ = (
         "_base_ns",
+        "_token",
         "_wall_ns",
         "dropped_count",
         "exporter_ids",
@@ -47,6 +48,7 @@ class PartRecorder:
         "root",
         "spans",
         "spent_before",
+        "trace_id",
     )
 
     def __init__(
@@ -64,6 +66,7 @@ class PartRecorder:
         self._wall_ns = int(wall_seconds * 1_000_000_000)
         self.kind = kind
         self.origin = origin
+        self.trace_id = origin.trace_id
         self.exporter_ids = exporter_ids
         self.is_optional = is_optional
         self.has_inner_part = False
@@ -113,16 +116,18 @@ class PartRecorder:
         _scrub(self.spans)
         return self.spans
 
-    @property
-    def trace_id(self) -> str:
-        return self.origin.trace_id
+    def move_below(self, origin: TraceOrigin) -> None:
+        """Make the part work of another trace, before anything else is recorded."""
+        self.origin, self.trace_id = origin, origin.trace_id
+        self.root.span.parent_span_id = origin.span_id
 
     def __enter__(self) -> Self:
-        self.root.__enter__()
+        self._token = _current.set(self.root)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self.root.__exit__(kind, error, trace)
+        _current.reset(self._token)
+        self.root.end(error)
 
 
 class ActiveSpan:
@@ -141,12 +146,8 @@ class ActiveSpan:
         kept = self.span.attributes
         is_guarded = has_active_redactor()
         for name, value in attributes.items():
-            if value is None:
-                continue
-            is_text = type(value) is str and (is_guarded or len(value) > MAX_ATTRIBUTE_LENGTH)
-            kept[name] = _guarded(value) if is_text else value
-        while len(kept) > MAX_ATTRIBUTES:
-            kept.popitem()
+            if value is not None:
+                kept[name] = _guarded(value) if is_guarded and isinstance(value, str) else value
 
     def add_event(self, name: str, attributes: dict[str, Any]) -> None:
         elapsed_ns = time.perf_counter_ns() - self._started_ns
@@ -166,7 +167,7 @@ class ActiveSpan:
 
     @property
     def trace_parent(self) -> str:
-        return f"{self.part.origin.trace_id}-{self.span.span_id}"
+        return f"{self.part.trace_id}-{self.span.span_id}"
 
     @property
     def elapsed_seconds(self) -> float:
@@ -252,14 +253,23 @@ def _described(error: BaseException) -> tuple[str, str]:
 
 
 def _scrub(spans: list[Span]) -> None:
-    """Mask what looks like a secret: one search through all texts, because it finds hardly ever anything."""
+    """Bound the attributes and mask what looks like a secret.
+
+    One look at all texts together is enough for nearly every part.
+    """
     texts = [span.name for span in spans]
+    attribute_count = 0
     for span in spans:
+        attribute_count = max(attribute_count, len(span.attributes))
         texts += [value for value in span.attributes.values() if type(value) is str]
-    if not may_contain_secret("\n".join(texts)):
+    everything = "\n".join(texts)
+    is_small = attribute_count <= MAX_ATTRIBUTES and len(everything) <= MAX_ATTRIBUTE_LENGTH
+    if is_small and not may_contain_secret(everything):
         return
     for span in spans:
-        span.name = scrub_secrets(span.name)
-        for name, value in span.attributes.items():
-            if isinstance(value, str):
-                span.attributes[name] = scrub_secrets(value)
+        span.name = scrub_secrets(span.name[:MAX_ATTRIBUTE_LENGTH])
+        kept = list(span.attributes.items())[:MAX_ATTRIBUTES]
+        span.attributes = {
+            name: scrub_secrets(value[:MAX_ATTRIBUTE_LENGTH]) if isinstance(value, str) else value
+            for name, value in kept
+        }

@@ -31,8 +31,7 @@ def join_trace(caller: Caller, execution: WorkflowExecution) -> Caller:
     origin = TraceOrigin(trace_id, run_span_id(execution.id))
     active = current_span()
     if active is not None and active.part.is_optional and active is active.part.root:
-        active.part.origin = origin
-        active.span.parent_span_id = origin.span_id
+        active.part.move_below(origin)
         active.part.fields["workflow_id"] = execution.workflow_id
     return msgspec.structs.replace(caller, trace=origin)
 
