@@ -27,9 +27,7 @@ async def test_the_start_page_says_what_this_is_and_leads_on(api: Api) -> None:
         assert (await api.get(link)).status == 200, link
 
 
-@pytest.mark.parametrize(
-    "path", ["/nowhere", "/docs/nothing", "/docs/guides/x.md", "/f"]
-)
+@pytest.mark.parametrize("path", ["/nowhere", "/docs/nothing", "/docs/guides/x.md", "/f"])
 async def test_a_wrong_address_gets_a_page_with_a_way_back(api: Api, path: str) -> None:
     page = await api.get(path, headers=BROWSER)
     assert page.status == 404

@@ -19,8 +19,9 @@ export function ago(at: string, now = Date.now()): string {
 
 export const exact = (at: string) => new Date(at).toLocaleString();
 
-/** A length of time: "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */
+/** A length of time: "<1 ms", "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */
 export function duration(ms: number): string {
+  if (ms > 0 && ms < 1) return "<1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE) return `${(ms / 1000).toFixed(2)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.round((ms % MINUTE) / 1000)} s`;

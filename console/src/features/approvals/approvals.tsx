@@ -1,5 +1,6 @@
 import Check from "icon:check";
 import Clock from "icon:clock";
+import TriangleAlert from "icon:triangle-alert";
 import { Kbd, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -25,7 +26,7 @@ export default function Approvals() {
   const { show = "mine", id } = useSearch({ from: "/frame/approvals" });
   const navigate = useNavigate();
   const may = useMay();
-  const [done, setDone] = useState("");
+  const [notice, setNotice] = useState<{ text: string; isBad?: boolean }>();
   const list = useQuery(approvalsQuery(show));
   const mine = useQuery(approvalsQuery("mine"));
   const rows = list.data;
@@ -50,7 +51,7 @@ export default function Approvals() {
   const onDecided = (text: string) => {
     const at = rows?.findIndex((one) => one.id === chosen?.id) ?? -1;
     const next = rows?.[at + 1] ?? rows?.[at - 1];
-    setDone(text);
+    setNotice({ text });
     // On a phone the list is the way on; beside it, the next one is chosen.
     go({ show, id: window.matchMedia("(max-width: 700px)").matches ? undefined : next?.id });
   };
@@ -66,10 +67,10 @@ export default function Approvals() {
         />
       </Bar>
       <div role="status">
-        {done && (
-          <p className={style.done}>
-            <Check size={15} />
-            {done}
+        {notice && (
+          <p className={`${style.done} ${notice.isBad ? style.gone : ""}`}>
+            {notice.isBad ? <TriangleAlert size={15} /> : <Check size={15} />}
+            {notice.text}
           </p>
         )}
       </div>
@@ -89,6 +90,11 @@ export default function Approvals() {
               mayDecide={mayDecide}
               onBack={() => go({ show })}
               onDecided={onDecided}
+              onGone={(text) => {
+                setNotice({ text, isBad: true });
+                // What was decided by someone else is no longer in the list, but is still shown.
+                go({ show, id: chosen.id });
+              }}
             />
           ) : (
             other.error && <Failure error={other.error} onRetry={() => void other.refetch()} />

@@ -21,10 +21,11 @@ type Props = {
   edits: Edits;
   extra?: Record<string, unknown>;
   onDecided: (text: string) => void;
+  onGone: (text: string) => void;
 };
 
 /** The comment and the two buttons. `A` and `R` lead to the comment first; Ctrl Enter confirms. */
-export function Decide({ approval, fields, texts, edits, extra, onDecided }: Props) {
+export function Decide({ approval, fields, texts, edits, extra, onDecided, onGone }: Props) {
   const [comment, setComment] = useState("");
   const [meant, setMeant] = useState<Verdict>();
   const box = useRef<HTMLTextAreaElement>(null);
@@ -37,7 +38,11 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided }: Pro
     const isLast = approval.approvals_received + 1 >= approval.required_approvals;
     onDecided(say(isLast ? "doneApproved" : "doneWaiting"));
   };
-  const act = (verdict: Verdict) => void decide(verdict).catch(() => undefined);
+  const act = (verdict: Verdict) =>
+    void decide(verdict).catch((error) => {
+      const { status, message } = asApiError(error);
+      if (status === 409 || status === 410) onGone(message);
+    });
   const mean = (verdict: Verdict) => () => {
     setMeant(verdict);
     box.current?.focus();
@@ -63,7 +68,6 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided }: Pro
         maxLength={4000}
         value={comment}
         onChange={(event) => setComment(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
       />
       <Button
         variant="default"

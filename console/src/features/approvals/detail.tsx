@@ -25,9 +25,10 @@ type Props = {
   mayDecide: boolean;
   onBack: () => void;
   onDecided: (text: string) => void;
+  onGone: (text: string) => void;
 };
 
-export function Detail({ approval, mayDecide, onBack, onDecided }: Props) {
+export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props) {
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [extra, setExtra] = useState<Record<string, unknown>>({});
   const fields = fieldsOf(approval).map((field) => ({ ...field, isOpen: field.isOpen && mayDecide }));
@@ -59,7 +60,7 @@ export function Detail({ approval, mayDecide, onBack, onDecided }: Props) {
             <section className="card" aria-label={say(isPending ? "what" : "whatDecided")}>
               <div className="card-head">
                 <Kind of={approval.source.type === "workflow" ? "flow" : "tool"} small />
-                <h3 className="t-sec">{say(isPending ? "what" : "whatDecided")}</h3>
+                <h3 className="t-sec fix">{say(isPending ? "what" : "whatDecided")}</h3>
                 {open.length > 0 && (
                   <span className="push t-12 t-3 row g4">
                     <Pencil size={12} />
@@ -99,6 +100,7 @@ export function Detail({ approval, mayDecide, onBack, onDecided }: Props) {
             edits={edits}
             extra={approval.fields.length ? extra : undefined}
             onDecided={onDecided}
+            onGone={onGone}
           />
         ) : (
           <p className={`${style.foot} t-13 t-3`}>{say("notYours")}</p>

@@ -24,6 +24,7 @@ export default function ConversationPage() {
   const { turn, step } = useSearch({ from: "/frame/conversations/$conversationId" });
   const navigate = useNavigate();
   const may = useMay();
+  const trace = useRef<HTMLElement>(null);
   const found = useQuery(conversationQuery(conversationId));
   const messages = useQuery(messagesQuery(conversationId));
   const trail = [{ label: say("title"), to: "/conversations" }];
@@ -70,10 +71,15 @@ export default function ConversationPage() {
           conversation={conversation}
           messages={messages.data.data}
           chosen={hasTraces ? chosen : undefined}
-          onTrace={(id) => choose({ turn: id, step: undefined })}
+          isAsked={Boolean(turn)}
+          onTrace={(id) => {
+            choose({ turn: id, step: undefined });
+            // On narrow screens the trace stands under the transcript.
+            if (window.matchMedia("(max-width: 860px)").matches) trace.current?.scrollIntoView({ block: "start" });
+          }}
         />
         {hasTraces && (
-          <section className={style.trace} aria-label={say("trace")}>
+          <section className={style.trace} ref={trace} aria-label={say("trace")}>
             <Turns
               conversationId={conversationId}
               messages={messages.data.data}
@@ -105,17 +111,19 @@ type TranscriptProps = {
   conversation: Conversation;
   messages: Message[];
   chosen?: string;
+  isAsked: boolean;
   onTrace: (id: string) => void;
 };
 
-function Transcript({ conversation, messages, chosen, onTrace }: TranscriptProps) {
+function Transcript({ conversation, messages, chosen, isAsked, onTrace }: TranscriptProps) {
   const may = useMay();
   const { data: me } = useQuery(meQuery);
   const { data: names } = useQuery({ ...agentNamesQuery, enabled: may("agents:read") });
   const body = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (chosen) body.current?.querySelector("[data-chosen]")?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
+    if (!chosen || !isAsked || window.matchMedia("(max-width: 860px)").matches) return;
+    body.current?.querySelector("[data-chosen]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen, isAsked]);
   const { user_id: userId, agent_id: agentId } = conversation;
   const who = !userId ? say("visitor") : userId === me?.id ? say("you") : say("colleague");
   const turns = turnsOf(messages);

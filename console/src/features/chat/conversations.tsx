@@ -126,7 +126,7 @@ function Table({ rows, names }: { rows: Conversation[]; names: Map<string, strin
         <thead>
           <tr>
             <th>{say("titleColumn")}</th>
-            <th>{say("status")}</th>
+            <th className="wide">{say("status")}</th>
             <th className="wide">{say("channel")}</th>
             <th className="wide num">{say("messages")}</th>
             <th className="num">{say("last")}</th>
@@ -149,7 +149,7 @@ function Table({ rows, names }: { rows: Conversation[]; names: Map<string, strin
                   </span>
                 </Link>
               </td>
-              <td>
+              <td className="wide">
                 <ConversationStatus status={one.status} />
               </td>
               <td className="wide t-2">

@@ -36,7 +36,12 @@ function NavigationItem({ entry, count }: { entry: Entry; count: number }) {
   return (
     <li>
       <Tooltip label={`${label}  G ${entry.keys.toUpperCase()}`} position="right" openDelay={500}>
-        <Link to={entry.to} className={style.item} activeProps={{ "aria-current": "page" }}>
+        <Link
+          to={entry.to}
+          className={style.item}
+          activeProps={{ "aria-current": "page" }}
+          aria-label={count > 0 ? `${label}, ${count}` : label}
+        >
           <entry.icon size={16} />
           <span className={`grow ${style.word}`}>{label}</span>
           {count > 0 && <span className={style.count}>{count}</span>}
@@ -162,8 +167,10 @@ export function Frame({ children }: { children: ReactNode }) {
           </Link>
         ))}
         <Link to="/profile" activeProps={{ "aria-current": "page" }}>
-          <UserRound size={20} />
-          Profile
+          <span className={style.tabIcon}>
+            <UserRound size={20} />
+          </span>
+          {say("profileShort")}
         </Link>
       </nav>
       <Suspense fallback={null}>

@@ -14,7 +14,14 @@ let until = 0;
 
 const actionOf = (name: string) => handled.findLast((keys) => keys.current[name])?.current[name];
 
+/** Escape leaves a field, so that single keys work again; in dialogs and open lists it closes those. */
+function leaveField({ key, target }: KeyboardEvent) {
+  if (key !== "Escape" || !isTyping(target) || document.querySelector('[role="dialog"]')) return;
+  if (target instanceof HTMLElement && target.getAttribute("aria-expanded") !== "true") target.blur();
+}
+
 function listen(event: KeyboardEvent) {
+  leaveField(event);
   const key = event.key.toLowerCase();
   const isMod = event.ctrlKey || event.metaKey;
   let action: (() => void) | undefined;

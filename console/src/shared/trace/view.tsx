@@ -90,7 +90,7 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
     ...(content.output === undefined ? [] : [{ value: "output", label: say("output"), of: content.output }]),
     { value: "attributes", label: say("attributes"), of: span.attributes as unknown },
   ];
-  const [part, setPart] = useState(parts[0]?.value ?? "");
+  const [part, setPart] = useState<string>();
   const shown = parts.find((one) => one.value === part) ?? parts[0];
   const cost = amount(span, "retinue.cost_usd");
   const first = firstWordMs(span);

@@ -9,8 +9,8 @@ import en from "./words.en.json";
 
 const say = words(en);
 const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
-/** Right of this share of the width, the time stands before its bar. */
-const LATE = 0.62;
+/** A bar that ends right of this share of the width has its time before it, or inside if it is long. */
+const LATE = 0.8;
 
 /** Bars in time. Hue says the kind, the paler part of a model's bar is the wait for its first word, hatching a person. */
 export function Waterfall({
@@ -66,14 +66,17 @@ export function Waterfall({
   );
 }
 
+function placeOf({ left, width }: Row) {
+  const end = left + width;
+  if (end <= LATE) return { insetInlineStart: `calc(${percent(end)} + 6px)` };
+  if (left > 1 - LATE) return { insetInlineEnd: `calc(${percent(1 - left)} + 6px)` };
+  return { insetInlineEnd: `calc(${percent(1 - end)} + 6px)` };
+}
+
 type StepProps = { row: Row; isChosen: boolean; isFolded: boolean; onChoose: () => void; onFold: () => void };
 
 function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
   const { span } = row;
-  const isLate = row.left > LATE;
-  const place = isLate
-    ? { insetInlineEnd: `calc(${percent(1 - row.left)} + 6px)` }
-    : { insetInlineStart: `calc(${percent(row.left + row.width)} + 6px)` };
   return (
     <tr className={`k-${row.kind === "hook" ? "turn" : row.kind} ${isChosen ? style.on : ""}`}>
       <td>
@@ -113,7 +116,7 @@ function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
           >
             {row.firstShare > 0 && <i className={style.first} style={{ width: percent(row.firstShare) }} />}
           </i>
-          <em className="num" style={row.width > 0.8 ? { insetInlineEnd: 6 } : place}>
+          <em className="num" style={placeOf(row)}>
             {duration(span.duration_ms)}
           </em>
         </span>
