@@ -143,6 +143,8 @@ async def test_a_refusal_says_what_is_missing_and_how_to_go_on(site, page, statu
     )
     await page.get_by_role("link", name="Agents").first.click()
     await page.get_by_text(words).wait_for()
+    if status == 429:
+        await expect(page.get_by_role("button", name="Try again", exact=True)).to_be_enabled()
     assert await axe(page) == []
     if status == 500:
         await page.unroute("**/api/v1/agents?**")

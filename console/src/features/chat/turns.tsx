@@ -1,5 +1,5 @@
 import ChevronRight from "icon:chevron-right";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { words } from "../../shared/i18n/words";
 import { Kind } from "../../shared/parts";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
@@ -26,7 +26,11 @@ export function Turns({ conversationId, messages, turn, step, onChoose }: Props)
   const turns = turnsByTrace(list.data?.data ?? []);
   const isKnown = turns.some((one) => one.trace_id === turn);
   const chosen = isKnown ? turn : turns.at(-1)?.trace_id;
-  const trace = useQuery({ ...traceQuery(chosen ?? ""), enabled: Boolean(chosen) });
+  const trace = useQuery({
+    ...traceQuery(chosen ?? ""),
+    enabled: Boolean(chosen),
+    placeholderData: keepPreviousData,
+  });
   if (list.error) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <RowsLoading columns={[20, 240, 200, 60]} />;
   if (!turns.length) return <Empty title={say("noTraceTitle")}>{say("noTrace")}</Empty>;

@@ -14,6 +14,7 @@ import en from "./words.en.json";
 
 const say = words(en);
 const CODES = en as Record<string, string>;
+const UNPRICED = "unpriced_model";
 
 function outcomeOf(call: ToolCall): string {
   if (call.status === "running") return say("working");
@@ -72,10 +73,12 @@ export function Reply({ turn, onTrace, isChosen }: { turn: Turn; onTrace?: (id: 
   const may = useMay();
   const traceId = may("traces:read") ? turn.stop?.trace_id : undefined;
   const sources = turn.stop?.sources ?? [];
+  // That a price is unknown belongs to the figures; the other warnings are about the answer.
+  const warnings = (turn.stop?.warnings ?? []).filter((code) => code !== UNPRICED);
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
       {turn.question && <div className={style.question}>{turn.question}</div>}
-      {(turn.stop?.warnings ?? []).map((code) => (
+      {warnings.map((code) => (
         <Notice key={code} tone="warn">
           {CODES[code] ?? code}
         </Notice>
@@ -108,7 +111,11 @@ export function Reply({ turn, onTrace, isChosen }: { turn: Turn; onTrace?: (id: 
         <div className={`${style.meta} num`}>
           {turn.askedAt && <span>{exact(turn.askedAt)}</span>}
           <span>{say("tokens", { count: turn.stop.usage?.total_tokens ?? 0 })}</span>
-          {typeof turn.stop.estimated_cost_usd === "number" && <span>{money(turn.stop.estimated_cost_usd)}</span>}
+          {typeof turn.stop.estimated_cost_usd === "number" ? (
+            <span>{money(turn.stop.estimated_cost_usd)}</span>
+          ) : (
+            turn.stop.warnings?.includes(UNPRICED) && <span title={CODES[UNPRICED]}>{say("unpriced")}</span>
+          )}
           {turn.stop.finish_reason !== "stop" && (
             <span>{CODES[turn.stop.finish_reason] ?? turn.stop.finish_reason}</span>
           )}

@@ -121,7 +121,18 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
             onChange={setPart}
             style={{ alignSelf: "flex-start" }}
           />
-          <Json of={shown?.of ?? null} max={180} />
+          {typeof shown?.of === "string" ? (
+            <section
+              className={`code ${style.said}`}
+              aria-label={shown.label}
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+              tabIndex={0}
+            >
+              {shown.of}
+            </section>
+          ) : (
+            <Json of={shown?.of ?? null} max={180} />
+          )}
         </div>
         <dl className="kv num">
           <dt>{say("took")}</dt>
