@@ -11,7 +11,10 @@ import { lazy, Suspense, useSyncExternalStore } from "react";
 import { basePath } from "./api/base";
 import { sessionState, subscribe } from "./api/session";
 import { agentRoutes } from "./features/agents/routes";
+import { approvalRoutes } from "./features/approvals/routes";
+import { chatRoutes } from "./features/chat/routes";
 import { notificationRoutes } from "./features/notifications/routes";
+import { traceRoutes } from "./features/traces/routes";
 import { userRoutes } from "./features/users/routes";
 import { Frame } from "./shared/frame/frame";
 import { Boundary } from "./shared/states/boundary";
@@ -90,7 +93,15 @@ export const newRouter = (client: QueryClient) =>
       accountPage("reset-password", "ResetPassword"),
       accountPage("verify-email", "VerifyEmail"),
       accountPage("accept-invitation", "AcceptInvitation"),
-      frame.addChildren([start, ...agentRoutes(frame), ...notificationRoutes(frame), ...userRoutes(frame)]),
+      frame.addChildren([
+        start,
+        ...agentRoutes(frame),
+        ...approvalRoutes(frame),
+        ...chatRoutes(frame),
+        ...notificationRoutes(frame),
+        ...traceRoutes(frame),
+        ...userRoutes(frame),
+      ]),
     ]),
     basepath: `${basePath}/console`,
     defaultPreload: "intent",

@@ -1,4 +1,4 @@
-import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, data } from "./client";
 import { ApiError } from "./errors";
 
@@ -34,3 +34,14 @@ export const unreadQuery = queryOptions({
   queryKey: ["notifications", "unread"],
   queryFn: () => data(api.GET("/api/v1/notifications/unread/count")),
 });
+/** How many approvals wait for this person. */
+export const pendingQuery = queryOptions({
+  queryKey: ["approvals", "count"],
+  queryFn: () => data(api.GET("/api/v1/approvals/count")),
+});
+
+/** Whether this person has a permission; the server decides, the console only avoids dead ends. */
+export function useMay() {
+  const { data: role } = useQuery(permissionsQuery);
+  return (permission: string) => role?.permissions.includes(permission) ?? false;
+}

@@ -19,7 +19,22 @@ export function ago(at: string, now = Date.now()): string {
 
 export const exact = (at: string) => new Date(at).toLocaleString();
 
-export const duration = (ms: number) => (ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${Math.round(ms)} ms`);
+/** A length of time: "<1 ms", "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */
+export function duration(ms: number): string {
+  if (ms > 0 && ms < 1) return "<1 ms";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.round((ms % MINUTE) / 1000)} s`;
+  return `${Math.floor(ms / HOUR)} h ${Math.round((ms % HOUR) / MINUTE)} min`;
+}
+
+/** The time that is left until a moment: "38 min", "5 h", "2 d"; "over" once it has passed. */
+export function left(at: string, now = Date.now()): string {
+  const rest = Date.parse(at) - now;
+  if (rest <= 0) return "over";
+  if (rest < HOUR) return `${Math.max(1, Math.floor(rest / MINUTE))} min`;
+  return rest < 2 * DAY ? `${Math.floor(rest / HOUR)} h` : `${Math.floor(rest / DAY)} d`;
+}
 
 /** Money to the cent above a cent, else four places. */
 export const money = (usd: number) => `$${usd >= 0.01 || usd === 0 ? usd.toFixed(2) : usd.toFixed(4)}`;

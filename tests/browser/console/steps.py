@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pyotp
 
+from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, ProviderServer
 from tests.browser.forms import violations as axe
 from tests.browser.site import Site
@@ -14,7 +15,16 @@ from tests.e2e.processes import ADMIN_PASSWORD
 
 AGENTS = "/api/v1/agents"
 
-__all__ = ["AGENTS", "agent_with_tool", "axe", "new_person", "opened", "sign_in"]
+__all__ = [
+    "AGENTS",
+    "agent_that_asks_first",
+    "agent_with_tool",
+    "axe",
+    "new_person",
+    "opened",
+    "sign_in",
+    "waiting_approval",
+]
 
 
 async def sign_in(page: Any) -> None:
@@ -24,7 +34,11 @@ async def sign_in(page: Any) -> None:
 
 
 async def opened(site: Site, page: Any, path: str) -> None:
-    """Sign in as the administrator and wait for the page at this address."""
+    """Sign in as the administrator and wait for the page at this address; nothing moves on it.
+
+    A colour that is halfway to another one has a contrast that nobody ever reads.
+    """
+    await page.emulate_media(reduced_motion="reduce")
     await page.goto(f"{site.url}/console{path}")
     await sign_in(page)
     await page.get_by_role("navigation").first.wait_for(state="attached")
@@ -76,3 +90,26 @@ async def agent_with_tool(site: Site, provider: ProviderServer, tool_url: str) -
     ]
     await site.call("POST", f"/v1/agents/{agent_id}/tools", {"tool_id": tool["id"]})
     return agent_id, tool["slug"]
+
+
+async def agent_that_asks_first(site: Site, provider: ProviderServer, tool_url: str) -> tuple[str, str]:
+    """Return an agent as `agent_with_tool` does, whose tool needs an approval in which the amount is open."""
+    agent_id, slug = await agent_with_tool(site, provider, tool_url)
+    (attached,) = (await site.call("GET", f"/v1/agents/{agent_id}/tools"))["data"]
+    rule = {
+        "approvers": {"roles": ["tenant_admin"]},
+        "allow_self_approval": True,
+        "editable_fields": ["amount"],
+        "expires_in_s": 600,
+    }
+    await site.call("PUT", f"/v1/tools/{attached['tool_id']}", {"requires_approval": True, "approval": rule})
+    return agent_id, slug
+
+
+async def waiting_approval(site: Site, provider: ProviderServer, agent: tuple[str, str], order: int) -> str:
+    """Let a model ask for a refund; return the id of the approval that it waits for."""
+    agent_id, slug = agent
+    call_input = msgspec.json.encode({"order": str(order), "amount": 184}).decode()
+    provider.says("I ask a colleague.", Call(slug, call_input, f"call_{order}"))
+    reply = await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": f"Refund order {order}"})
+    return reply["tool_calls"][-1]["approval_id"]

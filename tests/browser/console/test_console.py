@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.async_api import expect
 
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import provider_server
@@ -11,7 +12,16 @@ from tests.browser.forms import violations
 from tests.tools.servers.rest_api import rest_api
 
 AGENT = {"primary_model": "local/smollm2-135m", "system_prompt": "You help."}
-SCREENS = ("/agents", "/inbox", "/profile", "/agents?create=true", "/nowhere")
+SCREENS = (
+    "/agents",
+    "/approvals",
+    "/approvals?show=decided",
+    "/conversations",
+    "/inbox",
+    "/profile",
+    "/agents?create=true",
+    "/nowhere",
+)
 
 
 async def test_someone_signs_in_stays_signed_in_and_signs_out(site, page):
@@ -133,6 +143,8 @@ async def test_a_refusal_says_what_is_missing_and_how_to_go_on(site, page, statu
     )
     await page.get_by_role("link", name="Agents").first.click()
     await page.get_by_text(words).wait_for()
+    if status == 429:
+        await expect(page.get_by_role("button", name="Try again", exact=True)).to_be_enabled()
     assert await axe(page) == []
     if status == 500:
         await page.unroute("**/api/v1/agents?**")
@@ -165,6 +177,31 @@ async def test_the_palette_finds_an_agent_by_keyboard_alone(site, page):
     await page.keyboard.press("g")
     await page.keyboard.press("i")
     await page.get_by_role("heading", name="Inbox").wait_for()
+
+
+async def test_j_and_k_walk_through_a_list_and_a_key_after_g_leads_elsewhere(site, page):
+    for name in ("Walk one", "Walk two"):
+        await site.call("POST", AGENTS, {**AGENT, "name": name})
+    await opened(site, page, "/agents?search=Walk")
+    await page.get_by_role("link", name="Walk one").wait_for()
+    rows = page.locator("[data-row]")
+    await page.keyboard.press("j")
+    await expect(rows.nth(0)).to_be_focused()
+    await page.keyboard.press("j")
+    await expect(rows.nth(1)).to_be_focused()
+    await page.keyboard.press("k")
+    await expect(rows.nth(0)).to_be_focused()
+    name = await rows.nth(0).locator("span.t-500").inner_text()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("heading", name=name).wait_for()
+    await page.keyboard.press("g")
+    await page.keyboard.press("a")
+    await page.get_by_role("heading", name="Agents", exact=True).wait_for()
+    # On this page `c` alone creates; after `g` it must not.
+    await page.keyboard.press("g")
+    await page.keyboard.press("c")
+    await page.get_by_role("heading", name="Conversations", exact=True).wait_for()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,5 +1,7 @@
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
+import { useMay } from "../../api/queries";
 import { Playground } from "../../shared/chat/playground";
 import { Bar } from "../../shared/frame/bar";
 import { words } from "../../shared/i18n/words";
@@ -15,6 +17,7 @@ const say = words(en);
 
 export default function AgentPage() {
   const { agentId } = useParams({ from: "/frame/agents/$agentId" });
+  const may = useMay();
   const found = useQuery(agentQuery(agentId));
   const trail = [{ label: say("title"), to: "/agents" }];
   if (found.error)
@@ -43,7 +46,16 @@ export default function AgentPage() {
             <AgentStatus status={agent.status} />
           </>
         }
-      />
+      >
+        {may("conversations:read") && (
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link {...props} to="/conversations" search={{ agent: agent.id }} />}
+          >
+            {say("conversations")}
+          </Button>
+        )}
+      </Bar>
       <div className={style.split}>
         <section className={style.facts} aria-label={say("facts")}>
           <dl className="kv">

@@ -4,15 +4,16 @@ import { Button, Kbd, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
-import { useKeys } from "../../shared/frame/keys";
+import { useKeys, useRowKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { AgentMark, Mark } from "../../shared/parts";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
 import style from "./agents.module.css";
 import { type AgentFilters, hasFilters, STATUSES } from "./filters";
-import { AgentMenu, AgentStatus, CreateAgent, DeleteAgent, useMay } from "./parts";
+import { AgentMenu, AgentStatus, CreateAgent, DeleteAgent } from "./parts";
 import { type Agent, agentsQuery, PER_PAGE } from "./queries";
 import en from "./words.en.json";
 
@@ -106,8 +107,10 @@ function Toolbar({ filters, onChange }: { filters: AgentFilters; onChange: (chan
 }
 
 function Table({ rows, onDelete }: { rows: Agent[]; onDelete: (agent: Agent) => void }) {
+  const list = useRef<HTMLDivElement>(null);
+  useRowKeys(list);
   return (
-    <div className="scroll-x">
+    <div className="scroll-x" ref={list}>
       <table className={`table ${style.table}`}>
         <caption className="sr">{say("title")}</caption>
         <thead>
@@ -125,7 +128,7 @@ function Table({ rows, onDelete }: { rows: Agent[]; onDelete: (agent: Agent) => 
           {rows.map((agent) => (
             <tr key={agent.id}>
               <td>
-                <Link className="row g12" to="/agents/$agentId" params={{ agentId: agent.id }}>
+                <Link data-row className="row g12" to="/agents/$agentId" params={{ agentId: agent.id }}>
                   <AgentMark id={agent.id} />
                   <span className="stack">
                     <span className={`t-500 cut ${style.what}`}>{agent.name}</span>

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
-import { permissionsQuery } from "../../api/queries";
+import { useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { Status, type Tone } from "../../shared/parts";
 import {
@@ -22,18 +22,12 @@ const say = words(en);
 const TONES: Record<string, Tone> = { published: "ok", draft: "idle", archived: "idle" };
 const STATUS_WORDS: Record<string, string> = {
   published: say("published"),
-
   draft: say("draft"),
   archived: say("archived"),
 };
 export const AgentStatus = ({ status }: { status: string }) => (
   <Status tone={TONES[status] ?? "idle"}>{STATUS_WORDS[status] ?? status}</Status>
 );
-
-export function useMay() {
-  const { data } = useQuery(permissionsQuery);
-  return (permission: string) => data?.permissions.includes(permission) ?? false;
-}
 
 const Refusal = ({ error }: { error: unknown }) => (
   <div className="note bad" role="alert">

@@ -1,8 +1,12 @@
-import { Button, SegmentedControl } from "@mantine/core";
+import Check from "icon:check";
+import { ActionIcon, Button, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useRef } from "react";
 import { api, data } from "../../api/client";
+import type { components } from "../../api/schema";
 import { Bar } from "../../shared/frame/bar";
+import { useRowKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
@@ -30,6 +34,8 @@ export default function Inbox() {
     onSuccess: refresh,
   });
   const rows = list.data?.data;
+  const rowList = useRef<HTMLUListElement>(null);
+  useRowKeys(rowList);
   return (
     <>
       <Bar
@@ -60,26 +66,43 @@ export default function Inbox() {
       ) : rows.length === 0 ? (
         <Empty title={say("emptyTitle")}>{say("empty")}</Empty>
       ) : (
-        <ul>
+        <ul ref={rowList}>
           {rows.map((one) => (
             <li key={one.id} className={style.item}>
               <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
               <div className="stack grow">
-                <span className={one.read ? "t-2" : "t-500"}>{one.title ?? one.type}</span>
+                <Title of={one} onOpen={() => !one.read && readOne.mutate(one.id)} />
                 {one.message && <span className="t-13 t-2">{one.message}</span>}
               </div>
               <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
                 {ago(one.created_at)}
               </span>
               {!one.read && (
-                <Button size="xs" variant="default" onClick={() => readOne.mutate(one.id)}>
-                  {say("markRead")}
-                </Button>
+                <Tooltip label={say("markRead")}>
+                  <ActionIcon variant="default" aria-label={say("markRead")} onClick={() => readOne.mutate(one.id)}>
+                    <Check size={15} />
+                  </ActionIcon>
+                </Tooltip>
               )}
             </li>
           ))}
         </ul>
       )}
     </>
+  );
+}
+
+type Notification = components["schemas"]["NotificationOut"];
+
+/** What it says; where the console has a page for it, as a link. */
+function Title({ of, onOpen }: { of: Notification; onOpen: () => void }) {
+  const title = of.title ?? of.type;
+  const tone = of.read ? "t-2" : "t-500";
+  const approvalId = (of.data as Record<string, unknown>).approval_id;
+  if (typeof approvalId !== "string") return <span className={tone}>{title}</span>;
+  return (
+    <Link data-row className={`${tone} ${style.link}`} to="/approvals" search={{ id: approvalId }} onClick={onOpen}>
+      {title}
+    </Link>
   );
 }

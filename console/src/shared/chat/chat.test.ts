@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newTurn, withEvent } from "./chat";
+import { newTurn, turnsOf, withEvent } from "./chat";
 
 const event = (name: string, data: unknown) => ({ event: name, data, id: "" });
 
@@ -20,5 +20,34 @@ describe("a turn", () => {
   it("ends with an error", () => {
     const turn = withEvent(newTurn("x"), event("error", { code: "budget_exceeded", message: "…" }));
     expect([turn.isLive, turn.error?.code]).toEqual([false, "budget_exceeded"]);
+  });
+  it("names the approval that a call waits for", () => {
+    const turn = [
+      event("tool_use", { tool: "refund", input: {} }),
+      event("approval_required", { tool: "refund", approval_id: "apv_1", input: {} }),
+    ].reduce(withEvent, newTurn("Refund"));
+    expect(turn.calls).toEqual([{ tool: "refund", input: {}, status: "awaiting_approval", approvalId: "apv_1" }]);
+  });
+  it("is read from stored messages, also without a reply or a question", () => {
+    const message = (id: string, role: string, content: string) => ({
+      id,
+      role,
+      content,
+      created_at: "",
+      details: null,
+    });
+    const stored = [
+      message("1", "assistant", "Hello"),
+      message("2", "user", "Hi"),
+      message("3", "user", "Where?"),
+      message("4", "assistant", "Here"),
+      message("5", "user", "Thanks"),
+    ] as never;
+    expect(turnsOf(stored).map((turn) => [turn.question, turn.text])).toEqual([
+      ["", "Hello"],
+      ["Hi", ""],
+      ["Where?", "Here"],
+      ["Thanks", ""],
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import { ActionIcon, Kbd, Menu, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { meQuery, permissionsQuery, tenantQuery, unreadQuery } from "../../api/queries";
+import { meQuery, pendingQuery, permissionsQuery, tenantQuery, unreadQuery } from "../../api/queries";
 import { signOut } from "../../api/session";
 import { words } from "../i18n/words";
 import { Mark, Person } from "../parts";
@@ -36,7 +36,12 @@ function NavigationItem({ entry, count }: { entry: Entry; count: number }) {
   return (
     <li>
       <Tooltip label={`${label}  G ${entry.keys.toUpperCase()}`} position="right" openDelay={500}>
-        <Link to={entry.to} className={style.item} activeProps={{ "aria-current": "page" }}>
+        <Link
+          to={entry.to}
+          className={style.item}
+          activeProps={{ "aria-current": "page" }}
+          aria-label={count > 0 ? `${label}, ${count}` : label}
+        >
           <entry.icon size={16} />
           <span className={`grow ${style.word}`}>{label}</span>
           {count > 0 && <span className={style.count}>{count}</span>}
@@ -78,13 +83,17 @@ export function Frame({ children }: { children: ReactNode }) {
   const groups = useEntries();
   useLiveInbox();
   const entries = groups.flatMap((group) => group.entries);
+  const tabs = entries.filter((entry) => entry.isTab);
   const find = () => setFinding(true);
   useKeys({
     "mod+k": find,
     "?": () => setHelp(true),
     ...Object.fromEntries(entries.map((entry) => [`g ${entry.keys}`, () => void navigate({ to: entry.to })])),
   });
-  const countOf = (entry: Entry) => (entry.word === "inbox" ? (unread?.count ?? 0) : 0);
+  const isApprover = entries.some((entry) => entry.word === "approvals");
+  const { data: pending } = useQuery({ ...pendingQuery, enabled: isApprover });
+  const counts = { inbox: unread?.count, approvals: pending?.count } as Record<string, number | undefined>;
+  const countOf = (entry: Entry) => counts[entry.word] ?? 0;
   return (
     <div className={style.frame}>
       <a className={style.skip} href="#main">
@@ -148,7 +157,7 @@ export function Frame({ children }: { children: ReactNode }) {
         {children}
       </main>
       <nav className={style.tabs} aria-label={say("quick")}>
-        {entries.map((entry) => (
+        {tabs.map((entry) => (
           <Link key={entry.to} to={entry.to} activeProps={{ "aria-current": "page" }}>
             <span className={style.tabIcon}>
               <entry.icon size={20} />
@@ -158,8 +167,10 @@ export function Frame({ children }: { children: ReactNode }) {
           </Link>
         ))}
         <Link to="/profile" activeProps={{ "aria-current": "page" }}>
-          <UserRound size={20} />
-          Profile
+          <span className={style.tabIcon}>
+            <UserRound size={20} />
+          </span>
+          {say("profileShort")}
         </Link>
       </nav>
       <Suspense fallback={null}>

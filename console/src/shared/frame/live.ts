@@ -19,7 +19,10 @@ export function useLiveInbox() {
       try {
         for await (const { event, data } of openStream("/api/v1/notifications/stream", { signal: control.signal })) {
           if (event === "unread") client.setQueryData(unreadQuery.queryKey, data as { count: number } as never);
-          if (event === "notification") void client.invalidateQueries({ queryKey: ["notifications"] });
+          if (event === "notification") {
+            void client.invalidateQueries({ queryKey: ["notifications"] });
+            void client.invalidateQueries({ queryKey: ["approvals"] });
+          }
         }
       } catch {
         // The pages say that the server is gone; the stream comes back with it.

@@ -19,7 +19,9 @@ const GROUPS: [string, [string, string][]][] = [
     say("keysGo"),
     [
       [say("agents"), "G A"],
+      [say("approvals"), "G P"],
       [say("inbox"), "G I"],
+      [say("conversations"), "G C"],
     ],
   ],
   [
@@ -27,6 +29,13 @@ const GROUPS: [string, [string, string][]][] = [
     [
       ["Next, previous", "J K"],
       ["Open", "↵"],
+    ],
+  ],
+  [
+    say("approvals"),
+    [
+      ["Approve, then Ctrl ↵", "A"],
+      ["Reject, then Ctrl ↵", "R"],
     ],
   ],
   [

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ago, money } from "../time";
+import { ago, duration, left, money } from "../time";
 import { render } from "./words";
 
 it("puts values and plurals into texts", () => {
@@ -12,5 +12,12 @@ it("says times and money in few words", () => {
   const now = Date.parse("2026-11-16T12:00:00Z");
   expect(ago("2026-11-16T11:38:00Z", now)).toBe("22 min");
   expect(ago("2026-09-01T12:00:00Z", now)).toBe("1 Sept");
+  expect([48, 1240, 200_000, 18_120_000].map(duration)).toEqual(["48 ms", "1.24 s", "3 min 20 s", "5 h 2 min"]);
+  expect([2_280_000, 18_000_000, 200_000_000, -1].map((ms) => left(new Date(now + ms).toISOString(), now))).toEqual([
+    "38 min",
+    "5 h",
+    "2 d",
+    "over",
+  ]);
   expect([money(0.0093), money(0.5), money(0)]).toEqual(["$0.0093", "$0.50", "$0.00"]);
 });

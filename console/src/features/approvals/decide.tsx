@@ -1,0 +1,106 @@
+import Check from "icon:check";
+import TriangleAlert from "icon:triangle-alert";
+import X from "icon:x";
+import { Button, Kbd, Textarea } from "@mantine/core";
+import { useRef, useState } from "react";
+import { asApiError } from "../../api/errors";
+import { useKeys } from "../../shared/frame/keys";
+import { words } from "../../shared/i18n/words";
+import style from "./approvals.module.css";
+import { type Approval, type Decision, useDecision } from "./queries";
+import { amountOf, type Edits, type Field } from "./values";
+import en from "./words.en.json";
+
+const say = words(en);
+type Verdict = Decision["verdict"];
+
+type Props = {
+  approval: Approval;
+  fields: Field[];
+  texts: Record<string, string>;
+  edits: Edits;
+  extra?: Record<string, unknown>;
+  onDecided: (text: string) => void;
+  onGone: (text: string) => void;
+};
+
+/** The comment and the two buttons. `A` and `R` lead to the comment first; Ctrl Enter confirms. */
+export function Decide({ approval, fields, texts, edits, extra, onDecided, onGone }: Props) {
+  const [comment, setComment] = useState("");
+  const [meant, setMeant] = useState<Verdict>();
+  const box = useRef<HTMLTextAreaElement>(null);
+  const decision = useDecision(approval.id);
+  const isWrong = Object.keys(edits.problems).length > 0;
+  const decide = async (verdict: Verdict) => {
+    if (decision.isPending || (verdict === "approve" && isWrong)) return;
+    await decision.mutateAsync({ verdict, comment, edited: edits.edited, data: extra });
+    if (verdict === "reject") return onDecided(say("doneRejected"));
+    const isLast = approval.approvals_received + 1 >= approval.required_approvals;
+    onDecided(say(isLast ? "doneApproved" : "doneWaiting"));
+  };
+  const act = (verdict: Verdict) =>
+    void decide(verdict).catch((error) => {
+      const { status, message } = asApiError(error);
+      if (status === 409 || status === 410) onGone(message);
+    });
+  const mean = (verdict: Verdict) => () => {
+    setMeant(verdict);
+    box.current?.focus();
+  };
+  useKeys({ a: mean("approve"), r: mean("reject"), ...(meant ? { "mod+enter": () => act(meant) } : {}) });
+  const amount = amountOf(fields, texts);
+  return (
+    <div className={style.foot}>
+      {decision.error && (
+        <div className="note bad" role="alert" style={{ flexBasis: "100%" }}>
+          <TriangleAlert size={15} />
+          <span>{problemsOf(decision.error)}</span>
+        </div>
+      )}
+      <Textarea
+        ref={box}
+        className={style.comment}
+        aria-label={say("comment")}
+        placeholder={say("say")}
+        autosize
+        minRows={1}
+        maxRows={5}
+        maxLength={4000}
+        value={comment}
+        onChange={(event) => setComment(event.currentTarget.value)}
+      />
+      <Button
+        variant="default"
+        className={style.no}
+        leftSection={<X size={14} />}
+        rightSection={<Kbd className="wide">R</Kbd>}
+        loading={decision.isPending && decision.variables?.verdict === "reject"}
+        disabled={decision.isPending}
+        onClick={() => act("reject")}
+      >
+        {say("reject")}
+      </Button>
+      <Button
+        leftSection={<Check size={14} />}
+        rightSection={<Kbd className="wide">A</Kbd>}
+        loading={decision.isPending && decision.variables?.verdict === "approve"}
+        disabled={decision.isPending || isWrong}
+        onClick={() => act("approve")}
+      >
+        {[say("approve"), amount].filter(Boolean).join(" ")}
+      </Button>
+      {meant && (
+        <p className={`${style.hint} t-12 t-3 row g6 wide`} role="status">
+          <b className="t-500">{say(meant)}:</b> <Kbd>Ctrl</Kbd> <Kbd>↵</Kbd> {say("confirm")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What the server refused, with the fields that it names. */
+function problemsOf(given: unknown): string {
+  const { message, details } = asApiError(given);
+  const fields = Object.entries((details.fields ?? {}) as Record<string, unknown>);
+  return [message, ...fields.map(([name, problem]) => `${name} ${String(problem)}`)].join(" ");
+}

@@ -1,0 +1,258 @@
+import ChevronLeft from "icon:chevron-left";
+import Pencil from "icon:pencil";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useMay } from "../../api/queries";
+import { words } from "../../shared/i18n/words";
+import { Id, Kind, Person, Pill } from "../../shared/parts";
+import { ago, exact } from "../../shared/time";
+import { Source } from "./approvals";
+import style from "./approvals.module.css";
+import { Decide } from "./decide";
+import { ExtraFields, extraOf } from "./extra";
+import { InputField } from "./input_field";
+import { STATUS_TONES, statusWord, useName } from "./people";
+import { type Approval, approvalsQuery } from "./queries";
+import { type Change, editsOf, fieldsOf, labelOf } from "./values";
+import en from "./words.en.json";
+
+const say = words(en);
+const MAX_BEFORE = 3;
+
+type Props = {
+  approval: Approval;
+  mayDecide: boolean;
+  onBack: () => void;
+  onDecided: (text: string) => void;
+  onGone: (text: string) => void;
+};
+
+export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props) {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [extra, setExtra] = useState<Record<string, unknown>>({});
+  const fields = fieldsOf(approval).map((field) => ({ ...field, isOpen: field.isOpen && mayDecide }));
+  const edits = editsOf(fields, texts);
+  const open = fields.filter((field) => field.isOpen).map((field) => labelOf(field.name));
+  const isPending = approval.status === "pending";
+  return (
+    <div className={style.ask}>
+      <section
+        className={style.body}
+        aria-label={say("request")}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+        tabIndex={0}
+      >
+        <div className={style.inner}>
+          <Link to="/approvals" className={style.back} onClick={onBack}>
+            <ChevronLeft size={16} />
+            {say("back")}
+          </Link>
+          <div className="row g12 top">
+            <Source approval={approval} size={40} />
+            <div className="stack g4">
+              <h2 className="t-page">{approval.title ?? approval.id}</h2>
+              <p className="t-2">{approval.redacted ? say("redacted") : approval.description}</p>
+            </div>
+          </div>
+          <Facts approval={approval} />
+          {!approval.redacted && (
+            <section className="card" aria-label={say(isPending ? "what" : "whatDecided")}>
+              <div className="card-head">
+                <Kind of={approval.source.type === "workflow" ? "flow" : "tool"} small />
+                <h3 className="t-sec fix">{say(isPending ? "what" : "whatDecided")}</h3>
+                {open.length > 0 && (
+                  <span className="push t-12 t-3 row g4">
+                    <Pencil size={12} />
+                    <span className="cut">{say("change", { fields: open.join(", ") })}</span>
+                  </span>
+                )}
+              </div>
+              <div className={style.form}>
+                {fields.length === 0 && <p className={`t-13 t-3 ${style.lines}`}>{say("nothing")}</p>}
+                {fields.map((field) => (
+                  <InputField
+                    key={field.name}
+                    field={field}
+                    text={texts[field.name]}
+                    problem={edits.problems[field.name]}
+                    onChange={(text) => setTexts({ ...texts, [field.name]: text })}
+                  />
+                ))}
+              </div>
+              <Changes of={edits.changes} />
+            </section>
+          )}
+          {isPending && mayDecide && approval.fields.length > 0 && (
+            <ExtraFields fields={extraOf(approval)} values={extra} onChange={setExtra} />
+          )}
+          <Why approval={approval} />
+          <Decisions approval={approval} />
+          <Before approval={approval} />
+        </div>
+      </section>
+      {isPending &&
+        (mayDecide ? (
+          <Decide
+            approval={approval}
+            fields={fields}
+            texts={texts}
+            edits={edits}
+            extra={approval.fields.length ? extra : undefined}
+            onDecided={onDecided}
+            onGone={onGone}
+          />
+        ) : (
+          <p className={`${style.foot} t-13 t-3`}>{say("notYours")}</p>
+        ))}
+    </div>
+  );
+}
+
+function Facts({ approval }: { approval: Approval }) {
+  const who = useName(approval.requested_by);
+  const { roles } = approval.approvers;
+  const end = { reject: "ifReject", approve: "ifApprove", fail: "ifFail" } as const;
+  const clock = new Date(approval.expires_at).toLocaleString("en-GB", {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+  return (
+    <dl className={style.facts}>
+      <div>
+        <dt>{say("askedBy")}</dt>
+        <dd title={approval.requested_by.id}>
+          <Person name={who} />
+          {who}
+        </dd>
+      </div>
+      <div>
+        <dt>{say("decides")}</dt>
+        <dd title={roles.length ? say("roles", { roles: roles.join(", ") }) : undefined}>
+          {say("decisionOf", { received: approval.approvals_received, required: approval.required_approvals })}
+        </dd>
+      </div>
+      {approval.status === "pending" ? (
+        <div>
+          <dt>{say("ifNobody")}</dt>
+          <dd>{say(end[approval.on_timeout], { time: clock })}</dd>
+        </div>
+      ) : (
+        <div>
+          <dt>{say("resolvedAt")}</dt>
+          <dd title={approval.resolved_at ? exact(approval.resolved_at) : undefined}>
+            <Pill tone={STATUS_TONES[approval.status]}>{statusWord(approval.status)}</Pill>
+            {approval.resolved_at && ago(approval.resolved_at)}
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{say("id")}</dt>
+        <dd>
+          <Id>{approval.id}</Id>
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+const Changes = ({ of }: { of: Change[] }) =>
+  of.length > 0 && (
+    <div className={`${style.diff} num`} role="status">
+      {of.map(({ name, before, after }) => (
+        <span key={name} className="row g8 wrap">
+          <span className="t-12 t-2">{say("youChange")}</span>
+          <code className="mono">{name}</code>
+          <s>{before || "–"}</s>
+          <span aria-hidden>→</span>
+          <b>{after || "–"}</b>
+        </span>
+      ))}
+    </div>
+  );
+
+function Why({ approval }: { approval: Approval }) {
+  const may = useMay();
+  const message = (approval.payload as { message?: unknown } | null)?.message;
+  const conversationId = may("conversations:read") ? approval.source.conversation_id : null;
+  if (typeof message !== "string" || !message) return null;
+  return (
+    <section className="stack g8" aria-label={say("why")}>
+      <h3 className="t-sec">{say("why")}</h3>
+      <div className={style.why}>
+        <p className={style.said}>{message}</p>
+        {conversationId && (
+          <span>
+            <Link className="inline-link t-13" to="/conversations/$conversationId" params={{ conversationId }}>
+              {say("conversation")}
+            </Link>
+          </span>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Decisions({ approval }: { approval: Approval }) {
+  if (!approval.responses.length) return null;
+  return (
+    <section className="stack g8" aria-label={say("decisions")}>
+      <h3 className="t-sec">{say("decisions")}</h3>
+      <ol className="thread">
+        {approval.responses.map((response) => (
+          <DecisionOf key={response.user_id} response={response} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function DecisionOf({ response }: { response: Approval["responses"][number] }) {
+  const who = useName({ type: "user", id: response.user_id });
+  return (
+    <li>
+      <i className={`knot ${response.decision === "approved" ? "ok" : "bad"}`} />
+      <span className="row g8">
+        <b className="t-500">{who}</b>
+        <Pill tone={STATUS_TONES[response.decision]}>{statusWord(response.decision as Approval["status"])}</Pill>
+        <span className="t-12 t-3" title={exact(response.created_at)}>
+          {ago(response.created_at)}
+        </span>
+      </span>
+      {response.comment && <p className="t-13 t-2">{response.comment}</p>}
+    </li>
+  );
+}
+
+/** How earlier calls of the same tool, or of the same step, were decided. */
+function Before({ approval }: { approval: Approval }) {
+  const decided = useQuery(approvalsQuery("decided"));
+  const { tool_id: toolId, workflow_id: workflowId, node_id: nodeId } = approval.source;
+  const same = (decided.data ?? []).filter(
+    ({ id, source }) =>
+      id !== approval.id &&
+      (toolId ? source.tool_id === toolId : source.workflow_id === workflowId && source.node_id === nodeId),
+  );
+  if (!same.length) return null;
+  return (
+    <section className="stack g8" aria-label={say("before")}>
+      <h3 className="t-sec">{say("before")}</h3>
+      <ul className="t-13 stack g6">
+        {same.slice(0, MAX_BEFORE).map((one) => (
+          <li key={one.id} className="row g8">
+            <Pill tone={STATUS_TONES[one.status]}>{statusWord(one.status)}</Pill>
+            <span className="t-2 cut">
+              {fieldsOf(one)
+                .slice(0, 3)
+                .map((field) => `${field.name} ${String(field.value)}`)
+                .join(", ") || one.title}
+            </span>
+            <span className="t-3 t-12 fix">{ago(one.resolved_at ?? one.created_at)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+import { Checkbox, Textarea, TextInput } from "@mantine/core";
+import { words } from "../../shared/i18n/words";
+import style from "./approvals.module.css";
+import { type Field, labelOf, textOf } from "./values";
+import en from "./words.en.json";
+
+const say = words(en);
+
+type Props = { field: Field; text?: string; problem?: string; onChange: (text: string) => void };
+
+/** One value of the call: open fields are controls of their type, the others can only be read. */
+export function InputField({ field, text = textOf(field.value), problem, onChange }: Props) {
+  const { name, control, isOpen } = field;
+  const error = problem && say(problem === "number" ? "number" : "json");
+  const shared = {
+    label: labelOf(name),
+    error,
+    readOnly: !isOpen,
+    variant: isOpen ? "default" : "filled",
+    labelProps: { title: name },
+  };
+  if (control === "flag" && isOpen)
+    return (
+      <Checkbox
+        label={labelOf(name)}
+        checked={text === "true"}
+        onChange={(event) => onChange(String(event.currentTarget.checked))}
+        style={{ alignSelf: "center" }}
+      />
+    );
+  if (control === "lines" || control === "json")
+    return (
+      <Textarea
+        {...shared}
+        className={`${style.lines} ${control === "json" ? style.mono : ""}`}
+        autosize
+        minRows={1}
+        maxRows={10}
+        value={text}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    );
+  return (
+    <TextInput
+      {...shared}
+      inputMode={control === "number" ? "decimal" : undefined}
+      value={control === "flag" ? say(text === "true" ? "yes" : "no") : text}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,75 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, data } from "../../api/client";
+import type { components } from "../../api/schema";
+
+export const SHOWS = ["mine", "all", "decided"] as const;
+export type Show = (typeof SHOWS)[number];
+export type Approval = components["schemas"]["ApprovalOut"];
+const MAX_ROWS = 100;
+
+const byDeadline = (a: Approval, b: Approval) => Date.parse(a.expires_at) - Date.parse(b.expires_at);
+
+/** What waits comes first that expires first; what is decided, the newest first. */
+export const approvalsQuery = (show: Show) =>
+  queryOptions({
+    queryKey: ["approvals", "list", show],
+    queryFn: ({ signal }) =>
+      data(
+        api.GET("/api/v1/approvals", {
+          params: {
+            query: {
+              per_page: MAX_ROWS,
+              ...(show === "decided" ? {} : { status: "pending" as const }),
+              ...(show === "mine" ? { assigned_to_me: true } : {}),
+            },
+          },
+          signal,
+        }),
+      ),
+    select: (page) =>
+      show === "decided" ? page.data.filter((one) => one.status !== "pending") : page.data.toSorted(byDeadline),
+    // Others decide too, and only requests are announced: a tab that is looked at again reads again.
+    refetchOnWindowFocus: "always",
+  });
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["approvals", id],
+    queryFn: async () =>
+      (await data(api.GET("/api/v1/approvals/{approval_id}", { params: { path: { approval_id: id } } }))).data,
+  });
+export const personQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["users", id],
+    queryFn: () => data(api.GET("/users/{user_id}", { params: { path: { user_id: id } } })),
+    staleTime: 300_000,
+    retry: false,
+  });
+
+export type Decision = {
+  verdict: "approve" | "reject";
+  comment: string;
+  edited?: Record<string, unknown>;
+  data?: Record<string, unknown>;
+};
+
+async function decide(id: string, { verdict, comment, edited, data: values }: Decision) {
+  const params = { path: { approval_id: id } };
+  type Body = components["schemas"]["Approve"];
+  const said = comment.trim() ? { comment: comment.trim() } : {};
+  if (verdict === "reject") await api.POST("/api/v1/approvals/{approval_id}/reject", { params, body: said });
+  else
+    await api.POST("/api/v1/approvals/{approval_id}/approve", {
+      params,
+      // The generated type of a free object allows no values.
+      body: { ...said, ...(edited ? { edited_input: edited } : {}), ...(values ? { data: values } : {}) } as Body,
+    });
+}
+
+/** Decide; whatever the answer is, the lists and the count are read again: someone may have been faster. */
+export function useDecision(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (decision: Decision) => decide(id, decision),
+    onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
+  });
+}

@@ -1,0 +1,23 @@
+export const STATUSES = ["active", "closed"] as const;
+export type ConversationFilters = {
+  search?: string;
+  status?: (typeof STATUSES)[number];
+  agent?: string;
+  page?: number;
+};
+
+/** Read the filters of the list from the address; what does not belong there is left out. */
+export function readFilters(search: Record<string, unknown>): ConversationFilters {
+  const filters: ConversationFilters = {};
+  if (typeof search.search === "string" || typeof search.search === "number")
+    filters.search = String(search.search).slice(0, 200);
+  const status = STATUSES.find((one) => one === search.status);
+  if (status) filters.status = status;
+  if (typeof search.agent === "string" && search.agent) filters.agent = search.agent.slice(0, 100);
+  const page = Number(search.page);
+  if (Number.isInteger(page) && page > 1) filters.page = page;
+  if (!filters.search) delete filters.search;
+  return filters;
+}
+
+export const hasFilters = (filters: ConversationFilters) => Boolean(filters.search || filters.status || filters.agent);

@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import type { FrameRoute } from "../../routes";
+import { readFilters } from "./filters";
+
+const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
+
+export const chatRoutes = (frame: FrameRoute) => [
+  createRoute({
+    getParentRoute: () => frame,
+    path: "conversations",
+    validateSearch: readFilters,
+    component: lazyRouteComponent(() => import("./conversations")),
+  }),
+  createRoute({
+    getParentRoute: () => frame,
+    path: "conversations/$conversationId",
+    validateSearch: (search): { turn?: string; step?: string } => ({
+      turn: text(search.turn),
+      step: text(search.step),
+    }),
+    component: lazyRouteComponent(() => import("./conversation")),
+  }),
+];

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { layOut, type Span, sumsOf, type Trace } from "./layout";
+
+const START = Date.parse("2026-11-16T12:00:00Z");
+const span = (id: string, parent: string | null, kind: Span["kind"], at: number, took: number, more = {}): Span => ({
+  span_id: id,
+  parent_span_id: parent,
+  name: `do ${id}`,
+  kind,
+  started_at: new Date(START + at).toISOString(),
+  duration_ms: took,
+  status: "ok",
+  error: null,
+  attributes: {},
+  events: [],
+  links: [],
+  message_id: null,
+  execution_id: null,
+  delivery_id: null,
+  ...more,
+});
+
+describe("the layout of a trace", () => {
+  it("puts children under their parents, in the order of their start", () => {
+    const { rows, ticks } = layOut([
+      span("tool", "turn", "tool", 600, 200),
+      span("model", "turn", "model", 0, 500),
+      span("turn", null, "turn", 0, 1000),
+      span("inner", "tool", "model", 650, 50),
+    ]);
+    expect(rows.map((row) => [row.span.span_id, row.depth])).toEqual([
+      ["turn", 0],
+      ["model", 1],
+      ["tool", 1],
+      ["inner", 2],
+    ]);
+    expect(rows.map((row) => [row.left, row.width].map((share) => Math.round(share * 100)))).toEqual([
+      [0, 100],
+      [0, 50],
+      [60, 20],
+      [65, 5],
+    ]);
+    expect(ticks.map((tick) => tick.ms)).toEqual([0, 250, 500, 750, 1000]);
+  });
+  it("leaves out what is folded and survives missing parents and circles", () => {
+    const spans = [span("a", null, "turn", 0, 10), span("b", "a", "tool", 1, 2), span("lost", "gone", "job", 3, 1)];
+    expect(layOut(spans, new Set(["a"])).rows.map((row) => row.span.span_id)).toEqual(["a", "lost"]);
+    const circle = [span("x", "y", "tool", 0, 1), span("y", "x", "tool", 0, 1)];
+    expect(layOut(circle).rows.map((row) => row.span.span_id)).toEqual(["x", "y"]);
+    expect(layOut([]).rows).toEqual([]);
+  });
+  it("draws a long wait for a person shorter and says its true times", () => {
+    const hour = 3_600_000;
+    const { rows, ticks } = layOut([
+      span("turn", null, "turn", 0, 1000),
+      span("wait", "turn", "approval", 1000, hour),
+      span("after", "turn", "model", 1000 + hour, 1000),
+    ]);
+    const [turn, wait, after] = rows;
+    expect(turn?.width).toBeCloseTo(1 / 2.8);
+    expect(wait?.width).toBeCloseTo(0.8 / 2.8);
+    expect(after?.width).toBeCloseTo(1 / 2.8);
+    expect(ticks.at(-1)?.ms).toBe(hour + 2000);
+  });
+  it("reads tokens, the first word, and failures", () => {
+    const attributes = {
+      "gen_ai.usage.input_tokens": 90,
+      "gen_ai.usage.output_tokens": 10,
+      "gen_ai.usage.cache_read.input_tokens": 45,
+      "gen_ai.response.time_to_first_chunk": 0.2,
+      "gen_ai.response.model": "m",
+    };
+    const spans = [
+      span("m", null, "model", 100, 400, { attributes }),
+      span("t", null, "tool", 500, 10, { status: "error", error: { code: "timeout", message: "" } }),
+    ];
+    const [model, tool] = layOut(spans).rows;
+    expect([model?.tokens, model?.cachedShare, model?.firstShare, model?.note]).toEqual([100, 0.5, 0.5, "m"]);
+    expect([tool?.kind, tool?.note]).toEqual(["bad", "timeout"]);
+    const sums = sumsOf({ spans, duration_ms: 410 } as Trace);
+    expect(sums).toEqual({ totalMs: 410, waitedMs: 0, firstWordMs: 200, calls: 2, failed: 1 });
+  });
+});

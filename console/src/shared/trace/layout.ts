@@ -1,0 +1,226 @@
+import type { components } from "../../api/schema";
+import { words } from "../i18n/words";
+import type { KindName } from "../parts";
+import en from "./words.en.json";
+
+const say = words(en);
+
+export type Trace = components["schemas"]["TraceDetail"];
+export type Span = components["schemas"]["SpanOut"];
+
+/** One step as the waterfall shows it: shares are of the whole width, times in milliseconds. */
+export type Row = {
+  span: Span;
+  depth: number;
+  hasChildren: boolean;
+  kind: KindName;
+  name: string;
+  note: string;
+  left: number;
+  width: number;
+  /** The part of the bar that is the wait for the first word. */
+  firstShare: number;
+  tokens?: number;
+  cachedShare?: number;
+  cost?: number;
+};
+export type Layout = { rows: Row[]; ticks: { at: number; ms: number }[] };
+
+const KINDS: Record<Span["kind"], KindName> = {
+  turn: "turn",
+  model: "model",
+  embedding: "model",
+  retrieval: "know",
+  tool: "tool",
+  sub_agent: "sub",
+  approval: "wait",
+  workflow: "flow",
+  workflow_node: "flow",
+  delivery: "hook",
+  channel: "hook",
+  job: "turn",
+};
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+/** A wait for a person longer than this share of the rest is drawn shorter: else hours would hide the seconds. */
+const LONGEST_WAIT_SHARE = 0.4;
+
+export const attribute = (span: Span, name: string): unknown => (span.attributes as Record<string, unknown>)[name];
+const text = (span: Span, name: string) => {
+  const value = attribute(span, name);
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+};
+export const amount = (span: Span, name: string) => {
+  const value = attribute(span, name);
+  return typeof value === "number" ? value : undefined;
+};
+export const firstWordMs = (span: Span) => {
+  const seconds = amount(span, "gen_ai.response.time_to_first_chunk");
+  return seconds === undefined ? undefined : seconds * 1000;
+};
+
+/** The name of a step for people, and one remark. */
+export function titleOf(span: Span): { name: string; note: string } {
+  const rest = span.name.replace(/^\S+ /, "");
+  switch (span.kind) {
+    case "turn": {
+      const version = text(span, "gen_ai.agent.version");
+      return { name: say("turn"), note: `${text(span, "gen_ai.agent.name") || rest}${version && ` v${version}`}` };
+    }
+    case "model":
+      return { name: say("model"), note: text(span, "gen_ai.response.model") || text(span, "gen_ai.request.model") };
+    case "embedding":
+      return { name: say("embedding"), note: text(span, "gen_ai.request.model") };
+    case "retrieval": {
+      const count = amount(span, "retinue.retrieval.returned");
+      return { name: say("retrieval"), note: count === undefined ? "" : say("passages", { count }) };
+    }
+    case "tool":
+      return { name: text(span, "gen_ai.tool.name") || rest, note: span.error?.code ?? "" };
+    case "sub_agent":
+      return { name: text(span, "gen_ai.agent.name") || rest, note: say("delegated") };
+    case "approval":
+      return { name: say("approval"), note: text(span, "retinue.approval.outcome") };
+    default:
+      return { name: rest || span.name, note: span.error?.code ?? "" };
+  }
+}
+
+type Node = { span: Span; from: number; to: number; children: Node[] };
+
+/** The spans as a tree. A span whose parent is missing, or above itself, stands at the top. */
+function treeOf(spans: Span[]): Node[] {
+  const nodes = new Map<string, Node>();
+  for (const span of spans) {
+    const from = Date.parse(span.started_at);
+    nodes.set(span.span_id, { span, from, to: from + span.duration_ms, children: [] });
+  }
+  const isAbove = (id: string, of: Span): boolean => {
+    const seen = new Set<string>();
+    for (let at: Span | undefined = of; at?.parent_span_id && !seen.has(at.span_id); ) {
+      if (at.parent_span_id === id) return true;
+      seen.add(at.span_id);
+      at = nodes.get(at.parent_span_id)?.span;
+    }
+    return false;
+  };
+  const roots: Node[] = [];
+  for (const node of nodes.values()) {
+    const parent = node.span.parent_span_id ? nodes.get(node.span.parent_span_id) : undefined;
+    if (parent && !isAbove(node.span.span_id, node.span)) parent.children.push(node);
+    else roots.push(node);
+  }
+  const sort = (all: Node[]) => {
+    all.sort((a, b) => a.from - b.from);
+    for (const node of all) sort(node.children);
+  };
+  sort(roots);
+  return roots;
+}
+
+type Axis = { share: (at: number) => number; time: (share: number) => number };
+
+/** From moments to shares of the width and back. Long waits for people are drawn shorter than they were. */
+function axisOf(spans: Span[]): Axis {
+  const times = spans.map((span) => [Date.parse(span.started_at), Date.parse(span.started_at) + span.duration_ms]);
+  const start = Math.min(...times.map(([from = 0]) => from));
+  const end = Math.max(...times.map(([, to = 0]) => to));
+  const waits = joined(
+    spans
+      .filter((span) => span.kind === "approval")
+      .map((span) => [Date.parse(span.started_at), Date.parse(span.started_at) + span.duration_ms]),
+  );
+  const waited = waits.reduce((sum, [from, to]) => sum + to - from, 0);
+  const longest = Math.max(1, (end - start - waited) * LONGEST_WAIT_SHARE);
+  // Pieces of the axis: where each begins in time and in width, and how much narrower it is drawn.
+  const pieces: { from: number; at: number; scale: number }[] = [];
+  let at = 0;
+  let before = start;
+  for (const [from, to] of waits) {
+    pieces.push({ from: before, at, scale: 1 });
+    at += from - before;
+    const scale = Math.min(1, longest / Math.max(1, to - from));
+    pieces.push({ from, at, scale });
+    at += (to - from) * scale;
+    before = to;
+  }
+  pieces.push({ from: before, at, scale: 1 });
+  const total = Math.max(1, at + end - before);
+  return {
+    share: (moment) => {
+      const piece = pieces.findLast((one) => one.from <= moment) ?? pieces[0];
+      return piece ? Math.min(1, Math.max(0, (piece.at + (moment - piece.from) * piece.scale) / total)) : 0;
+    },
+    time: (share) => {
+      const piece = pieces.findLast((one) => one.at <= share * total) ?? pieces[0];
+      return piece ? piece.from + (share * total - piece.at) / piece.scale - start : 0;
+    },
+  };
+}
+
+/** Intervals without overlaps, in their order. */
+function joined(intervals: (number[] | [number, number])[]): [number, number][] {
+  const all: [number, number][] = [];
+  for (const [from = 0, to = 0] of intervals.toSorted(([a = 0], [b = 0]) => a - b)) {
+    const last = all.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else all.push([from, to]);
+  }
+  return all;
+}
+
+/** Lay the spans out as rows, parents before their children; children of folded rows are left out. */
+export function layOut(spans: Span[], folded: ReadonlySet<string> = new Set()): Layout {
+  if (!spans.length) return { rows: [], ticks: [] };
+  const axis = axisOf(spans);
+  const rows: Row[] = [];
+  const add = (node: Node, depth: number) => {
+    rows.push(rowOf(node, depth, axis));
+    if (!folded.has(node.span.span_id)) for (const child of node.children) add(child, depth + 1);
+  };
+  for (const root of treeOf(spans)) add(root, 0);
+  return { rows, ticks: TICKS.map((at) => ({ at, ms: Math.round(axis.time(at)) })) };
+}
+
+function rowOf({ span, from, to, children }: Node, depth: number, axis: Axis): Row {
+  const left = axis.share(from);
+  const input = amount(span, "gen_ai.usage.input_tokens");
+  const output = amount(span, "gen_ai.usage.output_tokens");
+  const cached = amount(span, "gen_ai.usage.cache_read.input_tokens");
+  const first = firstWordMs(span) ?? 0;
+  return {
+    span,
+    depth,
+    hasChildren: children.length > 0,
+    kind: span.status === "error" ? "bad" : KINDS[span.kind],
+    ...titleOf(span),
+    left,
+    width: Math.max(0, axis.share(to) - left),
+    firstShare: span.duration_ms ? Math.min(1, first / span.duration_ms) : 0,
+    tokens: input === undefined && output === undefined ? undefined : (input ?? 0) + (output ?? 0),
+    cachedShare: cached && input ? cached / input : undefined,
+    cost: amount(span, "retinue.cost_usd"),
+  };
+}
+
+/** What a trace took: time with the part spent waiting for people, first word, calls and failures. */
+export function sumsOf(trace: Trace) {
+  const moments = trace.spans.flatMap((span) => {
+    const from = Date.parse(span.started_at);
+    return [from, from + span.duration_ms];
+  });
+  const waits = trace.spans
+    .filter((span) => span.kind === "approval")
+    .map((span) => [Date.parse(span.started_at), Date.parse(span.started_at) + span.duration_ms]);
+  const start = moments.length ? Math.min(...moments) : 0;
+  // Until the first word of the first call of a model that streamed.
+  const words = trace.spans.filter((span) => span.kind === "model" && firstWordMs(span) !== undefined);
+  const first = words[0];
+  const calls = trace.spans.filter((span) => ["model", "tool", "sub_agent", "retrieval"].includes(span.kind));
+  return {
+    totalMs: moments.length ? Math.max(...moments) - start : trace.duration_ms,
+    waitedMs: joined(waits).reduce((sum, [from, to]) => sum + to - from, 0),
+    firstWordMs: first && Date.parse(first.started_at) - start + (firstWordMs(first) ?? 0),
+    calls: calls.length,
+    failed: calls.filter((span) => span.status === "error").length,
+  };
+}

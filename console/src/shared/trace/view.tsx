@@ -1,0 +1,169 @@
+import { Kbd, SegmentedControl } from "@mantine/core";
+import { type ReactNode, useRef, useState } from "react";
+import { useRowKeys } from "../frame/keys";
+import { words } from "../i18n/words";
+import { Id, Json, Kind, Pill } from "../parts";
+import { duration, exact, money } from "../time";
+import { amount, firstWordMs, layOut, type Span, sumsOf, type Trace } from "./layout";
+import style from "./trace.module.css";
+import { Waterfall } from "./waterfall";
+import en from "./words.en.json";
+
+const say = words(en);
+export type Content = { input?: unknown; output?: unknown };
+
+/** One trace: its sums, its steps in time, and the chosen step. `before` and `after` stand around the steps. */
+export function TraceView({
+  trace,
+  content,
+  before,
+  after,
+  chosen: asked,
+  onChoose,
+}: {
+  trace: Trace;
+  content: (span: Span) => Content;
+  before?: ReactNode;
+  after?: ReactNode;
+  chosen?: string;
+  onChoose: (id: string) => void;
+}) {
+  const list = useRef<HTMLElement>(null);
+  useRowKeys(list);
+  const chosen = trace.spans.find((span) => span.span_id === asked) ?? trace.spans[0];
+  return (
+    <div className={style.view}>
+      <Sums trace={trace} />
+      <section
+        className={style.scroll}
+        ref={list}
+        aria-label={say("steps")}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+        tabIndex={0}
+        onFocus={({ target }) => {
+          const id = target.closest<HTMLElement>("[data-span]")?.dataset.span;
+          if (id) onChoose(id);
+        }}
+      >
+        {before}
+        <Waterfall spans={trace.spans} chosen={chosen?.span_id} onChoose={onChoose} />
+        {after}
+      </section>
+      {chosen && <Chosen key={chosen.span_id} span={chosen} trace={trace} content={content(chosen)} />}
+    </div>
+  );
+}
+
+function Sums({ trace }: { trace: Trace }) {
+  const sums = sumsOf(trace);
+  const { input_tokens: input, output_tokens: output, cached_tokens: cached } = trace.usage;
+  const figures: [string, string, string][] = [
+    [say("time"), duration(sums.totalMs), sums.waitedMs ? say("waited", { time: duration(sums.waitedMs) }) : ""],
+    [say("first"), sums.firstWordMs === undefined ? "–" : duration(sums.firstWordMs), ""],
+    [
+      say("tokens"),
+      (input + output).toLocaleString("en"),
+      cached && input ? say("fromCache", { percent: Math.round((cached / input) * 100) }) : "",
+    ],
+    [say("cost"), trace.estimated_cost_usd === null ? say("unknown") : money(trace.estimated_cost_usd), ""],
+    [say("calls"), String(sums.calls), sums.failed ? say("failed", { count: sums.failed }) : say("noneFailed")],
+  ];
+  return (
+    <dl className={`${style.sums} num`}>
+      {figures.map(([name, value, note]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            <small>{note}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: Content }) {
+  const [row] = layOut([span]).rows;
+  const parts = [
+    ...(content.input === undefined ? [] : [{ value: "input", label: say("input"), of: content.input }]),
+    ...(content.output === undefined ? [] : [{ value: "output", label: say("output"), of: content.output }]),
+    { value: "attributes", label: say("attributes"), of: span.attributes as unknown },
+  ];
+  const [part, setPart] = useState<string>();
+  const shown = parts.find((one) => one.value === part) ?? parts[0];
+  const cost = amount(span, "retinue.cost_usd");
+  const first = firstWordMs(span);
+  if (!row) return null;
+  return (
+    <aside className={style.span} aria-label={say("chosen")}>
+      <div className="row g8">
+        <Kind of={row.kind} small />
+        <b className="t-sec cut">{row.name}</b>
+        <span className="t-13 t-2 cut">{row.note}</span>
+        <span className="push wide fix">
+          <Id>{span.span_id}</Id>
+        </span>
+      </div>
+      {span.error && (
+        <div className="note bad">
+          <span>
+            {span.error.message} <code className="mono">{span.error.code}</code>
+          </span>
+        </div>
+      )}
+      <div className={style.two}>
+        <div className="stack g8">
+          <SegmentedControl
+            aria-label={say("show")}
+            data={parts.map(({ value, label }) => ({ value, label }))}
+            value={shown?.value}
+            onChange={setPart}
+            style={{ alignSelf: "flex-start" }}
+          />
+          {typeof shown?.of === "string" ? (
+            <section
+              className={`code ${style.said}`}
+              aria-label={shown.label}
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+              tabIndex={0}
+            >
+              {shown.of}
+            </section>
+          ) : (
+            <Json of={shown?.of ?? null} max={180} />
+          )}
+        </div>
+        <dl className="kv num">
+          <dt>{say("took")}</dt>
+          <dd title={exact(span.started_at)}>
+            {duration(span.duration_ms)}
+            {first !== undefined && <span className="t-3">, {say("firstAfter", { time: duration(first) })}</span>}
+          </dd>
+          {row.tokens !== undefined && (
+            <>
+              <dt>{say("tokens")}</dt>
+              <dd>
+                {row.tokens.toLocaleString("en")}{" "}
+                {row.cachedShare !== undefined && (
+                  <Pill tone="ok">{say("fromCache", { percent: Math.round(row.cachedShare * 100) })}</Pill>
+                )}
+              </dd>
+            </>
+          )}
+          {cost !== undefined && (
+            <>
+              <dt>{say("cost")}</dt>
+              <dd>{money(cost)}</dd>
+            </>
+          )}
+          <dt>{say("correlation")}</dt>
+          <dd className="mono t-12">{trace.correlation_id}</dd>
+        </dl>
+      </div>
+      <p className="t-12 t-3 row g6 wide">
+        {say("keys")} <Kbd>J</Kbd> <Kbd>K</Kbd>
+      </p>
+    </aside>
+  );
+}

@@ -1,0 +1,135 @@
+import ChevronRight from "icon:chevron-right";
+import { useMemo, useState } from "react";
+import { words } from "../i18n/words";
+import { Kind } from "../parts";
+import { duration, money } from "../time";
+import { layOut, type Row, type Span } from "./layout";
+import style from "./trace.module.css";
+import en from "./words.en.json";
+
+const say = words(en);
+const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
+/** A bar that ends right of this share of the width has its time before it, or inside if it is long. */
+const LATE = 0.8;
+
+/** Bars in time. Hue says the kind, the paler part of a model's bar is the wait for its first word, hatching a person. */
+export function Waterfall({
+  spans,
+  chosen,
+  onChoose,
+}: {
+  spans: Span[];
+  chosen?: string;
+  onChoose: (id: string) => void;
+}) {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const { rows, ticks } = useMemo(() => layOut(spans, folded), [spans, folded]);
+  const fold = (id: string) =>
+    setFolded(new Set(folded.has(id) ? [...folded].filter((one) => one !== id) : [...folded, id]));
+  return (
+    <table className={style.falls} aria-label={say("steps")}>
+      <thead>
+        <tr>
+          <th scope="col" className={style.stepHead}>
+            {say("step")}
+          </th>
+          <th scope="col">
+            <span className={`${style.axis} num`}>
+              {ticks.map((tick) => (
+                <i key={tick.at} style={{ insetInlineStart: percent(tick.at) }}>
+                  {duration(tick.ms)}
+                </i>
+              ))}
+            </span>
+          </th>
+          <th scope="col" className={style.figure}>
+            {say("tokens")}
+          </th>
+          <th scope="col" className={style.figure}>
+            {say("cost")}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Step
+            key={row.span.span_id}
+            row={row}
+            isChosen={row.span.span_id === chosen}
+            isFolded={folded.has(row.span.span_id)}
+            onChoose={() => onChoose(row.span.span_id)}
+            onFold={() => fold(row.span.span_id)}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function placeOf({ left, width }: Row) {
+  const end = left + width;
+  if (end <= LATE) return { insetInlineStart: `calc(${percent(end)} + 6px)` };
+  if (left > 1 - LATE) return { insetInlineEnd: `calc(${percent(1 - left)} + 6px)` };
+  return { insetInlineEnd: `calc(${percent(1 - end)} + 6px)` };
+}
+
+type StepProps = { row: Row; isChosen: boolean; isFolded: boolean; onChoose: () => void; onFold: () => void };
+
+function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
+  const { span } = row;
+  return (
+    <tr className={`k-${row.kind === "hook" ? "turn" : row.kind} ${isChosen ? style.on : ""}`}>
+      <td>
+        <span className={style.name} style={{ paddingInlineStart: row.depth * 16 }}>
+          {row.hasChildren ? (
+            <button
+              type="button"
+              className={style.fold}
+              aria-expanded={!isFolded}
+              aria-label={say(isFolded ? "unfold" : "fold", { name: row.name })}
+              onClick={onFold}
+            >
+              <ChevronRight size={12} />
+            </button>
+          ) : (
+            <i className={style.gap} />
+          )}
+          <button
+            type="button"
+            data-row
+            data-span={span.span_id}
+            className={style.pick}
+            aria-pressed={isChosen}
+            onClick={onChoose}
+          >
+            <Kind of={row.kind} small />
+            <span className="t-500 cut">{row.name}</span>
+            <span className={`t-3 cut ${style.note}`}>{row.note}</span>
+          </button>
+        </span>
+      </td>
+      <td>
+        <span className={style.track}>
+          <i
+            className={`${style.bar} ${span.kind === "approval" ? style.hatched : ""}`}
+            style={{ insetInlineStart: percent(row.left), width: `max(3px, ${percent(row.width)})` }}
+          >
+            {row.firstShare > 0 && <i className={style.first} style={{ width: percent(row.firstShare) }} />}
+          </i>
+          <em className="num" style={placeOf(row)}>
+            {duration(span.duration_ms)}
+          </em>
+        </span>
+      </td>
+      <td className={`${style.figure} num`}>
+        {row.tokens?.toLocaleString("en")}
+        {row.cachedShare !== undefined && (
+          <span className={style.cache} title={say("fromCache", { percent: Math.round(row.cachedShare * 100) })}>
+            <i style={{ width: percent(row.cachedShare) }} />
+          </span>
+        )}
+      </td>
+      <td className={`${style.figure} num`}>{row.cost === undefined ? "" : money(row.cost)}</td>
+    </tr>
+  );
+}
