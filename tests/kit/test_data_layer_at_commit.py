@@ -267,7 +267,7 @@ async def test_whoever_waits_for_a_closed_database_is_told(tmp_path) -> None:
 @only_postgresql
 async def test_postgresql_is_asked_once(door, box, look, service) -> None:
     asked: list[str] = []
-    (connection,) = service.instance.database._idle
+    connection = service.instance.database._idle[-1]
     with connection.raw.query_logger(lambda record: asked.append(record.query)):
         unit, db = door()
         db.execute_at_commit(GROW, box_id=box.id)
@@ -282,7 +282,7 @@ async def test_postgresql_is_asked_once(door, box, look, service) -> None:
 @only_postgresql
 async def test_a_connection_that_died_in_idleness_loses_nothing(door, box, look, service) -> None:
     """Nothing told us: as if something on the way had forgotten the connection."""
-    (connection,) = service.instance.database._idle
+    connection = service.instance.database._idle[-1]
     connection.raw._transport.pause_reading()
     connection.used_at -= 60
     pid = connection.raw.get_server_pid()
