@@ -6,6 +6,7 @@ from typing import Any
 
 from retinue.adapters.sandbox import Sandbox
 from retinue.auth.bootstrap import bootstrap_instance
+from retinue.auth.setup import issue_link_token
 from retinue.domains import DOMAINS
 from retinue.kit.clock import Clock
 from retinue.kit.context.manifest import Manifest
@@ -42,6 +43,7 @@ class Service:
         self._manifests = manifests
         self._shutting_down = shutting_down or asyncio.Event()
         self.new_password: Secret | None = None
+        self.setup_token: Secret | None = None
         self._probe_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -53,6 +55,7 @@ class Service:
             lambda: describe(self.app.tree.routes, self.settings.base_url, self._manifests)
         )
         self.new_password = await bootstrap_instance(self.instance)
+        self.setup_token = await issue_link_token(self.instance)
         self.refresher = KeyRefresher(self.instance)
         await self.refresher.start()
         self.runner = Runner(self.instance)

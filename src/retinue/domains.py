@@ -13,11 +13,14 @@ from retinue.embed.manifest import manifest as embed
 from retinue.events.manifest import manifest as events
 from retinue.files.manifest import manifest as files
 from retinue.forms.manifest import manifest as forms
+from retinue.home.manifest import manifest as home
 from retinue.incoming.manifest import manifest as incoming
 from retinue.kit.http.discovery import manifest as kit
 from retinue.knowledge.manifest import manifest as knowledge
 from retinue.notifications.manifest import manifest as notifications
 from retinue.providers.manifest import manifest as providers
+from retinue.search.manifest import manifest as search
+from retinue.service_accounts.manifest import manifest as service_accounts
 from retinue.tables.manifest import manifest as tables
 from retinue.tenants.manifest import manifest as tenants
 from retinue.tools.manifest import manifest as tools
@@ -35,6 +38,7 @@ DOMAINS = (
     audit,
     files,
     usage,
+    service_accounts,
     users,
     credentials,
     events,
@@ -53,5 +57,7 @@ DOMAINS = (
     webhooks,
     incoming,
     traces,
+    search,
     console,
+    home,
 )

@@ -46,6 +46,8 @@ CATALOGUE: tuple[Permission, ...] = (
     _permission("api_keys:write", "Create and change provider keys"),
     _permission("embed_keys:read", "See embed keys", _AD),
     _permission("embed_keys:write", "Create and revoke embed keys", _AD),
+    _permission("service_accounts:read", "See service accounts, never their secrets"),
+    _permission("service_accounts:write", "Create service accounts and their secrets"),
     _permission("usage:read", "See usage and budgets", _AD),
     _permission("usage:write", "Create and change budgets"),
     _permission("audit:read", "Read the audit log"),
@@ -60,6 +62,8 @@ CATALOGUE: tuple[Permission, ...] = (
 PERMISSION_KEYS = tuple(permission.key for permission in CATALOGUE)
 
 SUPER_ADMIN_ONLY = frozenset({"admin:roles", "admin:tenants"})
+# A machine that creates machines would outlive the person who is responsible for it.
+PEOPLE_ONLY = SUPER_ADMIN_ONLY | {"service_accounts:write"}
 
 
 def default_permissions(role: Role) -> list[str]:

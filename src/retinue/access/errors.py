@@ -18,3 +18,10 @@ class RoleAboveYours(Forbidden):
 
     def __init__(self, role: str, your_role: str) -> None:
         super().__init__(role, your_role, reason="role_above_yours", message=type(self).__doc__)
+
+
+class PermissionAboveYours(Forbidden):
+    """You cannot grant a permission that you do not hold, or act for somebody who holds it."""
+
+    def __init__(self, permission: str, your_role: str) -> None:
+        super().__init__(permission, your_role, reason="permission_above_yours", message=type(self).__doc__)

@@ -21,7 +21,7 @@ async def get_role_permissions(ctx: Context, role: RoleByName) -> RoleOut:
     return RoleOut(role=role, permissions=await permissions_of(ctx, role))
 
 
-@routes.get("/me/permissions", requires=SIGNED_IN)
+@routes.get("/me/permissions", requires=SIGNED_IN, or_service_account=True)
 async def get_my_permissions(ctx: Context) -> RoleOut:
     """Return the caller's role and the permissions it holds now."""
     return RoleOut(role=ctx.principal.role, permissions=access.in_catalogue_order(ctx.principal.permissions))

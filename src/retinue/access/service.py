@@ -1,9 +1,12 @@
-"""Role permissions, and the rule that nobody grants a role above their own."""
+"""Role permissions, and the rules that nobody grants a role above their own or a permission they lack."""
 
-from retinue.access.catalogue import PERMISSION_KEYS, SUPER_ADMIN_ONLY, default_permissions
-from retinue.access.errors import RoleAboveYours, RoleLocked
+from collections.abc import Iterable
+
+from retinue.access.catalogue import PEOPLE_ONLY, PERMISSION_KEYS, SUPER_ADMIN_ONLY, default_permissions
+from retinue.access.errors import PermissionAboveYours, RoleAboveYours, RoleLocked
 from retinue.access.events import RolePermissionsChanged
 from retinue.access.models import Role, RolePermissions
+from retinue.access.queries import permissions_of
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.principal import Principal
@@ -11,9 +14,35 @@ from retinue.kit.principal import Principal
 _HIGHEST_FIRST = tuple(Role)
 
 
-def require_rank(principal: Principal, role: Role) -> None:
-    """Raise `RoleAboveYours` if the role is higher than the principal's own."""
-    if _HIGHEST_FIRST.index(role) < _HIGHEST_FIRST.index(Role(principal.role)):
+def require_held(principal: Principal, permissions: Iterable[str]) -> None:
+    """Raise `PermissionAboveYours` if the principal lacks one: nobody grants what they do not hold.
+
+    Everything that hands permissions to somebody else calls this: service accounts and their secrets,
+    invitations, changes of a user's role, and the permissions of roles.
+    """
+    lacking = in_catalogue_order(set(permissions) - principal.permissions)
+    if lacking:
+        raise PermissionAboveYours(lacking[0], principal.role)
+
+
+async def require_role_grantable(ctx: Context, role: Role) -> None:
+    """Raise unless the caller may give somebody this role: it is not higher, and all of it is held."""
+    _require_rank(ctx.principal, role)
+    require_held(ctx.principal, await permissions_of(ctx, role))
+
+
+async def require_authority_over(ctx: Context, role: Role) -> None:
+    """Raise unless the caller may change users with this role: one not higher, or for a machine, all held."""
+    if ctx.principal.kind == "service_account":
+        require_held(ctx.principal, await permissions_of(ctx, role))
+    else:
+        _require_rank(ctx.principal, role)
+
+
+def _require_rank(principal: Principal, role: Role) -> None:
+    # A service account has no rank among the roles; its permissions are compared instead.
+    own = Role.__members__.get(principal.role)
+    if own is not None and _HIGHEST_FIRST.index(role) < _HIGHEST_FIRST.index(own):
         raise RoleAboveYours(role, principal.role)
 
 
@@ -41,6 +70,7 @@ async def set_permissions(ctx: Context, role: Role, keys: list[str]) -> list[str
     locked = await system.lock(RolePermissions, role)
     assert locked is not None
     before, after = set(locked.permissions), set(keys)
+    require_held(ctx.principal, after - before)
     if before != after:
         await system.update(locked, permissions=in_catalogue_order(after))
         ctx.emit(
@@ -54,12 +84,25 @@ async def set_permissions(ctx: Context, role: Role, keys: list[str]) -> list[str
 
 
 def _validate_keys(keys: list[str]) -> None:
-    unknown = [key for key in keys if key not in PERMISSION_KEYS]
-    if unknown:
-        raise Invalid({"permissions": f"unknown permissions: {', '.join(unknown[:5])}"})
+    _require_known(keys)
     reserved = sorted(SUPER_ADMIN_ONLY.intersection(keys))
     if reserved:
         raise Invalid({"permissions": f"reserved for super administrators: {', '.join(reserved)}"})
+
+
+def validate_machine_permissions(keys: list[str]) -> list[str]:
+    """Return the keys in the catalogue's order; raise `Invalid` for one that no machine may hold."""
+    _require_known(keys)
+    reserved = sorted(PEOPLE_ONLY.intersection(keys))
+    if reserved:
+        raise Invalid({"permissions": f"reserved for people: {', '.join(reserved)}"})
+    return in_catalogue_order(set(keys))
+
+
+def _require_known(keys: list[str]) -> None:
+    unknown = [key for key in keys if key not in PERMISSION_KEYS]
+    if unknown:
+        raise Invalid({"permissions": f"unknown permissions: {', '.join(unknown[:5])}"})
 
 
 def in_catalogue_order(keys: frozenset[str] | set[str]) -> list[str]:

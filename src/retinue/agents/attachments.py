@@ -44,6 +44,7 @@ async def attach(ctx: Context, agent: Agent, body: Attach) -> AgentTool:
         display_order=await next_display_order(ctx, locked) if order is None else order,
         config_override=body.config_override,
         requires_approval=body.requires_approval,
+        always_offered=body.always_offered,
         attached_by=ctx.principal.id,
     )
     attachment.override_destination = await overrides.destination_for(

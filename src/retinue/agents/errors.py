@@ -19,6 +19,12 @@ class VersionNotFound(NotFound):
     code = "version_not_found"
 
 
+class DraftNotFound(NotFound):
+    """The agent has no draft to publish. Save one first, or publish the agent as it is."""
+
+    code = "draft_not_found"
+
+
 class AlreadyAttached(Conflict):
     """This is already attached to the agent."""
 

@@ -41,3 +41,24 @@ class AgentDeleted(AgentEvent, kw_only=True):
 @event("agent.published", subject="agent_id", audited=True, example=_EXAMPLE)
 class AgentPublished(AgentEvent, kw_only=True):
     """An agent was published."""
+
+
+class AgentDraftEvent(Event, kw_only=True):
+    """`based_on` is the version of the agent that the draft started from."""
+
+    agent_id: str
+    name: str
+    based_on: int
+
+
+_DRAFT_EXAMPLE = {"agent_id": "agt_…", "name": "Support", "based_on": 2}
+
+
+@event("system.agent_draft.saved", subject="agent_id", audited=True, example=_DRAFT_EXAMPLE)
+class AgentDraftSaved(AgentDraftEvent, kw_only=True):
+    """The draft of an agent was saved; the agent itself stays as it is."""
+
+
+@event("system.agent_draft.discarded", subject="agent_id", audited=True, example=_DRAFT_EXAMPLE)
+class AgentDraftDiscarded(AgentDraftEvent, kw_only=True):
+    """The draft of an agent was discarded without being published."""

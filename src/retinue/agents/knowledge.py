@@ -1,7 +1,7 @@
 """The documents an agent was trained with, accessed through that agent."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -13,21 +13,26 @@ from retinue.files import service as files
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, UnsupportedFileType
+from retinue.kit.http.batch import BatchAnswer, BatchItem, batch_answer, to_batch_error
 from retinue.kit.http.uploads import FormData, UploadedFile
 from retinue.kit.json_types import JsonObject
-from retinue.kit.lists import ListQuery, Page
+from retinue.kit.lists import ListQuery, Page, PageQuery
 from retinue.kit.schema.base import Schema
 from retinue.knowledge import retrieval
 from retinue.knowledge import service as knowledge
+from retinue.knowledge.document_passages import page_of_passages, position_of
 from retinue.knowledge.errors import DocumentNotFound
-from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
+from retinue.knowledge.models import Chunk, Document, DocumentStatus, KnowledgeBase
 from retinue.knowledge.queries import DOCUMENTS
-from retinue.knowledge.retrieval import MAX_PASSAGES, Passage
+from retinue.knowledge.retrieval import MAX_PASSAGES, MIN_RELEVANCE, TURN_PASSAGES, Passage
+from retinue.knowledge.terms import shared_terms
 
 UPLOAD_FIELDS = ("files", "files[]", "file")
 
 _PREVIEW_CHARACTERS = 300
 _MAX_METADATA_BYTES = 4096
+# The status that each action has on its own route.
+_STATUS = {"enable": 200, "disable": 200, "reindex": 202, "delete": 204}
 
 Scalar = str | int | float | bool | None
 
@@ -82,8 +87,19 @@ class KnowledgeQuery(Schema, kw_only=True):
     """`filters` are values a document's metadata must have, or its `document_id`."""
 
     query: Annotated[str, Meta(min_length=1, max_length=32_000)]
-    top_k: Annotated[int, Meta(ge=1, le=MAX_PASSAGES)] = 5
+    top_k: Annotated[int, Meta(ge=1, le=MAX_PASSAGES)] = TURN_PASSAGES
     filters: Annotated[dict[str, Scalar], Meta(max_length=20)] | None = None
+    explain: bool = False
+
+
+class PassageExplanation(Schema, kw_only=True):
+    """Why a passage was found, and whether a turn with the same question would be given it."""
+
+    text: str
+    similarity: float | None
+    word_share: float
+    matched_terms: list[str]
+    is_given: bool
 
 
 class PassageOut(Schema, kw_only=True):
@@ -94,6 +110,24 @@ class PassageOut(Schema, kw_only=True):
     relevance_score: float
     page: int | None
     heading: str | None
+    explanation: PassageExplanation | UnsetType = UNSET
+
+
+class ChunkOut(Schema, kw_only=True):
+    """A passage of a document; `position` counts from 1."""
+
+    id: str
+    position: int
+    page: int | None
+    heading: str | None
+    text: str
+
+
+class DocumentBatch(Schema, kw_only=True):
+    """One action for up to 100 documents of an agent."""
+
+    action: Literal["enable", "disable", "reindex", "delete"]
+    ids: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(min_length=1, max_length=100)]
 
 
 async def train(ctx: Context, agent: Agent, form: FormData) -> TrainingStarted:
@@ -173,16 +207,73 @@ async def delete_document(ctx: Context, agent: Agent, document_id: str) -> None:
     await knowledge.delete(ctx, await fetch_document(ctx, agent, document_id))
 
 
+async def run_batch(ctx: Context, agent: Agent, body: DocumentBatch) -> BatchAnswer[DocumentOut]:
+    """Apply the action to each document in one transaction; an unknown id fails alone."""
+    items: list[BatchItem[DocumentOut]] = []
+    for index, document_id in enumerate(dict.fromkeys(body.ids)):
+        item: BatchItem[DocumentOut] = BatchItem(
+            index=index, ref=None, op=body.action, id=document_id, status=_STATUS[body.action], success=True
+        )
+        try:
+            item.result = await _apply(ctx, agent, document_id, body.action)
+        except DocumentNotFound as error:
+            item.status, item.success, item.error = error.status, False, to_batch_error(error)
+        items.append(item)
+    return batch_answer(items)
+
+
+async def _apply(ctx: Context, agent: Agent, document_id: str, action: str) -> DocumentOut | None:
+    document = await fetch_document(ctx, agent, document_id)
+    if action == "delete":
+        await knowledge.delete(ctx, document)
+        return None
+    if action == "reindex":
+        return shown(await knowledge.reindex(ctx, document))
+    return shown(await knowledge.change(ctx, document, enabled=action == "enable"))
+
+
+async def list_chunks(ctx: Context, agent: Agent, document_id: str, query: PageQuery) -> Page[ChunkOut]:
+    page = await page_of_passages(ctx, await fetch_document(ctx, agent, document_id), query)
+    return page.shown(_chunk)
+
+
+def _chunk(chunk: Chunk) -> ChunkOut:
+    return ChunkOut.of(chunk, position=position_of(chunk))
+
+
 async def search(ctx: Context, agent: Agent, body: KnowledgeQuery) -> list[PassageOut]:
+    """Return the passages for a query; an explained search also returns near misses."""
     passages = await retrieval.search(
-        ctx, agent.knowledge_base_id, body.query, top_k=body.top_k, filters=body.filters
+        ctx,
+        agent.knowledge_base_id,
+        body.query,
+        top_k=body.top_k,
+        filters=body.filters,
+        min_relevance=0.0 if body.explain else MIN_RELEVANCE,
     )
-    return [_passage(passage) for passage in passages]
+    if not body.explain:
+        return [_passage(passage) for passage in passages]
+    return [
+        _passage(passage, _explanation(passage, body.query, place)) for place, passage in enumerate(passages)
+    ]
 
 
-def _passage(passage: Passage) -> PassageOut:
+def _explanation(passage: Passage, query: str, place: int) -> PassageExplanation:
+    return PassageExplanation(
+        text=passage.text,
+        similarity=passage.similarity,
+        word_share=passage.word_share,
+        matched_terms=shared_terms(query, f"{passage.heading or ''}\n{passage.text}"),
+        is_given=place < TURN_PASSAGES and passage.score >= MIN_RELEVANCE,
+    )
+
+
+def _passage(passage: Passage, explanation: PassageExplanation | UnsetType = UNSET) -> PassageOut:
     return PassageOut.of(
-        passage, chunk_preview=passage.text[:_PREVIEW_CHARACTERS], relevance_score=passage.score
+        passage,
+        chunk_preview=passage.text[:_PREVIEW_CHARACTERS],
+        relevance_score=passage.score,
+        explanation=explanation,
     )
 
 

@@ -3,6 +3,7 @@ from typing import Annotated
 
 import msgspec
 
+from retinue.adapters.llm import ReasoningEffort
 from retinue.kit.clock import Instant
 from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
 from retinue.kit.json_types import JsonObject
@@ -23,11 +24,20 @@ class WebSearch(msgspec.Struct, frozen=True, kw_only=True):
     search_engine: str = "duckduckgo"
     max_results: int = 5
     safe_search: bool = True
+    read_pages: bool = True
     credential_id: str | None = None
     credential_destination: str = ""
     base_url: str | None = None
     allowed_domains: tuple[str, ...] = ()
     blocked_domains: tuple[str, ...] = ()
+
+
+class ToolSearch(StrEnum):
+    """Whether an agent searches its functions: `auto` does beyond a number that a model can oversee."""
+
+    auto = "auto"
+    always = "always"
+    off = "off"
 
 
 class CacheTtl(StrEnum):
@@ -68,7 +78,8 @@ class Agent(TenantRecord, kw_only=True):
     `parent_id` is set for a direct sub-agent, which belongs to its parent and is listed nowhere else.
     `tool_count` and `sub_agent_count` include disabled ones; a turn skips the query for a count of 0. The
     knowledge base is created with the first document. A `temperature` or `max_tokens` of None is not sent to
-    the model. `cache_ttl` is how long a provider is asked to keep the prompt in its cache.
+    the model. `cache_ttl` is how long a provider is asked to keep the prompt in its cache. With
+    `output_schema`, replies are JSON objects that match it. A `reasoning_effort` of None is not sent either.
     """
 
     name: str
@@ -80,6 +91,9 @@ class Agent(TenantRecord, kw_only=True):
     max_tokens: int | None = 2048
     cache_ttl: Annotated[CacheTtl, ServerDefault("'5m'")] = CacheTtl.short
     timeouts: Annotated[AgentTimeouts, ServerDefault("'{}'")] = AgentTimeouts()
+    output_schema: JsonObject | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    tool_search: Annotated[ToolSearch, ServerDefault("'auto'")] = ToolSearch.auto
     status: AgentStatus = AgentStatus.draft
     web_search: WebSearch
     log_settings: LogSettings
@@ -104,6 +118,20 @@ class AgentVersion(TenantRecord, kw_only=True):
     created_by: str
 
 
+@table("agent_drafts", prefix="agd", unique=[("tenant_id", "agent_id")])
+class AgentDraft(TenantRecord, kw_only=True):
+    """Changes of an agent that are not in use yet, as the whole agent they would make.
+
+    `based_on` is the version of the agent that the draft started from.
+    """
+
+    agent_id: Annotated[str, Ref(Agent, cascade=True)]
+    based_on: int
+    snapshot: JsonObject
+    created_by: str
+    updated_by: str
+
+
 @table(
     "agent_tools",
     prefix="agtl",
@@ -115,7 +143,7 @@ class AgentTool(TenantRecord, kw_only=True):
 
     ADR 8: `override_destination` is where an authorized user lets the tool's secrets go with this override;
     empty if the override does not move them, or if its author was not authorized. `requires_approval` adds to
-    the tool's own setting.
+    the tool's own setting. `always_offered` functions are offered beside the tool search.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
@@ -126,6 +154,7 @@ class AgentTool(TenantRecord, kw_only=True):
     override_destination: str = ""
     attached_by: str = ""
     requires_approval: Annotated[bool, ServerDefault("false")] = False
+    always_offered: Annotated[bool, ServerDefault("false")] = False
 
 
 class RelationshipType(StrEnum):

@@ -20,7 +20,7 @@ AGENTS = Listing(
     Agent,
     searches=("name",),
     sorts=("created_at", "updated_at", "name", "status", "primary_model"),
-    filters=("status",),
+    filters=("status", "primary_model"),
     only=(_agents.c.parent_id.is_(None),),
 )
 VERSIONS = Listing(AgentVersion, sorts=("version",), default_sort="-version")

@@ -3,7 +3,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.agents.models import AgentStatus, AgentTimeouts, CacheTtl, LogSettings, RelationshipType
+from retinue.adapters.llm import ReasoningEffort
+from retinue.agents.models import (
+    AgentStatus,
+    AgentTimeouts,
+    CacheTtl,
+    LogSettings,
+    RelationshipType,
+    ToolSearch,
+)
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery
 from retinue.kit.schema.base import NOT_BLANK, Name, Schema
@@ -31,6 +39,9 @@ class AgentFields(Schema, kw_only=True):
     max_tokens: MaxTokens | UnsetType | None = UNSET
     cache_ttl: CacheTtl | UnsetType = UNSET
     timeouts: AgentTimeouts | UnsetType = UNSET
+    output_schema: JsonObject | UnsetType | None = UNSET
+    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
+    tool_search: ToolSearch | UnsetType = UNSET
 
 
 class AgentCreate(AgentFields, kw_only=True):
@@ -49,6 +60,9 @@ class AgentChanges(Schema, kw_only=True):
     max_tokens: MaxTokens | UnsetType | None = UNSET
     cache_ttl: CacheTtl | UnsetType = UNSET
     timeouts: AgentTimeouts | UnsetType = UNSET
+    output_schema: JsonObject | UnsetType | None = UNSET
+    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
+    tool_search: ToolSearch | UnsetType = UNSET
 
 
 class AgentUpdate(AgentChanges, kw_only=True):
@@ -76,6 +90,9 @@ class AgentOut(AgentSummary, kw_only=True):
     max_tokens: int | None
     cache_ttl: CacheTtl
     timeouts: AgentTimeouts
+    output_schema: JsonObject | None
+    reasoning_effort: ReasoningEffort | None
+    tool_search: ToolSearch
     version: int
     created_by: str
     published_at: str | None
@@ -106,8 +123,103 @@ class AgentDetail(AgentOut, kw_only=True):
     sub_agents: list[SubAgentOfAgent]
 
 
+StatsPeriod = Literal["24h", "7d", "30d", "90d"]
+
+
+class AgentRowStats(Schema, kw_only=True):
+    """Figures of an agent in a period. Times are those of completed chats; null if there were none."""
+
+    period: StatsPeriod
+    chats: int = 0
+    failed_chats: int = 0
+    tokens: int = 0
+    cached_tokens: int = 0
+    estimated_cost_usd: float = 0.0
+    p95_response_time_ms: int | None = None
+    p95_first_token_ms: int | None = None
+    likes: int = 0
+    dislikes: int = 0
+    series: list[int] = []
+
+
+class AgentListed(AgentSummary, kw_only=True):
+    stats: AgentRowStats | UnsetType = UNSET
+
+
 class AgentList(ListQuery, kw_only=True):
     status: AgentStatus | None = None
+    primary_model: Annotated[str, Meta(max_length=200)] | None = None
+    include: Literal["stats"] | None = None
+    period: StatsPeriod = "7d"
+
+
+class LogSettingsUpdate(Schema, kw_only=True):
+    log_messages: bool | UnsetType = UNSET
+    log_tool_calls: bool | UnsetType = UNSET
+    log_token_usage: bool | UnsetType = UNSET
+    retention_days: Annotated[int, Meta(ge=0, le=3650)] | UnsetType = UNSET
+
+
+class AgentTemplate(Schema, kw_only=True):
+    id: str
+    name: Name
+    description: Description
+    system_prompt: Prompt
+    temperature: Temperature
+    web_search: bool
+    questions: list[str]
+    next_steps: list[str]
+
+
+class ExportedAgent(Schema, kw_only=True):
+    name: Name
+    description: Description = ""
+    primary_model: ModelId
+    fallback_models: FallbackModels = []
+    system_prompt: Prompt
+    temperature: Temperature | None = None
+    max_tokens: MaxTokens | None = None
+    cache_ttl: CacheTtl = CacheTtl.short
+    timeouts: AgentTimeouts = AgentTimeouts()
+    output_schema: JsonObject | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    tool_search: ToolSearch = ToolSearch.auto
+
+
+class ExportedWebSearch(Schema, kw_only=True):
+    enabled: bool = False
+    search_engine: Annotated[str, Meta(min_length=1, max_length=64)] = "duckduckgo"
+    max_results: Annotated[int, Meta(ge=1, le=20)] = 5
+    safe_search: bool = True
+    read_pages: bool = True
+    allowed_domains: Annotated[list[str], Meta(max_length=100)] = []
+    blocked_domains: Annotated[list[str], Meta(max_length=100)] = []
+
+
+class ExportedTool(Schema, kw_only=True):
+    """A tool by its slug, by which it is found where the agent is imported."""
+
+    slug: Annotated[str, Meta(min_length=1, max_length=200)]
+    name: str = ""
+    is_enabled: bool = True
+    requires_approval: bool = False
+    always_offered: bool = False
+    has_config_override: bool = False
+
+
+class AgentExport(Schema, kw_only=True):
+    """An agent as a file, without secrets."""
+
+    format: Literal["retinue.agent/1"]
+    agent: ExportedAgent
+    web_search: ExportedWebSearch | None = None
+    tools: Annotated[list[ExportedTool], Meta(max_length=128)] = []
+    sub_agents: Annotated[list[str], Meta(max_length=50)] = []
+
+
+class AgentImported(Schema, kw_only=True):
+    agent: AgentOut
+    warnings: list[str]
 
 
 class DirectAgent(Schema, kw_only=True):
@@ -122,6 +234,9 @@ class DirectAgent(Schema, kw_only=True):
     max_tokens: int | None
     cache_ttl: CacheTtl = CacheTtl.short
     timeouts: AgentTimeouts = AgentTimeouts()
+    output_schema: JsonObject | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    tool_search: ToolSearch = ToolSearch.auto
 
 
 class ToolSnapshot(Schema, kw_only=True):
@@ -131,6 +246,7 @@ class ToolSnapshot(Schema, kw_only=True):
     display_order: int
     config_override: JsonObject | None
     requires_approval: bool = False
+    always_offered: bool = False
 
 
 class SubAgentSnapshot(Schema, kw_only=True):
@@ -167,7 +283,7 @@ class VersionOut(VersionSummary, kw_only=True):
 
 
 class DiffQuery(msgspec.Struct, kw_only=True):
-    against: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+    against: Annotated[int, Meta(ge=1, le=2**53)] | Literal["draft"] | None = None
 
 
 class Difference(Schema, kw_only=True):
@@ -189,6 +305,7 @@ class Attach(Schema, kw_only=True):
     display_order: DisplayOrder | None = None
     config_override: JsonObject | None = None
     requires_approval: bool = False
+    always_offered: bool = False
 
 
 class AttachmentUpdate(Schema, kw_only=True):
@@ -196,6 +313,7 @@ class AttachmentUpdate(Schema, kw_only=True):
     display_order: DisplayOrder | UnsetType = UNSET
     config_override: JsonObject | UnsetType | None = UNSET
     requires_approval: bool | UnsetType = UNSET
+    always_offered: bool | UnsetType = UNSET
 
 
 class Attached(Schema, kw_only=True):
@@ -205,6 +323,7 @@ class Attached(Schema, kw_only=True):
     display_order: int
     config_override: JsonObject | None
     requires_approval: bool
+    always_offered: bool
     attached_at: str
 
 
@@ -217,6 +336,7 @@ class AttachmentOut(Schema, kw_only=True):
     display_order: int
     config_override: JsonObject | None
     requires_approval: bool
+    always_offered: bool
     attached_at: str
 
 
@@ -257,3 +377,6 @@ class SubAgentOut(Schema, kw_only=True):
     max_tokens: int | UnsetType | None = UNSET
     cache_ttl: CacheTtl | UnsetType = UNSET
     timeouts: AgentTimeouts | UnsetType = UNSET
+    output_schema: JsonObject | UnsetType | None = UNSET
+    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
+    tool_search: ToolSearch | UnsetType = UNSET

@@ -17,6 +17,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.errors import InvalidTransition
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.output_schema import compile_output_schema
 from retinue.knowledge import service as knowledge
 
 MAX_VERSIONS = 200
@@ -41,7 +42,9 @@ _DEFAULTS: JsonObject = {"description": ""}
 
 
 def with_defaults(wanted: JsonObject) -> JsonObject:
-    """Return the fields with defaults in place of nulls."""
+    """Return the fields with defaults in place of nulls; raise for an output schema that cannot be used."""
+    if wanted.get("output_schema") is not None:
+        compile_output_schema(wanted["output_schema"])
     filled = {
         name: _DEFAULTS[name] if value is None and name in _DEFAULTS else value
         for name, value in wanted.items()
@@ -90,16 +93,24 @@ async def lock_agent(ctx: Context, agent_id: str) -> Agent:
 
 
 async def change(
-    ctx: Context, agent: Agent, *, summary: str = "", touched: Collection[str] = (), **changes: Any
+    ctx: Context,
+    agent: Agent,
+    *,
+    summary: str = "",
+    touched: Collection[str] = (),
+    is_publication: bool = False,
+    **changes: Any,
 ) -> Agent:
     """Store the fields and keep the whole agent as its next version.
 
     `touched` names what changed beside the record: its tools, its sub-agents. Without a difference there is
-    no new version, unless a `summary` is given.
+    no new version, unless a `summary` is given. `is_publication` publishes the agent, again if it is already.
     """
     locked = await lock_agent(ctx, agent.id)
+    if is_publication:
+        changes["status"] = AgentStatus.published
     changes = {name: value for name, value in changes.items() if getattr(locked, name) != value}
-    is_being_published = _check_status(locked, changes)
+    is_being_published = _check_status(locked, changes) or is_publication
     if is_being_published:
         changes["published_at"] = ctx.now
     changed = sorted((changes.keys() & VERSIONED_FIELDS) | set(touched))

@@ -18,13 +18,13 @@ _UNVERSIONED_FIELD = "credential_destination"
 async def build_snapshot(ctx: Context, agent: Agent) -> Snapshot:
     return Snapshot.of(
         agent,
-        web_search=_web_search(agent.web_search),
+        web_search=web_search_snapshot(agent.web_search),
         tools=[_tool(attached) for attached in await load_tools(ctx, agent)],
         sub_agents=[_sub_agent(attached) for attached in await load_sub_agents(ctx, agent)],
     )
 
 
-def _web_search(config: WebSearch) -> JsonObject:
+def web_search_snapshot(config: WebSearch) -> JsonObject:
     shown: JsonObject = msgspec.to_builtins(config)
     shown.pop(_UNVERSIONED_FIELD, None)
     return shown

@@ -80,20 +80,22 @@ async def add_direct(
     ctx: Context, parent: Agent, id: str, fields: JsonObject, relation: JsonObject
 ) -> AttachedAgent:
     """Store a direct sub-agent; the caller updates the parent's count."""
-    child = await ctx.db.insert(
-        Agent(
-            id=id,
-            **fields,
-            web_search=WebSearch(),
-            log_settings=LogSettings(),
-            parent_id=parent.id,
-            created_by=ctx.principal.id,
-        )
-    )
+    child = await ctx.db.insert(build_direct(parent, id, fields, created_by=ctx.principal.id))
     relation_record = await ctx.db.insert(
         SubAgent(parent_id=parent.id, child_id=id, relationship_type=RelationshipType.direct, **relation)
     )
     return AttachedAgent(relation_record, child)
+
+
+def build_direct(parent: Agent, id: str, fields: JsonObject, *, created_by: str) -> Agent:
+    return Agent(
+        id=id,
+        **fields,
+        web_search=WebSearch(),
+        log_settings=LogSettings(),
+        parent_id=parent.id,
+        created_by=created_by,
+    )
 
 
 async def patch(ctx: Context, agent: Agent, child_id: str, body: SubAgentPatch) -> AttachedAgent:

@@ -41,12 +41,16 @@ def summarize(version: AgentVersion) -> VersionSummary:
 
 
 def shown(ctx: Context, version: AgentVersion) -> VersionOut:
-    snapshot = msgspec.convert(mask_config_headers(ctx.principal, version.snapshot, "tools:write"), Snapshot)
+    snapshot = shown_snapshot(ctx, version.snapshot)
     return VersionOut.of(version, published=version.is_published, snapshot=snapshot)
 
 
-def _snapshot(version: AgentVersion) -> Snapshot:
-    return msgspec.convert(version.snapshot, Snapshot)
+def shown_snapshot(ctx: Context, stored: JsonObject) -> Snapshot:
+    return to_snapshot(mask_config_headers(ctx.principal, stored, "tools:write"))
+
+
+def to_snapshot(stored: JsonObject) -> Snapshot:
+    return msgspec.convert(stored, Snapshot)
 
 
 async def fetch(ctx: Context, agent: Agent, number: str | int) -> AgentVersion:
@@ -58,12 +62,14 @@ async def fetch(ctx: Context, agent: Agent, number: str | int) -> AgentVersion:
     return version
 
 
-async def compare(ctx: Context, agent: Agent, version: AgentVersion, against: int | None) -> list[Difference]:
-    """Return the differences between a version and another one, by default its predecessor."""
-    before = max(1, version.version - 1) if against is None else against
-    other = await fetch(ctx, agent, before)
-    shown = (mask_config_headers(ctx.principal, each.snapshot, "tools:write") for each in (other, version))
-    return list(_differences("", *map(_index_by_id, shown)))
+def compare(ctx: Context, before: JsonObject, after: JsonObject) -> list[Difference]:
+    """Return the differences between two snapshots, as the caller may see them."""
+    shown = (mask_config_headers(ctx.principal, each, "tools:write") for each in (before, after))
+    return list(differences(*shown))
+
+
+def differences(before: JsonObject, after: JsonObject) -> Iterator[Difference]:
+    return _differences("", _index_by_id(before), _index_by_id(after))
 
 
 def _index_by_id(snapshot: JsonObject) -> JsonObject:
@@ -87,7 +93,15 @@ def _value(value: object) -> Any:
 
 async def restore(ctx: Context, agent: Agent, version: AgentVersion) -> RestoreResult:
     """Restore the agent except for its status; what no longer exists is skipped and named in warnings."""
-    snapshot = _snapshot(version)
+    return await apply_snapshot(
+        ctx, agent, to_snapshot(version.snapshot), summary=f"Restored version {version.version}."
+    )
+
+
+async def apply_snapshot(
+    ctx: Context, agent: Agent, snapshot: Snapshot, *, summary: str, is_publication: bool = False
+) -> RestoreResult:
+    """Make the agent what the snapshot says, in one new version; only a publication changes its status."""
     await lock_agent_graph(ctx)
     # Lock tools in the order of their ids, as everywhere, to avoid deadlocks.
     tools = {id: await ctx.db.lock(Tool, id) for id in sorted(one.tool_id for one in snapshot.tools)}
@@ -100,17 +114,18 @@ async def restore(ctx: Context, agent: Agent, version: AgentVersion) -> RestoreR
         ctx,
         locked,
         **{name: getattr(snapshot, name) for name in DirectAgent.__struct_fields__},
-        web_search=_web_search(locked.web_search, snapshot.web_search),
+        web_search=restored_web_search(locked.web_search, snapshot.web_search),
         log_settings=snapshot.log_settings,
         tool_count=await ctx.db.count(AgentTool, agent_id=locked.id),
         sub_agent_count=await ctx.db.count(SubAgent, parent_id=locked.id),
         touched=("tools", "sub_agents"),
-        summary=f"Restored version {version.version}.",
+        summary=summary,
+        is_publication=is_publication,
     )
     return RestoreResult(changed, warnings)
 
 
-def _web_search(current: WebSearch, kept: JsonObject) -> WebSearch:
+def restored_web_search(current: WebSearch, kept: JsonObject) -> WebSearch:
     """Return the restored settings; the credential's destination stays what is allowed today (ADR 8)."""
     restored = msgspec.convert(kept, WebSearch)
     is_same = restored.credential_id == current.credential_id
@@ -135,6 +150,7 @@ async def _restore_tools(
             "is_enabled": kept.is_enabled,
             "display_order": kept.display_order,
             "requires_approval": kept.requires_approval,
+            "always_offered": kept.always_offered,
         }
         try:
             await attachments.store(ctx, attachment, tool, {**plain, "config_override": kept.config_override})

@@ -45,6 +45,7 @@ class WebSearchOut(Schema, kw_only=True):
     search_engine: str
     max_results: int
     safe_search: bool
+    read_pages: bool
     credential_id: str | None
     base_url: str | None
     allowed_domains: list[str]
@@ -58,6 +59,7 @@ class WebSearchUpdate(Schema, kw_only=True):
     search_engine: EngineName | UnsetType = UNSET
     max_results: MaxResults | UnsetType = UNSET
     safe_search: bool | UnsetType = UNSET
+    read_pages: bool | UnsetType = UNSET
     credential_id: CredentialId | UnsetType | None = UNSET
     base_url: BaseUrl | UnsetType | None = UNSET
     allowed_domains: Domains | UnsetType = UNSET
@@ -83,7 +85,12 @@ async def show(ctx: Context, agent: Agent) -> WebSearchOut:
 async def update(ctx: Context, agent: Agent, body: WebSearchUpdate) -> WebSearchOut:
     # Lock first, so that concurrent changes of different fields do not overwrite each other.
     locked = await service.lock_agent(ctx, agent.id)
-    wanted = sent_fields(body)
+    return await _save(ctx, locked, await apply_changes(ctx, locked.web_search, sent_fields(body)))
+
+
+async def apply_changes(ctx: Context, current: WebSearch, wanted: JsonObject) -> WebSearch:
+    """Return the settings with these changes; raise if the caller may not make them or they are invalid."""
+    wanted = dict(wanted)
     if wanted.get("base_url"):
         wanted["base_url"] = read_base_url(wanted["base_url"])
     for name in _DOMAIN_LISTS:
@@ -91,8 +98,8 @@ async def update(ctx: Context, agent: Agent, body: WebSearchUpdate) -> WebSearch
             wanted[name] = _parse_domains(name, wanted[name])
     if wanted.get("credential_id"):
         await _check_credential(ctx, wanted["credential_id"])
-    config = msgspec.structs.replace(locked.web_search, **wanted)
-    return await _save(ctx, locked, await _with_destination(ctx, config, wanted.keys()))
+    config = msgspec.structs.replace(current, **wanted)
+    return await _with_destination(ctx, config, wanted.keys())
 
 
 async def set_enabled(ctx: Context, agent: Agent, *, enabled: bool) -> WebSearchOut:

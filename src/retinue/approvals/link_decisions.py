@@ -11,7 +11,7 @@ from retinue.approvals.errors import ApprovalNotFound, NotAnApprover
 from retinue.approvals.extra_input import parse_form_data
 from retinue.approvals.form_controls import FIELD_PREFIX, SubmittedForm
 from retinue.approvals.models import Approval
-from retinue.approvals.queries import load_responses
+from retinue.approvals.queries import load_names, load_responses
 from retinue.approvals.schemas import ApprovalOut, LinkDecision
 from retinue.approvals.types import ApproverDecision
 from retinue.kit.context import Context
@@ -46,8 +46,9 @@ async def decide(ctx: Context, token: str, request: Request) -> ApprovalOut | Re
         raise UnsupportedMediaType(f"Send {_FORM_MEDIA_TYPE} or application/json.")
     async with approver_ctx:
         decided = await store(approver_ctx, approval.id, _decision(_read_json(body)))
-        responses = (await load_responses(approver_ctx, [approval.id]))[approval.id]
-    return ApprovalOut.shown(decided, responses)
+        responses = await load_responses(approver_ctx, [approval.id])
+        names = await load_names(approver_ctx, [decided], responses)
+    return ApprovalOut.shown(decided, responses[approval.id], names=names[approval.id])
 
 
 async def _decide_by_form(

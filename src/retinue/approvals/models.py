@@ -22,6 +22,8 @@ class ApprovalStatus(StrEnum):
         ("tenant_id", "created_at"),
         ("tenant_id", "status", "created_at"),
         ("tenant_id", "waiting_key"),
+        ("tenant_id", "agent_id", "created_at"),
+        ("tenant_id", "tool_id", "created_at"),
         ("status", "expires_at"),
     ],
 )
@@ -37,6 +39,9 @@ class Approval(TenantRecord, kw_only=True):
     status: ApprovalStatus = ApprovalStatus.pending
     source_type: SourceType
     source: ApprovalSource
+    agent_id: str | None = None
+    tool_id: str | None = None
+    """The two ids of the source by which lists are filtered."""
     requester_id: str
     requested_by: Requester
     approvers: Approvers

@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.db.types import json_text
 from retinue.kit.lists import Listing, Slice
 from retinue.kit.principal import Principal
+from retinue.users.queries import find_names
 
 EXPIRY_BATCH_SIZE = 200
 
@@ -31,35 +33,53 @@ def _assigned(name: str) -> Any:
 
 
 class _VisibleApprovalsQuery(ApprovalList, kw_only=True):
-    """`assigned` and `visible` are JSON lists of the caller's user id and roles."""
+    """`assigned` and `visible` are JSON lists of the caller's user id and roles.
+
+    `undecided_by` is the caller's user id, `waiting_at` the time of the request.
+    """
 
     assigned: str | None = None
     visible: str | None = None
+    undecided_by: str | None = None
+    waiting_at: str | None = None
+
+
+def _undecided_by(name: str) -> Any:
+    """The user of this parameter may still answer: it is not their own request, nor have they answered it."""
+    return sa.and_(
+        sa.or_(_approvals.c.allow_self_approval.is_(True), _approvals.c.requester_id != sa.bindparam(name)),
+        ~sa.exists().where(
+            _responses.c.tenant_id == _approvals.c.tenant_id,
+            _responses.c.approval_id == _approvals.c.id,
+            _responses.c.user_id == sa.bindparam(name),
+        ),
+    )
+
+
+def _waiting_at(name: str) -> Any:
+    return sa.and_(_PENDING, _approvals.c.expires_at > sa.bindparam(name))
 
 
 _APPROVALS = Listing(
     Approval,
-    filters=("status", "source_type"),
+    filters=("status", "source_type", "agent_id", "tool_id"),
+    sorts=("created_at", "expires_at"),
     matches={
         "assigned": _assigned("assigned"),
         "visible": sa.or_(_assigned("visible"), in_list(_approvals.c.requester_id, "visible")),
+        "undecided_by": _undecided_by("undecided_by"),
+        "waiting_at": _waiting_at("waiting_at"),
     },
 )
 _COUNT_WAITING = Statement(sa.select(sa.func.count()).select_from(_approvals).where(_PENDING))
-_COUNT = Statement(
-    sa.select(sa.func.count())
-    .select_from(_approvals)
-    .where(
-        _PENDING,
-        _approvals.c.expires_at > sa.bindparam("now"),
-        _assigned("assigned"),
-        sa.or_(_approvals.c.allow_self_approval.is_(True), _approvals.c.requester_id != sa.bindparam("me")),
-        ~sa.exists().where(
-            _responses.c.tenant_id == _approvals.c.tenant_id,
-            _responses.c.approval_id == _approvals.c.id,
-            _responses.c.user_id == sa.bindparam("me"),
-        ),
-    )
+_FOR_ME = sa.and_(_waiting_at("now"), _assigned("assigned"), _undecided_by("me"))
+_COUNT = Statement(sa.select(sa.func.count()).select_from(_approvals).where(_FOR_ME))
+_FIRST_TO_EXPIRE = record_statement(
+    Approval,
+    sa.select(_approvals)
+    .where(_FOR_ME)
+    .order_by(_approvals.c.expires_at, _approvals.c.id)
+    .limit(sa.bindparam("row_limit", type_=sa.BigInteger())),
 )
 _RESPONSES = record_statement(
     ApprovalResponse,
@@ -90,8 +110,10 @@ def sees_all_approvals(principal: Principal) -> bool:
 
 
 def roles_of(role: str) -> tuple[Role, ...]:
-    """Return the roles a user decides as: super administrators are also administrators."""
-    own = Role(role)
+    """Return the roles a user decides as: super administrators are also administrators, machines nothing."""
+    own = Role.__members__.get(role)
+    if own is None:
+        return ()
     return (own, Role.tenant_admin) if own is Role.super_admin else (own,)
 
 
@@ -112,8 +134,10 @@ async def page_of_approvals(ctx: Context, query: ApprovalList) -> Slice[Approval
     mine = _own_assignees(ctx.principal)
     narrowed = _VisibleApprovalsQuery(
         **msgspec.structs.asdict(query),
-        assigned=mine if query.assigned_to_me else None,
+        assigned=mine if query.assigned_to_me or query.waiting_for_me else None,
         visible=None if sees_all_approvals(ctx.principal) else mine,
+        undecided_by=ctx.principal.id if query.waiting_for_me else None,
+        waiting_at=ctx.now if query.waiting_for_me else None,
     )
     return await _APPROVALS.page(ctx.db, narrowed)
 
@@ -153,6 +177,14 @@ async def count_pending(ctx: Context) -> int:
     return int(await ctx.db.scalar(_COUNT, now=ctx.now, assigned=_own_assignees(me), me=me.id))
 
 
+async def find_pending(ctx: Context, limit: int) -> list[Approval]:
+    """Return approvals that wait for the caller, those that expire first before the others."""
+    me = ctx.principal
+    return await ctx.db.rows(
+        _FIRST_TO_EXPIRE, now=ctx.now, assigned=_own_assignees(me), me=me.id, row_limit=limit
+    )
+
+
 async def load_responses(ctx: Context, approval_ids: Iterable[str]) -> dict[str, list[ApprovalResponse]]:
     responses: dict[str, list[ApprovalResponse]] = {id: [] for id in approval_ids}
     for response in (
@@ -160,6 +192,18 @@ async def load_responses(ctx: Context, approval_ids: Iterable[str]) -> dict[str,
     ):
         responses[response.approval_id].append(response)
     return responses
+
+
+async def load_names(
+    ctx: Context, approvals: Iterable[Approval], responses: dict[str, list[ApprovalResponse]]
+) -> dict[str, dict[str, str]]:
+    """Return the names of those who requested or answered an approval, for each approval."""
+    people = {
+        approval.id: [approval.requester_id, *(response.user_id for response in responses[approval.id])]
+        for approval in approvals
+    }
+    names = await find_names(ctx, itertools.chain.from_iterable(people.values()))
+    return {id: {user: names[user] for user in users if user in names} for id, users in people.items()}
 
 
 async def find_expired(ctx: Context) -> Sequence[tuple[str, str]]:

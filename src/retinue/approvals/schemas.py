@@ -15,11 +15,15 @@ Comment = Annotated[str, Meta(max_length=4_000)]
 
 
 class ApprovalList(PageQuery, kw_only=True):
-    """`assigned_to_me` returns only approvals that the caller may decide."""
+    """The approvals that the caller may see."""
 
     status: ApprovalStatus | None = None
     source_type: SourceType | None = None
     assigned_to_me: bool | None = None
+    waiting_for_me: bool | None = None
+    agent_id: Annotated[str, Meta(max_length=200)] | None = None
+    tool_id: Annotated[str, Meta(max_length=200)] | None = None
+    sort: str | None = None
 
 
 class ResponseOut(Schema, kw_only=True):
@@ -30,11 +34,20 @@ class ResponseOut(Schema, kw_only=True):
     created_at: str
 
 
+class ContextMessage(Schema, kw_only=True):
+    """A message of the conversation in which an approval was requested."""
+
+    role: str
+    content: str
+    created_at: str
+
+
 class ApprovalOut(Schema, kw_only=True):
     """`payload` is what will happen, without secrets; `edited_input` is what an approver changed.
 
     `redacted` is true if title, description, payload and edits are left out: for callers who neither decide
-    nor requested it and may not read the conversation it is about.
+    nor requested it and may not read the conversation it is about. `context` is in the answer about a single
+    approval, for callers who may read its conversation.
     """
 
     id: str
@@ -52,23 +65,33 @@ class ApprovalOut(Schema, kw_only=True):
     fields: list[JsonObject]
     edited_input: JsonObject | None
     responses: list[ResponseOut]
+    names: dict[str, str]
     on_timeout: OnTimeout
     expires_at: str
     created_at: str
     resolved_at: str | None
     resolved_by: str | None
     redacted: bool | UnsetType = UNSET
+    context: list[ContextMessage] | UnsetType = UNSET
 
     @classmethod
-    def shown(cls, approval: Approval, responses: list[Given], *, is_readable: bool = True) -> "ApprovalOut":
+    def shown(
+        cls,
+        approval: Approval,
+        responses: list[Given],
+        *,
+        names: dict[str, str],
+        is_readable: bool = True,
+        context: list[ContextMessage] | UnsetType = UNSET,
+    ) -> "ApprovalOut":
         responses_out = [ResponseOut.of(response) for response in responses]
         if is_readable:
-            return cls.of(approval, responses=responses_out, redacted=UNSET)
+            return cls.of(approval, responses=responses_out, names=names, redacted=UNSET, context=context)
         hidden = dict.fromkeys(("title", "description", "payload", "edited_input"))
         responses_out = [
             msgspec.structs.replace(response, comment=None, data=None) for response in responses_out
         ]
-        return cls.of(approval, responses=responses_out, redacted=True, **hidden)
+        return cls.of(approval, responses=responses_out, names={}, redacted=True, context=UNSET, **hidden)
 
 
 class Count(Schema, kw_only=True):

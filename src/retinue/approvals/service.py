@@ -55,6 +55,8 @@ async def request(ctx: Context, wanted: RequestedApproval) -> Approval:
         description=wanted.description,
         source_type=wanted.source.type,
         source=wanted.source,
+        agent_id=wanted.source.agent_id,
+        tool_id=wanted.source.tool_id,
         requester_id=by.id,
         requested_by=by,
         approvers=approvers,

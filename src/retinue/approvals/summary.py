@@ -17,15 +17,15 @@ async def describe_requester(ctx: Context, approval: Approval, *, with_address: 
     by = approval.requested_by
     if by.type == "embed_key":
         return "A visitor of your website"
+    if by.type == "service_account":
+        return f"The service account {await find_display_name(ctx, by.id) or 'that was deleted'}"
     user = None
     if by.type == "user":
         user = await ctx.system("a super administrator may ask in every tenant").get(User, by.id)
     if user is None:
         return "Somebody"
-    name = " ".join(f"{user.first_name} {user.last_name}".split())
-    if not name:
-        return user.email
-    return f"{name} ({user.email})" if with_address else name
+    name = user.display_name
+    return f"{name} ({user.email})" if with_address and name != user.email else name
 
 
 def format_deadline(approval: Approval) -> str:

@@ -7,6 +7,7 @@ from retinue.adapters.mail.mail_queue import enqueue_mail
 from retinue.kit.attempts import AttemptGuard
 from retinue.kit.context import Context
 from retinue.kit.errors import RateLimited
+from retinue.kit.http.account_links import account_link
 from retinue.kit.http.request import limit_address
 from retinue.users.models import User
 
@@ -51,7 +52,7 @@ async def send_verification(ctx: Context, user: User, token: str) -> None:
         "Confirm your email address",
         "Open this link within 24 hours to confirm that this is your email address:",
         MailLink(
-            f"{ctx.settings.base_url}/verify-email?token={token}",
+            account_link(ctx, "verify-email", token=token),
             token,
             "Or send this token to POST /auth/verify-email:",
         ),
@@ -77,7 +78,7 @@ async def send_password_changed(ctx: Context, user: User) -> None:
         "Your password was changed",
         "The password of your account was changed, and your other sessions were ended.",
         "If this was not you, reset your password at once:",
-        MailLink(f"{ctx.settings.base_url}/forgot-password"),
+        MailLink(account_link(ctx, "forgot-password")),
     )
 
 
@@ -90,12 +91,12 @@ async def send_factor_added(ctx: Context, user: User) -> None:
         "and showed no second factor. In 24 hours it can also be used to remove your other authenticators.",
         "If this was not you, remove it with a code of your own authenticator and change your password at "
         "once:",
-        MailLink(f"{ctx.settings.base_url}/forgot-password"),
+        MailLink(account_link(ctx, "forgot-password")),
     )
 
 
 def password_reset_url(ctx: Context, token: str) -> str:
-    return f"{ctx.settings.base_url}/reset-password?token={token}"
+    return account_link(ctx, "reset-password", token=token)
 
 
 async def _send(ctx: Context, user: User, subject: str, *paragraphs: str | MailLink) -> None:

@@ -1,7 +1,7 @@
 """Administration of accounts. It is part of auth because most of it ends sessions."""
 
 from retinue.access.models import Role, RolePermissions
-from retinue.access.service import require_rank
+from retinue.access.service import require_authority_over, require_role_grantable
 from retinue.auth import sessions
 from retinue.auth.mfa import devices
 from retinue.kit.context import Context, references
@@ -24,7 +24,7 @@ REFERENCE = "user"
 async def change_role(ctx: Context, user: User, role: Role) -> User:
     """Give the user another role, effective from the user's next request."""
     user = await _lock_target(ctx, user)
-    require_rank(ctx.principal, role)
+    await require_role_grantable(ctx, role)
     await _approve(ctx, user)
     if user.role is role:
         return user
@@ -38,6 +38,7 @@ async def change_role(ctx: Context, user: User, role: Role) -> User:
 async def approve(ctx: Context, user: User) -> User:
     """Approve an account that registered by itself, effective from its next request."""
     user = await _lock_target(ctx, user)
+    await require_role_grantable(ctx, user.role)
     await _approve(ctx, user)
     return user
 
@@ -100,7 +101,7 @@ async def _lock_target(ctx: Context, user: User) -> User:
     locked = await ctx.db.lock(User, user.id)
     if locked is None:
         raise UserNotFound
-    require_rank(ctx.principal, locked.role)
+    await require_authority_over(ctx, locked.role)
     return locked
 
 

@@ -80,6 +80,12 @@ class RegistrationDisabled(Forbidden):
         )
 
 
+class SetupClosed(Conflict):
+    """This instance is set up already. Sign in."""
+
+    code = "setup_closed"
+
+
 class StepUpRequired(Forbidden):
     """Confirm with a code or your password."""
 

@@ -84,7 +84,10 @@ class PasswordChanged(Event, kw_only=True):
 
 @event("tenant.acted_in", subject="user_id", audited=True, listed=False)
 class TenantActedIn(Event, kw_only=True):
-    """A super administrator of another tenant made a request in this one."""
+    """A super administrator of another tenant changed something in this one, or began to read here.
+
+    Each request that is no read is recorded, and the first read of a session in an hour.
+    """
 
     user_id: str
     method: str

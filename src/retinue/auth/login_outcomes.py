@@ -18,7 +18,7 @@ class LoginAttempt:
 
 
 @contextmanager
-def observed_login(ctx: Context, method: Literal["password", "mfa"]) -> Iterator[LoginAttempt]:
+def observed_login(ctx: Context, method: Literal["password", "mfa", "setup"]) -> Iterator[LoginAttempt]:
     """Count the sign-in within; a failed one is logged with its address, and without what was typed."""
     attempt = LoginAttempt()
     try:

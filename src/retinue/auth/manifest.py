@@ -21,14 +21,23 @@ from retinue.auth.mfa.events import (
     RecoveryCodesRenewed,
     RecoveryCodeUsed,
 )
-from retinue.auth.models import MfaChallenge, MfaDevice, OneTimeToken, RecoveryCode, RefreshToken, Session
-from retinue.auth.principals import authenticate
+from retinue.auth.models import (
+    InstanceSetup,
+    MfaChallenge,
+    MfaDevice,
+    OneTimeToken,
+    RecoveryCode,
+    RefreshToken,
+    Session,
+)
+from retinue.auth.principals import TenantReaders, authenticate
 from retinue.auth.routes import ROUTES
 from retinue.kit.context.manifest import Authenticator, Manifest
+from retinue.kit.context.process_state import ProcessState
 
 manifest = Manifest(
     name="auth",
-    records=(Session, RefreshToken, OneTimeToken, MfaDevice, RecoveryCode, MfaChallenge),
+    records=(Session, RefreshToken, OneTimeToken, MfaDevice, RecoveryCode, MfaChallenge, InstanceSetup),
     routes=ROUTES,
     events=(
         LoginFailed,
@@ -52,4 +61,5 @@ manifest = Manifest(
     ),
     jobs=JOBS,
     authenticators=(Authenticator("user", authenticate),),
+    process_state=(ProcessState(TenantReaders, lambda _: TenantReaders()),),
 )

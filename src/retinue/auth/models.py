@@ -3,7 +3,7 @@ from typing import Annotated
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
-from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
+from retinue.kit.db.models import Record, Ref, ServerDefault, TenantRecord, table
 from retinue.users.models import User
 
 
@@ -90,6 +90,14 @@ class MfaChallenge(TenantRecord, kw_only=True):
     user_id: Annotated[str, Ref(User, cascade=True)]
     expires_at: Instant
     tries: int = 0
+
+
+@table("instance_setup", prefix="stp")
+class InstanceSetup(Record, kw_only=True):
+    """Whether the instance waits for its first administrator: one row, with hashes of the printed links."""
+
+    token_hashes: list[str]
+    closed_at: Instant | None = None
 
 
 class PasswordPurpose(StrEnum):

@@ -20,6 +20,7 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.routing import is_plausible_id
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import ANONYMOUS, Principal
+from retinue.service_accounts import principals as service_accounts
 from retinue.tenants.event_listeners import no_listeners_until
 from retinue.tenants.models import Tenant
 from retinue.users.admission import restriction_of
@@ -27,6 +28,9 @@ from retinue.users.models import User, UserStatus
 
 _sessions, _users, _tenants = Session.__table__, User.__table__, Tenant.__table__
 _roles = RolePermissions.__table__
+
+_READING = frozenset({"GET", "HEAD"})
+_HOUR_LENGTH = len("2026-11-15T08")
 
 _PRINCIPAL_BY_SESSION = Statement(
     sa.select(
@@ -66,6 +70,8 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         raise Unauthorized("invalid_token", "The Authorization header must be `Bearer <access token>`.")
     # An open stream is reauthenticated repeatedly: the token need only have been valid on arrival.
     claims = instance.tokens.verify(token.strip(), "access", request.arrived_at)
+    if claims.extra.get("kind") == service_accounts.TOKEN_KIND:
+        return await service_accounts.authenticate(instance, request, claims)
     unit = UnitOfWork(instance.database, reads_outside_transaction=True)
     row = await Db(unit, instance.clock, instance.ring, claims.tid).first(
         _PRINCIPAL_BY_SESSION, session_id=claims.sid, now=instance.clock.now()
@@ -117,9 +123,44 @@ async def _acting_in(instance: Instance, request: Request, principal: Principal,
         no_listeners_until=no_listeners_until(instance.clock, is_listened_to=tenant.is_listened_to),
     )
     # An open stream is reauthenticated repeatedly; only its first authentication is a request.
-    if request.principal is ANONYMOUS:
+    if request.principal is ANONYMOUS and not _is_known_reader(instance, request, acting):
         await _audit(instance, request, acting)
+        _remember_reader(instance, request, acting)
     return acting
+
+
+class TenantReaders:
+    """Which sessions have been recorded as reading in another tenant, in this process and hour.
+
+    A page of the console makes several reads: one row for each would bury what was changed.
+    """
+
+    def __init__(self) -> None:
+        self._hour = ""
+        self._recorded: set[tuple[str, str, str]] = set()
+
+    def of_hour(self, hour: str) -> set[tuple[str, str, str]]:
+        if hour != self._hour:
+            self._hour, self._recorded = hour, set()
+        return self._recorded
+
+
+def _is_known_reader(instance: Instance, request: Request, principal: Principal) -> bool:
+    return request.method in _READING and _reader(principal) in _readers_now(instance)
+
+
+def _remember_reader(instance: Instance, request: Request, principal: Principal) -> None:
+    if request.method in _READING:
+        _readers_now(instance).add(_reader(principal))
+
+
+def _reader(principal: Principal) -> tuple[str, str, str]:
+    return principal.id, principal.session_id, principal.tenant_id
+
+
+def _readers_now(instance: Instance) -> set[tuple[str, str, str]]:
+    readers: TenantReaders = instance.states[TenantReaders]
+    return readers.of_hour(instance.clock.now()[:_HOUR_LENGTH])
 
 
 async def _audit(instance: Instance, request: Request, principal: Principal) -> None:

@@ -8,7 +8,7 @@ from retinue.auth import email_verification, passwords
 from retinue.auth.account_mails import MailPurpose, may_send_to
 from retinue.auth.errors import InvalidInvitation, RegistrationDisabled
 from retinue.auth.events import EmailVerified
-from retinue.auth.schemas.accounts import Registered, Registration
+from retinue.auth.schemas.accounts import InvitationDetails, Registered, Registration
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
@@ -16,15 +16,22 @@ from retinue.kit.http.request import limit_address
 from retinue.kit.ids import hash_token, new_id
 from retinue.tenants import service as tenants
 from retinue.tenants.models import Plan, Tenant
+from retinue.tenants.queries import own_tenant
 from retinue.users.email_addresses import validate_email
 from retinue.users.errors import EmailTaken
 from retinue.users.events import InvitationAccepted, UserApprovalRequested, UserCreated
 from retinue.users.existing_account_mail import notify_owner
 from retinue.users.models import Invitation, User
 
-_WELCOME = "Welcome. A link to confirm your email address was sent to it."
-_WELCOME_VERIFIED = "Welcome. Your email address is confirmed by the invitation."
-_WELCOME_PENDING = f"{_WELCOME} You can use your account once an administrator has approved it."
+_WELCOME = "Welcome."
+_LINK_SENT = "A link to confirm your email address was sent to it. It works for 24 hours."
+_NO_LINK = "No mail was sent, because this server has no mail server. You can sign in without confirming."
+_NO_LINK_REQUIRED = (
+    "Your email address must be confirmed before you can sign in, but this server has no mail server. "
+    "Ask an administrator for the link."
+)
+_CONFIRMED = "Your email address is confirmed by the invitation."
+_PENDING = "You can use your account once an administrator has approved it."
 
 _invitations = Invitation.__table__
 _ACCEPT = Statement(
@@ -71,13 +78,18 @@ async def register(ctx: Context, body: Registration) -> Registered:
         if may_mail:
             await notify_owner(ctx, body.email)
         user.id = new_id(User.__prefix__)
-    return Registered.of(user, message=_welcome(user))
+    return Registered.of(user, message=_welcome(ctx, user))
 
 
-def _welcome(user: User) -> str:
-    if user.is_pending:
-        return _WELCOME_PENDING
-    return _WELCOME_VERIFIED if user.email_verified else _WELCOME
+def _welcome(ctx: Context, user: User) -> str:
+    """Return what happens next; a mail is announced only if a mail server takes it."""
+    if user.email_verified:
+        address = _CONFIRMED
+    elif ctx.settings.smtp_url is not None:
+        address = _LINK_SENT
+    else:
+        address = _NO_LINK_REQUIRED if ctx.settings.require_verified_email else _NO_LINK
+    return " ".join((_WELCOME, address, *((_PENDING,) if user.is_pending else ())))
 
 
 async def _require_quota(ctx: Context) -> None:
@@ -104,13 +116,32 @@ async def _resolve_membership(ctx: Context, body: Registration) -> _Membership:
     return _Membership(tenant.id, Role.agent_user, is_pending=policy == "pending")
 
 
-async def _fetch_invitation(ctx: Context, token: str, email: str) -> Invitation:
+async def describe_invitation(ctx: Context, token: str) -> InvitationDetails:
+    """Return who invited whom to what, for the screen that the link opens."""
+    invitation = await _find_open_invitation(ctx, token)
+    ctx.bind_tenant(invitation.tenant_id)
+    inviter = await ctx.db.get(User, invitation.invited_by)
+    return InvitationDetails.of(
+        invitation,
+        organization=(await own_tenant(ctx)).name,
+        invited_by=f"{inviter.first_name} {inviter.last_name}".strip() or None if inviter else None,
+    )
+
+
+async def _find_open_invitation(ctx: Context, token: str) -> Invitation:
     row = await ctx.system("the token alone says where it leads").find(
         Invitation, token_hash=hash_token(token)
     )
-    if row is None or row.accepted_at or row.expires_at <= ctx.now or row.email != email:
+    if row is None or row.accepted_at or row.expires_at <= ctx.now:
         raise InvalidInvitation
     return row
+
+
+async def _fetch_invitation(ctx: Context, token: str, email: str) -> Invitation:
+    invitation = await _find_open_invitation(ctx, token)
+    if invitation.email != email:
+        raise InvalidInvitation
+    return invitation
 
 
 async def _create(ctx: Context, user: User, membership: _Membership) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from retinue.agents.models import Agent
+from retinue.chat.attachments.lifetimes import expire_files_of_agent
 from retinue.chat.event_erasure import enqueue_agent_event_erasure
 from retinue.chat.models import ChatJob, Conversation, PausedTurn
 from retinue.chat.turn import suspension
@@ -31,6 +32,7 @@ async def delete_conversations(ctx: Context, agent_id: str) -> None:
     """
     for paused in await ctx.db.all(PausedTurn, agent_id=agent_id):
         await suspension.cancel_approvals(ctx, paused)
+    await expire_files_of_agent(ctx, agent_id)
     for statement in _DELETE:
         await ctx.db.execute(statement, agent_id=agent_id)
     agent = await ctx.db.get(Agent, agent_id)

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
+from retinue.chat.attachments.lifetimes import expire_files_of_conversation
 from retinue.chat.completion_event import emit_chat_completed
 from retinue.chat.errors import ConversationNotFound, MessageNotFound
 from retinue.chat.event_erasure import enqueue_event_erasure
@@ -55,6 +56,7 @@ async def delete(ctx: Context, conversation: Conversation) -> None:
         await suspension.cancel_approvals(ctx, paused)
     await ctx.db.lock(Conversation, conversation.id)
     await ctx.db.execute(_ERASE_TEXTS, conversation_id=conversation.id, no_calls=[])
+    await expire_files_of_conversation(ctx, conversation.id)
     await ctx.db.delete(conversation)
     enqueue_event_erasure(ctx, conversation)
 
@@ -94,5 +96,7 @@ def _as_json(conversation: Conversation, messages: list[Message]) -> bytes:
 
 def _as_markdown(conversation: Conversation, messages: list[Message]) -> bytes:
     parts = [f"# {conversation.title}"]
-    parts += [f"**{message.role}** ({message.created_at})\n\n{message.content}" for message in messages]
+    for message in messages:
+        parts.append(f"**{message.role}** ({message.created_at})\n\n{message.content}")
+        parts += [f"(attached: {attachment.filename})" for attachment in message.attachments or ()]
     return ("\n\n".join(parts) + "\n").encode()

@@ -41,6 +41,15 @@ class TooManyTurns(RateLimited):
     """Too many messages are being answered at the moment. Try again in a few seconds."""
 
 
+class ModelCannotSee(RetinueError):
+    """The agent's model does not accept images. Choose a model with vision, or send the text."""
+
+    status, code = 422, "model_cannot_see"
+
+    def __init__(self, model: str = "") -> None:
+        super().__init__(details={"model": model} if model else None)
+
+
 class SttNotConfigured(RetinueError):
     """No speech-to-text model is configured. Add a key of a provider that offers one."""
 

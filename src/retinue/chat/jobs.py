@@ -11,6 +11,7 @@ from retinue.chat.engine import MAX_TURN_SECONDS
 from retinue.chat.event_erasure import erase_agent_events, erase_conversation_events
 from retinue.chat.job_kinds import ANSWER_TURN, ERASE_AGENT_EVENTS, ERASE_CONVERSATION_EVENTS, RESUME_TURN
 from retinue.chat.models import ChatJob, ChatLog, ChatTotals, Conversation, ConversationStatus, TurnStatus
+from retinue.chat.queries import TURN_IN_USE
 from retinue.chat.replies.after_approval import fail_lost_resumptions, resume_turn
 from retinue.chat.replies.background import answer_turn, fail_lost_turns
 from retinue.chat.replies.followers import purge_stream_followers
@@ -58,7 +59,7 @@ _old_logs = (
         _logs.c.response_time_ms,
         _logs.c.cost_usd,
     )
-    .where(_OLD)
+    .where(_OLD, TURN_IN_USE)
     .subquery()
 )
 _SUMS = ("failed", "message_count", "tokens", "tool_call_count", "response_time_ms", "cost_usd")

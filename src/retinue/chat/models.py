@@ -3,13 +3,26 @@ from typing import Annotated
 
 import msgspec
 
+from retinue.adapters.llm import ReasoningEffort
 from retinue.agents.models import Agent
+from retinue.agents.pinned import PinnedConfiguration
+from retinue.chat.engine.attached import Attachment, AttachmentKind
 from retinue.chat.engine.parts import CallRound, ModelSpending, ReplyDetails
+from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.engine.suspended import CallDecision, SuspendedTurn
 from retinue.chat.trail import TrailStep
+from retinue.files.models import File
 from retinue.kit.clock import Instant
 from retinue.kit.context.continuations import ContinuationRef
-from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_where, table
+from retinue.kit.db.models import (
+    Ref,
+    ServerDefault,
+    TenantRecord,
+    index_nonzero,
+    index_present,
+    index_where,
+    table,
+)
 from retinue.kit.json_types import JsonObject
 
 
@@ -25,6 +38,7 @@ class ChatChannel(StrEnum):
     workflow = "workflow"
     form = "form"
     tool = "tool"
+    playground = "playground"
 
 
 class ConversationStatus(StrEnum):
@@ -40,6 +54,7 @@ class ConversationStatus(StrEnum):
     indexes=[
         ("tenant_id", "agent_id", "last_message_at"),
         ("tenant_id", "user_id", "last_message_at"),
+        ("tenant_id", "last_message_at"),
         ("status", "last_message_at"),
     ],
 )
@@ -76,13 +91,18 @@ class MessageStatus(StrEnum):
     incomplete = "incomplete"
 
 
+_STOPPED = index_where("is_stopped", "created_at")
+# Few messages are rated, and statistics ask for these only.
+_RATED = index_nonzero("rating", "tenant_id", "created_at")
+
+
 @table(
     "messages",
     prefix="msg",
     time_ordered_ids=True,
     unique=[("tenant_id", "conversation_id", "position")],
     indexes=[("tenant_id", "reply_id")],
-    extra=index_where("is_stopped", "created_at"),
+    extra=lambda messages: (_STOPPED(messages), _RATED(messages)),
 )
 class Message(TenantRecord, kw_only=True):
     """A message of the user or a reply of the agent, with the details of how the reply was made.
@@ -105,6 +125,39 @@ class Message(TenantRecord, kw_only=True):
     rounds: list[CallRound] | None = None
     rating: int = 0
     comment: str | None = None
+    attachments: list[Attachment] | None = None
+
+
+@table(
+    "conversation_files",
+    prefix="cvf",
+    unique=[("tenant_id", "message_id", "file_id")],
+    indexes=[("tenant_id", "conversation_id"), ("tenant_id", "file_id")],
+)
+class ConversationFile(TenantRecord, kw_only=True):
+    """A file that a message has attached, which lives as long as its conversation."""
+
+    conversation_id: Annotated[str, Ref(Conversation, cascade=True)]
+    message_id: str
+    file_id: str
+
+
+@table(
+    "file_derivatives",
+    prefix="fdv",
+    unique=[("tenant_id", "file_id")],
+    indexes=[("tenant_id", "derived_file_id")],
+)
+class FileDerivative(TenantRecord, kw_only=True):
+    """What models get of a file, made once: an image without metadata, or the text of a document."""
+
+    file_id: Annotated[str, Ref(File, cascade=True)]
+    derived_file_id: str
+    kind: AttachmentKind
+    mime_type: str
+    size_bytes: int
+    pages: int | None = None
+    characters: int = 0
 
 
 @table("replayable_replies", prefix="rpl", indexes=[("tenant_id", "key"), ("tenant_id", "message_id")])
@@ -137,6 +190,7 @@ class TurnStatus(StrEnum):
         ("tenant_id", "agent_id", "created_at"),
         ("tenant_id", "conversation_id"),
     ],
+    extra=index_present("first_token_ms", "tenant_id", "created_at", "first_token_ms"),
 )
 class ChatLog(TenantRecord, kw_only=True):
     """One turn for the operator: question, answer, cost and outcome.
@@ -169,6 +223,7 @@ class ChatLog(TenantRecord, kw_only=True):
     )
     model: str
     response_time_ms: int
+    first_token_ms: int | None = None
     status: TurnStatus
     error: JsonObject | None = None
     correlation_id: str
@@ -216,6 +271,8 @@ class ChatJob(TenantRecord, kw_only=True):
     user_id: str | None = None
     context: JsonObject | None = None
     warnings: Annotated[list[str], ServerDefault("'[]'")] = msgspec.field(default_factory=list)
+    output: OutputOverride | None = None
+    reasoning_effort: ReasoningEffort | None = None
     callback_url: str | None = None
     waiting: ContinuationRef | None = None
     """The continuation to resume when the job has ended."""
@@ -256,3 +313,7 @@ class PausedTurn(TenantRecord, kw_only=True):
     state: SuspendedTurn
     decisions: dict[str, CallDecision]
     is_decided: bool = False
+    pinned: PinnedConfiguration | None = None
+    """The configuration that the turn was asked with, if it was not the agent in use."""
+    output: OutputOverride | None = None
+    reasoning_effort: ReasoningEffort | None = None

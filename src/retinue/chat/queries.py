@@ -1,14 +1,17 @@
 from collections.abc import Sequence
 
 import sqlalchemy as sa
+from msgspec import UNSET
 
-from retinue.chat.models import ChatJob, ChatLog, Conversation, Message
-from retinue.chat.schemas import LogList
+from retinue.agents.models import Agent
+from retinue.chat.models import ChatChannel, ChatJob, ChatLog, Conversation, Message, Speaker
+from retinue.chat.schemas import ConversationList, ConversationListed, LogList
 from retinue.kit.context import Context
+from retinue.kit.context.conversation_access import QuotedMessage
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.json_types import JsonObject
-from retinue.kit.lists import Listing, Slice
+from retinue.kit.lists import Listing, Page, Slice
 from retinue.kit.principal import Principal
 from retinue.kit.schema.validation import read_instant
 from retinue.kit.timelines import Timeline
@@ -43,7 +46,7 @@ _BY_TIME = Timeline(
 )
 JOBS = Listing(ChatJob, filters=("status",))
 
-_conversations, _messages = Conversation.__table__, Message.__table__
+_conversations, _messages, _agents = Conversation.__table__, Message.__table__, Agent.__table__
 ALL_MESSAGES = record_statement(
     Message,
     sa.select(_messages)
@@ -51,12 +54,16 @@ ALL_MESSAGES = record_statement(
     .order_by(_messages.c.position),
     heavy=True,
 )
+CONVERSATION_IN_USE = _conversations.c.channel != ChatChannel.playground.value
+"""Leaves out conversations that only try an agent out: they say nothing about how it is used."""
+TURN_IN_USE = ChatLog.__table__.c.channel != ChatChannel.playground.value
 _ACTIVE = Statement(
     sa.select(sa.func.count())
     .select_from(_conversations)
     .where(
         _conversations.c.agent_id == sa.bindparam("agent_id"),
         _conversations.c.last_message_at > sa.bindparam("since"),
+        CONVERSATION_IN_USE,
     )
 )
 
@@ -66,6 +73,38 @@ _OWN_CONVERSATION_IDS = Statement(
         in_list(_conversations.c.id, "ids"), _conversations.c.user_id == sa.bindparam("of_user")
     )
 )
+
+
+_LAST_MESSAGES = Statement(
+    sa.select(_messages.c.role, _messages.c.content, _messages.c.created_at)
+    .where(
+        _messages.c.conversation_id == sa.bindparam("conversation_id"),
+        _messages.c.created_at <= sa.bindparam("until"),
+        # A reply that waits for an approval goes on afterwards, and then says more than before.
+        sa.or_(
+            _messages.c.role == sa.literal(Speaker.user.value),
+            _messages.c.updated_at <= sa.bindparam("until"),
+        ),
+    )
+    .order_by(_messages.c.position.desc())
+    .limit(sa.bindparam("row_limit", type_=sa.BigInteger()))
+)
+
+
+_AGENT_NAMES = Statement(sa.select(_agents.c.id, _agents.c.name).where(in_list(_agents.c.id, "ids")))
+
+
+async def page_of_conversations(ctx: Context, query: ConversationList) -> Page[ConversationListed]:
+    """Return one page of the conversations that the caller may see, with names of agents if asked for."""
+    page = await CONVERSATIONS.page(ctx.db, query, **own_rows_filter(ctx))
+    names: dict[str, str] = {}
+    if query.include == "agent_name" and page.items and ctx.principal.may("agents:read"):
+        ids = sorted({conversation.agent_id for conversation in page.items})
+        rows = await ctx.db.rows(_AGENT_NAMES, ids=list_parameter(ids))
+        names = {row[0]: row[1] for row in rows}
+    return page.shown(
+        lambda one: ConversationListed.of(one, agent_name=names.get(one.agent_id, UNSET)),
+    )
 
 
 async def page_of_logs(ctx: Context, agent_id: str, query: LogList) -> Slice[ChatLog]:
@@ -104,6 +143,14 @@ async def find_own_conversation_ids(ctx: Context, ids: Sequence[str]) -> set[str
 def own_rows_filter(ctx: Context) -> JsonObject:
     """Return the filter that limits a list to the rows the caller may see."""
     return {} if sees_all_conversations(ctx) else {"user_id": ctx.principal.id}
+
+
+async def load_last_messages(
+    ctx: Context, conversation_id: str, until: str, count: int
+) -> list[QuotedMessage]:
+    """Return the last messages up to an instant, oldest first."""
+    rows = await ctx.db.rows(_LAST_MESSAGES, conversation_id=conversation_id, until=until, row_limit=count)
+    return [QuotedMessage(*row) for row in reversed(rows)]
 
 
 async def find_visible_conversation(ctx: Context, conversation_id: str) -> Conversation | None:

@@ -3,7 +3,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from retinue.adapters.llm import Transcription
+from retinue.adapters.llm import ReasoningEffort, Transcription
+from retinue.agents.schemas import ModelId, StatsPeriod
+from retinue.chat.attachment_schemas import Attachments, MessageAttachmentOut
 from retinue.chat.engine.parts import (
     CalledTool,
     FinishReason,
@@ -28,16 +30,39 @@ from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Schema
 
 MAX_MESSAGE_LENGTH = 32_000
+ConversationId = Annotated[str, Meta(max_length=64)]
 MessageText = Annotated[str, Meta(min_length=1, max_length=MAX_MESSAGE_LENGTH)]
 
 
-class ChatAsk(Schema, kw_only=True):
+class TurnFields(Schema, kw_only=True):
+    """A message to an agent."""
+
     message: MessageText
-    conversation_id: Annotated[str, Meta(max_length=64)] | None = None
+    conversation_id: ConversationId | None = None
     context: JsonObject | None = None
+    output_schema: JsonObject | UnsetType | None = UNSET
+    reasoning_effort: ReasoningEffort | None = None
+    attachments: Attachments | None = None
 
 
-class BackgroundAsk(ChatAsk, kw_only=True):
+class SeedMessage(Schema, kw_only=True):
+    """A message that the conversation begins with."""
+
+    role: Speaker
+    content: MessageText
+
+
+class ChatAsk(TurnFields, kw_only=True):
+    """With `version`, `seed_messages`, `from_conversation_id` or `as`, the turn tries the agent out."""
+
+    version: Annotated[int, Meta(ge=1, le=2**53)] | Literal["draft"] | None = None
+    model: ModelId | None = None
+    seed_messages: Annotated[list[SeedMessage], Meta(max_length=50)] | None = None
+    from_conversation_id: ConversationId | None = None
+    as_: Literal["visitor"] | None = msgspec.field(name="as", default=None)
+
+
+class BackgroundAsk(TurnFields, kw_only=True):
     """When the job ends, its status is posted to `callback_url`, signed like a webhook."""
 
     callback_url: Annotated[str, Meta(min_length=1, max_length=2_000)] | None = None
@@ -70,6 +95,7 @@ class ChatReply(Schema, kw_only=True):
     correlation_id: str
     trace_id: str | None
     version: int
+    output: JsonObject | None
 
     @classmethod
     def shown(cls, message: Message) -> "ChatReply":
@@ -89,6 +115,7 @@ class ChatReply(Schema, kw_only=True):
             correlation_id=details.correlation_id,
             trace_id=details.trace_id,
             version=details.agent_version,
+            output=details.output,
         )
 
 
@@ -177,11 +204,16 @@ class ConversationOut(Schema, kw_only=True):
     status: ConversationStatus
 
 
+class ConversationListed(ConversationOut, kw_only=True):
+    agent_name: str | UnsetType = UNSET
+
+
 class ConversationList(ListQuery, kw_only=True):
     agent_id: str | None = None
     user_id: str | None = None
     channel: ChatChannel | None = None
     status: ConversationStatus | None = None
+    include: Literal["agent_name"] | None = None
 
 
 class ConversationUpdate(Schema, kw_only=True):
@@ -203,12 +235,14 @@ class MessageOut(Schema, kw_only=True):
     created_at: str
     details: ReplyDetails | None
     feedback: Feedback | None
+    attachments: list[MessageAttachmentOut]
 
     @classmethod
     def shown(cls, message: Message) -> "MessageOut":
         rating: Literal["positive", "negative", "none"] = "positive" if message.rating > 0 else "negative"
         feedback = Feedback(rating=rating, comment=message.comment) if message.rating else None
-        return cls.of(message, feedback=feedback)
+        attachments = [MessageAttachmentOut.of(attachment) for attachment in message.attachments or ()]
+        return cls.of(message, feedback=feedback, attachments=attachments)
 
 
 class FeedbackGiven(Schema, kw_only=True):
@@ -273,13 +307,6 @@ class LogSettingsOut(Schema, kw_only=True):
     retention_days: int
 
 
-class LogSettingsUpdate(Schema, kw_only=True):
-    log_messages: bool | UnsetType = UNSET
-    log_tool_calls: bool | UnsetType = UNSET
-    log_token_usage: bool | UnsetType = UNSET
-    retention_days: Annotated[int, Meta(ge=0, le=3650)] | UnsetType = UNSET
-
-
 Period = Literal["24h", "7d", "30d", "90d", "all_time"]
 
 
@@ -300,6 +327,53 @@ class AgentStats(Schema, kw_only=True):
     positive_feedback: int
     negative_feedback: int
     estimated_cost_usd: float
+    p50_response_time_ms: int | None
+    p95_response_time_ms: int | None
+    p50_first_token_ms: int | None
+    p95_first_token_ms: int | None
+    cached_tokens: int
+
+
+class AgentBreakdownQuery(msgspec.Struct, kw_only=True):
+    period: StatsPeriod = "7d"
+
+
+class StatsPoint(Schema, kw_only=True):
+    """One hour or day (UTC) of an agent."""
+
+    start: str
+    chats: int = 0
+    failed_chats: int = 0
+    tokens: int = 0
+    estimated_cost_usd: float = 0.0
+    p50_response_time_ms: int | None = None
+    p95_response_time_ms: int | None = None
+    likes: int = 0
+    dislikes: int = 0
+
+
+class ModelUse(Schema, kw_only=True):
+    model: str
+    calls: int
+    unpriced_calls: int
+    tokens: int
+    cached_tokens: int
+    estimated_cost_usd: float | None
+
+
+class ToolUse(Schema, kw_only=True):
+    tool: str
+    tool_id: str | None
+    calls: int
+    failed_calls: int
+    avg_execution_time_ms: int
+
+
+class AgentBreakdown(AgentStats, kw_only=True):
+    unpriced_calls: int
+    series: list[StatsPoint]
+    models: list[ModelUse]
+    tools: list[ToolUse]
 
 
 class TrainingOut(Schema, kw_only=True):

@@ -5,8 +5,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from retinue.agents.models import Agent, AgentStatus
+from retinue.chat.figures import load_percentiles
 from retinue.chat.models import ChatLog, ChatTotals, Conversation, Message, TurnStatus
-from retinue.chat.queries import count_active
+from retinue.chat.queries import CONVERSATION_IN_USE, TURN_IN_USE, count_active
 from retinue.chat.schemas import AgentStats, Period, StatusOut, TrainingOut
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
@@ -32,7 +33,7 @@ _LOGGED = Statement(
         sa.func.coalesce(sa.func.sum(_logs.c.tool_call_count), 0),
         sa.func.coalesce(sa.func.sum(_logs.c.response_time_ms), 0),
         sa.func.coalesce(sa.func.sum(_logs.c.cost_usd), 0.0),
-    ).where(_logs.c.agent_id == _AGENT, _logs.c.created_at >= _SINCE),
+    ).where(_logs.c.agent_id == _AGENT, _logs.c.created_at >= _SINCE, TURN_IN_USE),
     heavy=True,
 )
 _PURGED = Statement(
@@ -46,7 +47,7 @@ _PURGED = Statement(
 _CONVERSATIONS = Statement(
     sa.select(sa.func.count())
     .select_from(_conversations)
-    .where(_conversations.c.agent_id == _AGENT, _conversations.c.created_at >= _SINCE),
+    .where(_conversations.c.agent_id == _AGENT, _conversations.c.created_at >= _SINCE, CONVERSATION_IN_USE),
     heavy=True,
 )
 _FEEDBACK = Statement(
@@ -55,7 +56,7 @@ _FEEDBACK = Statement(
         _messages.c.rating != 0,
         _messages.c.created_at >= _SINCE,
         _messages.c.conversation_id.in_(
-            sa.select(_conversations.c.id).where(_conversations.c.agent_id == _AGENT)
+            sa.select(_conversations.c.id).where(_conversations.c.agent_id == _AGENT, CONVERSATION_IN_USE)
         ),
     )
     .group_by(_messages.c.rating),
@@ -73,6 +74,7 @@ async def collect(ctx: Context, agent: Agent, period: Period) -> AgentStats:
         logged_sum + purged_sum for logged_sum, purged_sum in zip(logged, purged, strict=True)
     )
     ratings = {row[0]: int(row[1]) for row in await ctx.db.rows(_FEEDBACK, agent_id=agent.id, since=since)}
+    timed = await load_percentiles(ctx, agent.id, since)
     return AgentStats(
         agent_id=agent.id,
         total_conversations=int(await ctx.db.scalar(_CONVERSATIONS, agent_id=agent.id, since=since)),
@@ -86,6 +88,11 @@ async def collect(ctx: Context, agent: Agent, period: Period) -> AgentStats:
         positive_feedback=ratings.get(1, 0),
         negative_feedback=ratings.get(-1, 0),
         estimated_cost_usd=round(float(cost), 9),
+        p50_response_time_ms=timed.p50_response_time_ms,
+        p95_response_time_ms=timed.p95_response_time_ms,
+        p50_first_token_ms=timed.p50_first_token_ms,
+        p95_first_token_ms=timed.p95_first_token_ms,
+        cached_tokens=timed.cached_tokens,
     )
 
 

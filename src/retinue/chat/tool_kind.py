@@ -59,7 +59,10 @@ async def run(ctx: Context, call: ToolRun) -> Any:
             reply = await run_turn(
                 ctx, await storage.start_turn(ctx, request, reservation=reservation), reservation=reservation
             )
-    return {"reply": reply.content, "conversation_id": reply.conversation_id, "message_id": reply.id}
+    answer = {"reply": reply.content, "conversation_id": reply.conversation_id, "message_id": reply.id}
+    if request.output_schema is None or reply.details is None:
+        return answer
+    return {**answer, "output": reply.details.output}
 
 
 def _parse_input(raw: JsonObject) -> _Input:

@@ -8,13 +8,26 @@ from collections.abc import Iterable
 
 import msgspec
 
-from retinue.chat.engine.parts import ReplyDetails, ReplyText, ToolCallFinished, ToolCallStarted, TurnPart
+from retinue.chat.engine.parts import (
+    ReplyDetails,
+    ReplyText,
+    TextWithdrawn,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnPart,
+)
 
 
 class TextAdded(msgspec.Struct, frozen=True, gc=False, array_like=True, tag="text"):
     """A piece of text; `length` is the length of the reply after it."""
 
     length: int
+
+
+class TextDropped(msgspec.Struct, frozen=True, gc=False, array_like=True, tag="text_dropped"):
+    """A piece of text that was streamed and is not part of the reply."""
+
+    text: str
 
 
 class CallStarted(msgspec.Struct, frozen=True, gc=False, array_like=True, tag="call_started"):
@@ -36,7 +49,7 @@ class TurnSuspended(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=
     """The `message_stop` of a reply that continues after its approvals."""
 
 
-TrailStep = TextAdded | CallStarted | CallFinished | ApprovalAwaited | TurnSuspended
+TrailStep = TextAdded | TextDropped | CallStarted | CallFinished | ApprovalAwaited | TurnSuspended
 
 
 class TrailRecorder:
@@ -61,10 +74,21 @@ class TrailRecorder:
             case ReplyText():
                 self._length += len(part.text)
                 self.steps.append(TextAdded(self._length))
+            case TextWithdrawn():
+                self._drop_text(part.text)
             case ToolCallStarted():
                 self.steps.append(CallStarted(part.id, part.is_from_sub_agent))
             case ToolCallFinished():
                 self.steps.append(CallFinished(part.is_from_sub_agent))
+
+    def _drop_text(self, text: str) -> None:
+        """Keep the pieces of a withdrawn text in the trail, because the reply no longer has them."""
+        start = 0
+        for place, step in enumerate(self.steps):
+            if isinstance(step, TextAdded):
+                self.steps[place] = TextDropped(text[start : step.length])
+                start = step.length
+        self._length = 0
 
     def record_approvals(self, details: ReplyDetails) -> None:
         """Record the approvals that the turn waits for."""

@@ -87,6 +87,112 @@ def migrate() -> None:
     run_migrations(read_settings())
 
 
+_PassphraseFile = Annotated[
+    Path | None, typer.Option(help="A file whose first line is the passphrase that seals the backup.")
+]
+
+
+@app.command()
+def backup(
+    arguments: Annotated[
+        list[str],
+        typer.Argument(metavar="[verify] FILE", help="The file to write; after `verify`, the one to read."),
+    ],
+    passphrase_file: _PassphraseFile = None,
+    keep: Annotated[
+        int, typer.Option(help="Remove older backups beside it, but keep this many; 0 keeps all.", min=0)
+    ] = 0,
+) -> None:
+    """Write the database and the files into one file while the server runs, or verify such a file.
+
+    Exit code 0: the backup is whole and was read back; 1: it could not be made; 2: wrong use or settings;
+    3: the file to verify is cut, changed, foreign, or sealed with another passphrase.
+    """
+    from retinue.cli.backups.commands import run_backup, run_backup_verification
+
+    match arguments:
+        case ["verify", file]:
+            run_backup_verification(read_settings(), Path(file), passphrase_file)
+        case [file] if file != "verify":
+            run_backup(read_settings(), Path(file), passphrase_file, keep)
+        case _:
+            raise BadSetting("name one file: retinue backup FILE, or retinue backup verify FILE")
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file written by `retinue backup`.")],
+    data_dir: Annotated[
+        Path | None, typer.Option(help="The empty folder to restore into; defaults to RETINUE_DATA_DIR.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Restore into a temporary place, check it, and remove it.")
+    ] = False,
+    without_key: Annotated[
+        bool, typer.Option("--without-key", help="Restore without the master key; secrets stay sealed.")
+    ] = False,
+    passphrase_file: _PassphraseFile = None,
+) -> None:
+    """Restore a backup into an empty folder, and with PostgreSQL into an empty database.
+
+    Exit code 0: restored and checked; 1: the place is not empty, full or not allowed; 2: wrong use or
+    settings; 3: the backup is cut, changed, foreign, of a newer version, or of another master key.
+    """
+    from retinue.cli.backups.commands import run_restore
+
+    run_restore(read_settings(), file, data_dir, passphrase_file, is_check=check, is_without_key=without_key)
+
+
+@app.command()
+def upgrade(
+    backup: Annotated[
+        Path | None, typer.Option(help="Where to write a backup first, as `retinue backup` does.")
+    ] = None,
+    passphrase_file: _PassphraseFile = None,
+    without_backup: Annotated[
+        bool, typer.Option("--without-backup", help="Migrate although there is no way back.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether the database needs a migration.")
+    ] = False,
+) -> None:
+    """Back up the database, migrate it to this version, and check the result.
+
+    Exit code 0: the database fits this version; 1: something failed; 2: wrong use or settings; 3: `--check`
+    found that a migration is due.
+    """
+    from retinue.cli.upgrade_command import run_upgrade
+
+    run_upgrade(read_settings(), backup, passphrase_file, is_check=check, is_unsafe=without_backup)
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Only ask the running server whether it is ready.")
+    ] = False,
+    url: Annotated[
+        str,
+        typer.Option(help="The address that --probe asks; http://127.0.0.1:8080/health/ready if left out."),
+    ] = "",
+) -> None:
+    """Check the settings, the machine, the database, the keys and the services; secrets are never printed.
+
+    Exit code 0: all is well; 1: there are warnings; 2: something fails.
+    """
+    from retinue.cli.doctor.commands import report_bad_setting, run_doctor, run_probe
+
+    try:
+        settings, warnings = load_settings(os.environ, Path(".env"))
+        if probe:
+            run_probe(settings, url, is_json=json)
+        else:
+            run_doctor(settings, warnings, is_json=json)
+    except BadSetting as error:
+        report_bad_setting(error, is_json=json)
+
+
 @app.command()
 def openapi() -> None:
     """Print the OpenAPI document."""
@@ -246,7 +352,7 @@ def main() -> None:
     except BadSetting as error:
         _exit_with_error(error, 2)
     except (CannotStart, RetinueError) as error:
-        _exit_with_error(error, 1)
+        _exit_with_error(error, getattr(error, "exit_code", 1))
 
 
 def _exit_with_error(error: Exception, code: int) -> None:

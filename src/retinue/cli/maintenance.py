@@ -7,11 +7,12 @@ import typer
 
 from retinue.auth.bootstrap import create_admin
 from retinue.auth.password_change import PrintedLink, issue_reset_link
+from retinue.cli.instance_folder import require_instance
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
-from retinue.kit.db.databases import database_for, sqlite_path
+from retinue.kit.db.databases import database_for
 from retinue.kit.durable_files import private_umask
-from retinue.kit.events.audit_verification import verify_chain
+from retinue.kit.events.audit_verification import ChainVerdict, verify_chain
 from retinue.kit.logging import configure_logging
 from retinue.kit.principal import SYSTEM
 from retinue.kit.settings import Settings
@@ -43,17 +44,6 @@ def with_instance(
     with private_umask():
         is_done = asyncio.run(run())
     if not is_done:
-        raise typer.Exit(1)
-
-
-def require_instance(settings: Settings) -> None:
-    """End the command if there is no instance, instead of creating an empty one and reporting on that."""
-    if not settings.database_url and not sqlite_path(settings).exists():
-        typer.echo(
-            f"retinue: there is no instance in {settings.data_dir.absolute()}. Run the command in the folder "
-            "of the server, or set RETINUE_DATA_DIR.",
-            err=True,
-        )
         raise typer.Exit(1)
 
 
@@ -111,15 +101,19 @@ def _link_notes(link: PrintedLink, *, has_address: bool) -> str:
     return "\n".join(notes)
 
 
+async def verify_audit_chains(ctx: Context) -> dict[str, ChainVerdict]:
+    """Return the verdict on every tenant's chain, by tenant."""
+    system = ctx.system("every tenant's chain")
+    return {tenant.id: await verify_chain(system, tenant.id) for tenant in await system.all(Tenant)}
+
+
 def run_audit_verification(settings: Settings) -> None:
     async def action(instance: Instance) -> bool:
         is_good = True
         async with command_context(instance) as ctx:
-            system = ctx.system("every tenant's chain")
-            for tenant in await system.all(Tenant):
-                verdict = await verify_chain(system, tenant.id)
+            for tenant_id, verdict in (await verify_audit_chains(ctx)).items():
                 is_good = is_good and verdict.is_good
-                typer.echo(f"{tenant.id} {verdict}")
+                typer.echo(f"{tenant_id} {verdict}")
         return is_good
 
     with_instance(settings, action)

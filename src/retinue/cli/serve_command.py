@@ -9,6 +9,7 @@ import uvloop
 
 from retinue.adapters.llm.local_servers import LocalServers
 from retinue.app import Service
+from retinue.console.files import is_built
 from retinue.kit.durable_files import private_umask
 from retinue.kit.http.server import ConnectionLimits, NotStarted
 from retinue.kit.http.server import serve as serve_http
@@ -36,11 +37,7 @@ class ServeCommand:
     def ready(self) -> None:
         assert self.service is not None
         settings = self.settings
-        typer.echo(f"Retinue is ready at {settings.base_url} (reference: {settings.base_url}/docs)")
-        if self.service.new_password is not None:
-            typer.echo(f"First administrator: {settings.admin_email}")
-            typer.echo(f"Password (shown once): {self.service.new_password.reveal()}")
-        sys.stdout.flush()
+        self._print_addresses()
         self.service.probe_sandboxes()
         self.service.instance.adapters[LocalServers].schedule_probe()
         allowed = settings.egress_allowed()
@@ -66,6 +63,22 @@ class ServeCommand:
                 setting="RETINUE_SIGNUP=open",
                 instead="RETINUE_SIGNUP=pending",
             )
+
+    def _print_addresses(self) -> None:
+        """Print where to go; what opens the instance appears here only, never in a log line."""
+        assert self.service is not None
+        base_url = self.settings.base_url
+        typer.echo(f"Retinue is ready at {base_url} (reference: {base_url}/docs)")
+        if is_built():
+            typer.echo(f"Console: {base_url}/console/")
+        if is_built() and self.service.setup_token is not None:
+            # Browsers keep the fragment to themselves, so the token reaches no access log.
+            link = f"{base_url}/console/welcome#{self.service.setup_token.reveal()}"
+            typer.echo(f"Set up in the browser (the link works once): {link}")
+        if self.service.new_password is not None:
+            typer.echo(f"First administrator: {self.settings.admin_email}")
+            typer.echo(f"Password (shown once): {self.service.new_password.reveal()}")
+        sys.stdout.flush()
 
     async def __call__(self, scope: object, receive: object, send: object) -> None:
         assert self.service is not None

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from retinue.access.models import Role
 from retinue.credentials.errors import AccessRuleNotFound
 from retinue.credentials.events import CredentialAccessGranted, CredentialAccessRevoked
-from retinue.credentials.expiry import read_expiry
 from retinue.credentials.models import AccessPermission, AccessRule, Credential, IntegrationType
 from retinue.credentials.queries import lock_credential
 from retinue.credentials.schemas import AccessGrant
@@ -20,6 +19,8 @@ from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, Invalid
 from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.validation import read_expiry
+from retinue.service_accounts.models import ServiceAccount
 from retinue.users.models import User
 
 Integration = tuple[str, str]
@@ -61,7 +62,7 @@ async def grant(ctx: Context, credential: Credential, body: AccessGrant) -> tupl
     """Return the rule and whether it is new; repeating a grant only changes its expiry."""
     if body.permission is not AccessPermission.use and body.integration_type in _PERSON_TYPES:
         await _require_manage(ctx, credential)
-    expires_at = read_expiry(ctx, body.expires_at)
+    expires_at = read_expiry(body.expires_at, ctx.now)
     await _check_person(ctx, body)
     await lock_credential(ctx, credential.id)
     same: JsonObject = {
@@ -121,7 +122,12 @@ async def _check_person(ctx: Context, body: AccessGrant) -> None:
     """Validate users and roles; other integrations may be created later."""
     if body.integration_type is IntegrationType.role and body.integration_id not in set(Role):
         raise Invalid({"integration_id": f"must be one of {', '.join(Role)}"})
-    if body.integration_type is IntegrationType.user and not await ctx.db.get(User, body.integration_id):
+    if body.integration_type is not IntegrationType.user:
+        return
+    account = await ctx.db.get(User, body.integration_id) or await ctx.db.get(
+        ServiceAccount, body.integration_id
+    )
+    if account is None:
         raise Invalid({"integration_id": "there is no such user"})
 
 

@@ -11,6 +11,8 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.events.models import AuditEntry
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, Page
+from retinue.service_accounts.queries import ID_PREFIX as SERVICE_ACCOUNT_PREFIX
+from retinue.service_accounts.queries import find_account_name
 from retinue.users.models import User
 
 _entries = AuditEntry.__table__
@@ -44,14 +46,18 @@ async def page(ctx: Context, query: AuditQuery, credential_id: str | None = None
 
 
 async def _names(ctx: Context, ids: set[str]) -> dict[str, str]:
-    """Return the current names of the users among these ids."""
+    """Return the current names of the users and service accounts among these ids."""
     if not ids:
         return {}
     wanted = sa.select(_users.c.id, _users.c.first_name, _users.c.last_name).where(
         _users.c.id.in_([sa.literal(id) for id in sorted(ids)])
     )
     rows: list[Any] = await ctx.db.rows(Statement(wanted))
-    return {id: f"{first} {last}".strip() for id, first, last in rows}
+    machines = {id: await find_account_name(ctx, id) for id in ids if id.startswith(SERVICE_ACCOUNT_PREFIX)}
+    return {
+        **{id: f"{first} {last}".strip() for id, first, last in rows},
+        **{id: name for id, name in machines.items() if name},
+    }
 
 
 def _record(entry: AuditEntry, names: dict[str, str]) -> AuditRecord:

@@ -19,6 +19,7 @@ from retinue.credentials.jobs import JOBS
 from retinue.credentials.models import AccessRule, Credential
 from retinue.credentials.routes import routes
 from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.search_sources import SearchSource
 
 manifest = Manifest(
     name="credentials",
@@ -41,5 +42,14 @@ manifest = Manifest(
         CredentialDestinationAdded,
         CredentialExpiring,
         CredentialExpired,
+    ),
+    search_sources=(
+        SearchSource(
+            kind="credential",
+            requires="credentials:read",
+            record=Credential,
+            name=Credential.__table__.c.name,
+            description=Credential.__table__.c.description,
+        ),
     ),
 )

@@ -10,7 +10,6 @@ from retinue.credentials.events import (
     CredentialSecretsUpdated,
     CredentialUpdated,
 )
-from retinue.credentials.expiry import read_expiry
 from retinue.credentials.kinds import validate_secrets, values_to_redact
 from retinue.credentials.models import Credential
 from retinue.credentials.queries import lock_credential
@@ -20,6 +19,7 @@ from retinue.kit.context import Context, references
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.validation import read_expiry
 
 REFERENCE = "credential"
 """Target of references from other domains (`kit.context.references`)."""
@@ -37,7 +37,7 @@ async def create(ctx: Context, body: CredentialCreate) -> Credential:
         description=body.description or "",
         metadata=beside,
         destinations=destinations.destinations_for(body.type, secrets, beside),
-        expires_at=read_expiry(ctx, body.expires_at),
+        expires_at=read_expiry(body.expires_at, ctx.now),
         created_by=ctx.principal.id,
         entered_by=ctx.principal.id,
         **sealed_columns(secrets),
@@ -80,7 +80,7 @@ def _changes(ctx: Context, locked: Credential, body: CredentialUpdate) -> JsonOb
     if "metadata" in changes:
         changes["metadata"] = changes["metadata"] or {}
     if changes.get("expires_at", locked.expires_at) != locked.expires_at:
-        changes["expires_at"] = read_expiry(ctx, changes["expires_at"])
+        changes["expires_at"] = read_expiry(changes["expires_at"], ctx.now)
     return changes
 
 

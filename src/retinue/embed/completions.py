@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any
 
+import msgspec
+
 from retinue.adapters.llm import ModelMessage as Spoken
 from retinue.agents.models import Agent
 from retinue.chat.engine.parts import FinishReason
+from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.models import ChatChannel
 from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
@@ -28,6 +31,7 @@ from retinue.embed.openai_schemas import (
     CompletionUsage,
     Delta,
     OpenAiFinishReason,
+    ResponseFormat,
 )
 from retinue.embed.token_budget import TurnAllowance, turn_allowance
 from retinue.kit.context import Context
@@ -35,7 +39,9 @@ from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import EventStream
 from retinue.kit.http.sse import ServerSentEvent
 from retinue.kit.http.stream_watch import StreamError
+from retinue.kit.schema.output_schema import compile_output_schema
 
+_SCHEMA_PATH = "response_format.json_schema.schema"
 _FINISH: dict[str, OpenAiFinishReason] = {
     FinishReason.length: "length",
     FinishReason.tool_limit: "length",
@@ -69,7 +75,10 @@ async def stream(ctx: Context, agent: Agent, body: CompletionAsk) -> EventStream
             source = await streaming.stream(ctx, request, level=TEXT_ONLY)
     options = body.stream_options
     chunks = _ChunkStream(
-        body.model, int(ctx.clock.time()), includes_usage=bool(options and options.include_usage)
+        body.model,
+        int(ctx.clock.time()),
+        includes_usage=bool(options and options.include_usage),
+        is_structured=request.output_schema is not None,
     )
     events = hide_provider_errors_in(source.events) if _is_embed_key(ctx) else source.events
     return EventStream(lambda: chunks.of(events()), show_error=_shown_error)
@@ -88,12 +97,17 @@ def _finish(reason: str) -> OpenAiFinishReason:
 
 
 class _ChunkStream:
-    """Converts the events of a reply to OpenAI's chunks."""
+    """Converts the events of a reply to OpenAI's chunks.
 
-    def __init__(self, model: str, created: int, *, includes_usage: bool) -> None:
+    A structured reply comes in one piece: clients read nothing but the joined pieces, from which a wrong
+    answer before a repaired one could not be taken back.
+    """
+
+    def __init__(self, model: str, created: int, *, includes_usage: bool, is_structured: bool) -> None:
         self._model = model
         self._created = created
         self._includes_usage = includes_usage
+        self._is_structured = is_structured
         self._id = ""
 
     async def of(self, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
@@ -104,8 +118,11 @@ class _ChunkStream:
                     self._id = data["message_id"]
                     yield self._chunk_event(Delta(role="assistant", content=""))
                 elif event.event == "content_delta":
-                    yield self._chunk_event(Delta(content=data["delta"]))
+                    if not self._is_structured:
+                        yield self._chunk_event(Delta(content=data["delta"]))
                 elif event.event == "message_stop":
+                    if data["output"] is not None:
+                        yield self._chunk_event(Delta(content=msgspec.json.encode(data["output"]).decode()))
                     yield self._chunk_event(Delta(), _finish(data["finish_reason"]))
                     if self._includes_usage:
                         usage = CompletionUsage.shown(data["usage"])
@@ -151,6 +168,8 @@ def _turn_request(ctx: Context, agent: Agent, body: CompletionAsk, allowance: Tu
         max_tokens=body.max_completion_tokens or body.max_tokens,
         temperature=body.temperature,
         stop=_stop_sequences(body.stop),
+        output=_output_override(ctx, body.response_format),
+        reasoning_effort=None if _is_embed_key(ctx) else body.reasoning_effort,
     )
 
 
@@ -160,10 +179,25 @@ def _refuse_unsupported(body: CompletionAsk) -> None:
         for name in ("tools", "functions")
         if getattr(body, name)
     }
-    if body.response_format is not None and body.response_format.type != "text":
-        problems["response_format"] = "must be text"
     if problems:
         raise Invalid(problems)
+
+
+def _output_override(ctx: Context, wanted: ResponseFormat | None) -> OutputOverride | None:
+    """Return the schema of the caller; whoever chats in public gets the agent's own."""
+    if wanted is None:
+        return None
+    if wanted.type == "text":
+        return None if _is_embed_key(ctx) else OutputOverride(None)
+    if _is_embed_key(ctx):
+        raise Invalid({"response_format": "needs an access token; embed keys have the agent's output schema"})
+    if wanted.type == "json_object":
+        return OutputOverride({"type": "object"})
+    schema = wanted.json_schema.schema if wanted.json_schema is not None else None
+    if schema is None:
+        raise Invalid({_SCHEMA_PATH: "is required"})
+    compile_output_schema(schema, _SCHEMA_PATH)
+    return OutputOverride(schema)
 
 
 def _stop_sequences(stop: str | list[str] | None) -> tuple[str, ...]:

@@ -27,5 +27,16 @@ class KeyAgentMismatch(Forbidden):
         super().__init__("key_of_this_agent", EMBED_KEY_ROLE, reason="key_agent_mismatch")
 
 
+class AttachmentsNotAllowed(Forbidden):
+    """This embed key does not accept files. Its owner can allow them."""
+
+    def __init__(self) -> None:
+        super().__init__("allow_attachments", EMBED_KEY_ROLE, reason="attachments_not_allowed")
+
+
+class TooManyFiles(RateLimited):
+    """Too many files were uploaded today. Try again tomorrow."""
+
+
 class TokenBudgetSpent(RateLimited):
     """The embed key has used up its tokens for this month."""

@@ -38,3 +38,15 @@ class EmbedKeyRotated(EmbedKeyEvent, kw_only=True):
     """An embed key was replaced by a new one; the previous one works until `previous_until`."""
 
     previous_until: str
+
+
+@event(
+    "system.embed_key.updated",
+    subject="embed_key_id",
+    audited=True,
+    example={**_EXAMPLE, "changed": ["allowed_domains"]},
+)
+class EmbedKeyUpdated(EmbedKeyEvent, kw_only=True):
+    """The name, the domains or the limits of an embed key were changed; `changed` names the fields."""
+
+    changed: list[str]

@@ -6,7 +6,8 @@ from typing import Any
 
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.chat.engine.budget import OutOfTokens
-from retinue.chat.errors import AgentArchived, TooManyTurns, TurnTimedOut
+from retinue.chat.engine.structured_output import OutputInvalid
+from retinue.chat.errors import AgentArchived, ModelCannotSee, SttNotConfigured, TooManyTurns, TurnTimedOut
 from retinue.embed.errors import TokenBudgetSpent
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.providers.errors import ModelNotConfigured
@@ -18,6 +19,7 @@ TURN_ERRORS: tuple[type[RetinueError], ...] = (
     ModelTimeout,
     ModelNotConfigured,
     OutOfTokens,
+    OutputInvalid,
     TokenBudgetSpent,
     TooManyTurns,
     TurnTimedOut,
@@ -37,6 +39,12 @@ def hide_provider_errors() -> Iterator[None]:
         raise ModelTimeout from error
     except ModelError as error:
         raise ModelError(error.kind) from error
+    except OutputInvalid as error:
+        raise OutputInvalid from error
+    except ModelCannotSee as error:
+        raise ModelCannotSee from error
+    except SttNotConfigured as error:
+        raise SttNotConfigured from error
     except (ModelNotConfigured, *KEY_UNUSABLE_ERRORS) as error:
         raise ModelNotConfigured from error
 

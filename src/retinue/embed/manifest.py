@@ -1,6 +1,6 @@
 from retinue.chat.turn.suspension import EMBED_KEY_TOKENS_CONTINUATION
-from retinue.embed.events import EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated
-from retinue.embed.models import EmbedKey
+from retinue.embed.events import EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated, EmbedKeyUpdated
+from retinue.embed.models import EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation
 from retinue.embed.principals import authenticate
 from retinue.embed.queries import delete_keys_of_agent, find_keys_of_agent
 from retinue.embed.routes import ROUTES
@@ -11,9 +11,9 @@ from retinue.kit.context.references import Reference
 
 manifest = Manifest(
     name="embed",
-    records=(EmbedKey,),
+    records=(EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation),
     routes=ROUTES,
-    events=(EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated),
+    events=(EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated, EmbedKeyUpdated),
     authenticators=(Authenticator("embed_key", authenticate),),
     references=(
         Reference(to="agent", kind="embed_keys", find=find_keys_of_agent, detach=delete_keys_of_agent),

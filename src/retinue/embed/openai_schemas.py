@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from retinue.adapters.llm import ReasoningEffort
 from retinue.chat.engine.parts import TokenUsage
+from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import Schema
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -30,8 +32,15 @@ class StreamOptions(Schema, kw_only=True):
     include_usage: bool = False
 
 
+class JsonSchemaFormat(Schema, kw_only=True):
+    name: str | None = None
+    schema: JsonObject | None = None
+    strict: bool | None = None
+
+
 class ResponseFormat(Schema, kw_only=True):
-    type: str = "text"
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: JsonSchemaFormat | None = None
 
 
 class CompletionAsk(Schema, kw_only=True):
@@ -49,6 +58,7 @@ class CompletionAsk(Schema, kw_only=True):
     tools: list[Any] | None = None
     functions: list[Any] | None = None
     response_format: ResponseFormat | None = None
+    reasoning_effort: ReasoningEffort | None = None
 
 
 OpenAiFinishReason = Literal["stop", "length", "content_filter"]

@@ -66,6 +66,11 @@ def _canonical(host: str) -> str:
         raise InvalidOriginEntry("must have a valid IPv6 address in brackets") from None
 
 
+def is_origin(text: str) -> bool:
+    """Return whether this is an origin as browsers send it, with a host."""
+    return len(text) <= 300 and _ORIGIN.fullmatch(text) is not None
+
+
 def is_allowed(origin: str | None, entries: Collection[str]) -> bool:
     """Return whether pages of this origin may use the key; an empty list allows every origin."""
     if not entries or ANY_ORIGIN in entries:

@@ -6,9 +6,9 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.embed.errors import EMBED_KEY_ROLE, OriginNotAllowed
+from retinue.embed.installations import note_refusal
 from retinue.embed.models import EmbedKey, EmbedKeyStatus
 from retinue.embed.origins import is_allowed
-from retinue.embed.token_budget import tokens_left
 from retinue.kit.config_cache import config_version_now
 from retinue.kit.context.instance import Instance
 from retinue.kit.db.config_versions import config_version_of
@@ -23,6 +23,7 @@ from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import Principal
 from retinue.tenants.event_listeners import no_listeners_until
 from retinue.tenants.models import Tenant
+from retinue.usage.monthly_tokens import tokens_left
 
 _MAX_KEY_LENGTH = 200
 
@@ -79,6 +80,10 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         raise Unauthorized("invalid_api_key", "The embed key is unknown, expired or revoked.")
     origin = request.headers.get(b"origin")
     if not is_allowed(origin.decode("latin-1") if origin is not None else None, key.allowed_domains):
+        if origin is not None and _loads_widget(request):
+            # The page may read this one refusal, so that the widget does not show a chat that cannot work.
+            request.origin_is_allowed = True
+            await note_refusal(instance, key.tenant_id, key.id, key.agent_id, origin.decode("latin-1"))
         raise OriginNotAllowed
     request.origin_is_allowed = True
     return Principal(
@@ -93,6 +98,10 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         config_version=config_version_now(instance.clock, key.stamp),
         no_listeners_until=no_listeners_until(instance.clock, is_listened_to=key.is_listened_to),
     )
+
+
+def _loads_widget(request: Request) -> bool:
+    return request.method == "GET" and request.path.endswith("/widget")
 
 
 async def find_active_key(instance: Instance, text: str) -> ActiveEmbedKey | None:

@@ -10,13 +10,14 @@ from typing import Any
 import msgspec
 
 from retinue.agents.models import Agent
+from retinue.chat.attachments.preparation import FindFile, attach
 from retinue.chat.models import ChatChannel, Message
 from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
 from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
-from retinue.embed import visitors
+from retinue.embed import visitor_files, visitors, widget_designs
 from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
-from retinue.embed.schemas import AgentName, AssistantReply, PublicAsk, PublicReply, PublicSource
+from retinue.embed.schemas import AgentName, AssistantReply, PublicAsk, PublicReply
 from retinue.embed.token_budget import TurnAllowance, turn_allowance
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
@@ -37,30 +38,34 @@ class PublicVisit(msgspec.Struct, frozen=True, kw_only=True):
 
 async def reply(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> PublicReply:
     async with turn_allowance(ctx, agent) as allowance:
-        request = await _turn_request(ctx, agent, body, allowance, visit)
         with hide_provider_errors():
+            request = await _turn_request(ctx, agent, body, allowance, visit)
             message = await blocking.reply_idempotently(ctx, request)
-    return _shown(request, message)
+    return await _shown(ctx, request, message)
 
 
 async def stream(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> EventStream:
     async with turn_allowance(ctx, agent) as allowance:
-        request = await _turn_request(ctx, agent, body, allowance, visit)
         with hide_provider_errors():
+            request = await _turn_request(ctx, agent, body, allowance, visit)
             source = await streaming.stream(ctx, request, level=TEXT_ONLY)
-    events = hide_provider_errors_in(source.events)
-    return EventStream(_with_session_warning(events) if request.forces_new_conversation else events)
+    return EventStream(_for_visitor(ctx.detached(), request, hide_provider_errors_in(source.events)))
 
 
-def _with_session_warning(events: Callable[[], AsyncIterator[Any]]) -> Callable[[], AsyncIterator[Any]]:
-    """Relay the events; the last one also warns that the session cannot be continued."""
+def _for_visitor(
+    ctx: Context, request: TurnRequest, events: Callable[[], AsyncIterator[Any]]
+) -> Callable[[], AsyncIterator[Any]]:
+    """Relay the events; the last one has no sources if the owner hides them, and the session's warning."""
 
     async def relayed() -> AsyncIterator[Any]:
         async with contextlib.aclosing(events()) as source:  # type: ignore[type-var]
             async for event in source:
                 if event.event == "message_stop":
-                    warnings = [*event.data["warnings"], SESSION_ID_TOO_SHORT]
-                    yield msgspec.structs.replace(event, data={**event.data, "warnings": warnings})
+                    sources, warnings = event.data["sources"], event.data["warnings"]
+                    if sources and not (await widget_designs.load(ctx, request.agent)).show_sources:
+                        sources = []
+                    shown = {"sources": sources, "warnings": [*warnings, *_session_warnings(request)]}
+                    yield msgspec.structs.replace(event, data={**event.data, **shown})
                 else:
                     yield event
 
@@ -71,7 +76,7 @@ async def _turn_request(
     ctx: Context, agent: Agent, body: PublicAsk, allowance: TurnAllowance, visit: PublicVisit
 ) -> TurnRequest:
     visitor_id = await visitors.verify_visitor_id(ctx, body.user)
-    return TurnRequest(
+    request = TurnRequest(
         # In a browser the key is public, so a guessable session id would expose another conversation.
         forces_new_conversation=visit.is_browser and len(body.session_id) < MIN_SESSION_ID_LENGTH,
         agent=agent,
@@ -85,6 +90,14 @@ async def _turn_request(
         on_turn_end=allowance.on_turn_end,
         warnings=ignored_field_warnings(visit.unknown_fields),
     )
+    if body.attachments:
+        await visitor_files.require_allowed(ctx)
+    return await attach(ctx, request, body.attachments, find_file=_find_file_of(body.session_id))
+
+
+def _find_file_of(session_id: str) -> FindFile:
+    """Return a look-up that knows the files of one session only."""
+    return lambda ctx, file_id: visitor_files.find(ctx, session_id, file_id)
 
 
 def _context(body: PublicAsk, *, is_verified: bool) -> JsonObject | None:
@@ -95,17 +108,21 @@ def _context(body: PublicAsk, *, is_verified: bool) -> JsonObject | None:
     return {**context, "visitor": visitor} if visitor else context or None
 
 
-def _shown(request: TurnRequest, message: Message) -> PublicReply:
+def _session_warnings(request: TurnRequest) -> list[str]:
+    return [SESSION_ID_TOO_SHORT] if request.forces_new_conversation else []
+
+
+async def _shown(ctx: Context, request: TurnRequest, message: Message) -> PublicReply:
     details = message.details
     assert details is not None
     assert request.session_id is not None
-    session_warnings = [SESSION_ID_TOO_SHORT] if request.forces_new_conversation else []
     return PublicReply(
         session_id=request.session_id,
         conversation_id=message.conversation_id,
         assistant_reply=AssistantReply.of(message, role="assistant"),
-        sources=[PublicSource.of(source) for source in details.sources],
+        sources=await widget_designs.visible_sources(ctx, request.agent, message.content, details.sources),
         usage=details.usage,
+        output=details.output,
         agent=AgentName.of(request.agent),
-        warnings=[*details.plain_warnings(), *session_warnings],
+        warnings=[*details.plain_warnings(), *_session_warnings(request)],
     )

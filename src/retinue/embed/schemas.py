@@ -1,10 +1,11 @@
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
+from retinue.chat.attachment_schemas import Attachments, MessageAttachmentOut
 from retinue.chat.engine.parts import TokenUsage
 from retinue.chat.schemas import MessageText
-from retinue.embed.models import EmbedKeyStatus
+from retinue.embed.models import EmbedKeyStatus, WidgetPosition, WidgetScheme
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery
 from retinue.kit.schema.base import Name, Schema
@@ -16,6 +17,9 @@ Domain = Annotated[str, Meta(min_length=1, max_length=300)]
 Domains = Annotated[list[Domain], Meta(max_length=100)]
 PerMinute = Annotated[int, Meta(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000_000_000)]
+Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]
+WidgetText = Annotated[str, Meta(max_length=200)]
+Suggestion = Annotated[str, Meta(min_length=1, max_length=80)]
 SessionId = Annotated[str, Meta(min_length=1, max_length=128)]
 
 
@@ -28,6 +32,17 @@ class EmbedKeyCreate(Schema, kw_only=True):
     expires_at: str | None = None
     rate_limit_per_minute: PerMinute | None = None
     monthly_token_budget: Tokens | None = None
+    allow_attachments: bool = True
+
+
+class EmbedKeyUpdate(Schema, kw_only=True):
+    """Fields that are omitted stay as they are."""
+
+    name: Name | UnsetType = UNSET
+    allowed_domains: Domains | UnsetType = UNSET
+    rate_limit_per_minute: PerMinute | UnsetType | None = UNSET
+    monthly_token_budget: Tokens | UnsetType | None = UNSET
+    allow_attachments: bool | UnsetType = UNSET
 
 
 class EmbedKeyOut(Schema, kw_only=True):
@@ -48,6 +63,7 @@ class EmbedKeyOut(Schema, kw_only=True):
     request_count: int
     created_at: str
     revoked_at: str | None
+    allow_attachments: bool
 
 
 class NewEmbedKeyOut(EmbedKeyOut, kw_only=True):
@@ -118,6 +134,16 @@ class PublicAsk(Schema, kw_only=True):
     context: JsonObject | None = None
     user: Visitor | None = None
     stream: bool | None = False
+    attachments: Attachments | None = None
+
+
+class VisitorFileOut(Schema, kw_only=True):
+    """A file for messages of the session that it was uploaded in."""
+
+    file_id: str
+    filename: str
+    size_bytes: int
+    mime_type: str
 
 
 class PublicSource(Schema, kw_only=True):
@@ -148,17 +174,23 @@ class TranscriptRead(Schema, kw_only=True):
 
     session_id: Annotated[str, Meta(min_length=16, max_length=128)]
     user: Visitor | None = None
+    wait_for: Id | None = None
 
 
 class TranscriptMessage(Schema, kw_only=True):
-    """A message as its visitor saw it; a reply with `is_waiting` continues once an approval is decided."""
+    """A message as its visitor saw it; a reply with `is_waiting` continues once an approval is decided.
+
+    `has_failed` marks a message that got no reply, and a reply that was cut off.
+    """
 
     id: str
     role: Literal["user", "assistant"]
     content: str
     created_at: str
     is_waiting: bool
+    has_failed: bool
     sources: list[PublicSource]
+    attachments: list[MessageAttachmentOut]
 
 
 class Transcript(Schema, kw_only=True):
@@ -178,3 +210,37 @@ class PublicReply(Schema, kw_only=True):
     usage: TokenUsage
     agent: AgentName
     warnings: list[str]
+    output: JsonObject | None
+
+
+class WidgetSettings(Schema, kw_only=True):
+    """How the widget looks. Attributes of the script's tag take precedence over these settings."""
+
+    title: WidgetText | None = None
+    greeting: WidgetText | None = None
+    placeholder: WidgetText | None = None
+    accent: Colour | None = None
+    on_accent: Colour | None = None
+    scheme: WidgetScheme = WidgetScheme.auto
+    position: WidgetPosition = WidgetPosition.right
+    suggestions: Annotated[list[Suggestion], Meta(max_length=4)] = []
+    show_sources: bool = True
+
+
+class PublicWidget(Schema, kw_only=True):
+    """What the widget needs before it is shown."""
+
+    agent: AgentName
+    settings: WidgetSettings
+    allow_attachments: bool
+
+
+class WidgetInstallationOut(Schema, kw_only=True):
+    """An origin whose pages have loaded the widget, or tried to and were refused."""
+
+    origin: str
+    key_id: str
+    key_name: str
+    first_seen_at: str
+    last_seen_at: str
+    is_refused: bool

@@ -6,6 +6,7 @@ from retinue.embed.errors import EmbedKeyAlreadyRevoked, EmbedKeyNotFound
 from retinue.embed.events import EmbedKeyCreated as CreatedEvent
 from retinue.embed.events import EmbedKeyRevoked as RevokedEvent
 from retinue.embed.events import EmbedKeyRotated as RotatedEvent
+from retinue.embed.events import EmbedKeyUpdated as UpdatedEvent
 from retinue.embed.models import EmbedKey, EmbedKeyStatus
 from retinue.embed.origins import InvalidOriginEntry, parse_entry
 from retinue.embed.queries import names_of_agents, page_of_keys
@@ -13,28 +14,29 @@ from retinue.embed.schemas import (
     EmbedKeyCreate,
     EmbedKeyList,
     EmbedKeyOut,
+    EmbedKeyUpdate,
     NewEmbedKeyOut,
     Revoked,
     RotatedEmbedKeyOut,
     WhichKey,
     WhichKeyBody,
 )
-from retinue.embed.token_budget import month_of, tokens_used_in
-from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.errors import Invalid
 from retinue.kit.http.embed_keys import EMBED_KEY_PREFIX
 from retinue.kit.ids import hash_token, new_token
 from retinue.kit.lists import Page
-from retinue.kit.schema.validation import read_instant
+from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.validation import read_expiry
+from retinue.usage.monthly_tokens import tokens_used_in
 
 _SHOWN_PREFIX_LENGTH = len(EMBED_KEY_PREFIX) + 8
 
 
 async def create(ctx: Context, body: EmbedKeyCreate) -> NewEmbedKeyOut:
     allowed_domains = parse_domains(body.allowed_domains or [])
-    expires_at = _parse_expiry(ctx, body.expires_at)
+    expires_at = read_expiry(body.expires_at, ctx.now)
     agent = await ctx.db.get(Agent, body.agent_id)
     if agent is None:
         raise AgentNotFound
@@ -50,6 +52,7 @@ async def create(ctx: Context, body: EmbedKeyCreate) -> NewEmbedKeyOut:
             expires_at=expires_at,
             rate_limit_per_minute=body.rate_limit_per_minute,
             monthly_token_budget=body.monthly_token_budget,
+            allow_attachments=body.allow_attachments,
             created_by=ctx.principal.id,
         )
     )
@@ -64,11 +67,35 @@ async def create(ctx: Context, body: EmbedKeyCreate) -> NewEmbedKeyOut:
 async def page(ctx: Context, query: EmbedKeyList) -> Page[EmbedKeyOut]:
     key_page = await page_of_keys(ctx, query)
     names = await names_of_agents(ctx, {key.agent_id for key in key_page.items})
-    month = month_of(ctx.now)
+    now = ctx.now
     return key_page.shown(
         lambda key: EmbedKeyOut.of(
-            key, agent_name=names.get(key.agent_id, ""), tokens_used=tokens_used_in(month, key)
+            key, agent_name=names.get(key.agent_id, ""), tokens_used=tokens_used_in(key, now)
         )
+    )
+
+
+async def update(ctx: Context, key: EmbedKey, body: EmbedKeyUpdate) -> EmbedKeyOut:
+    """Change what the body names; the key itself stays the same."""
+    locked = await _lock_key(ctx, key.id)
+    if locked.status is EmbedKeyStatus.revoked:
+        raise EmbedKeyAlreadyRevoked
+    changes = sent_fields(body)
+    if "allowed_domains" in changes:
+        changes["allowed_domains"] = parse_domains(changes["allowed_domains"])
+    changes = {name: value for name, value in changes.items() if value != getattr(locked, name)}
+    if changes:
+        await ctx.db.update(locked, **changes)
+        ctx.emit(
+            UpdatedEvent(
+                embed_key_id=locked.id, agent_id=locked.agent_id, name=locked.name, changed=sorted(changes)
+            )
+        )
+    names = await names_of_agents(ctx, {locked.agent_id})
+    return EmbedKeyOut.of(
+        locked,
+        agent_name=names.get(locked.agent_id, ""),
+        tokens_used=tokens_used_in(locked, ctx.now),
     )
 
 
@@ -93,7 +120,7 @@ async def rotate(ctx: Context, key: EmbedKey, grace_seconds: int) -> RotatedEmbe
     return RotatedEmbedKeyOut.of(
         locked,
         agent_name=names.get(locked.agent_id, ""),
-        tokens_used=tokens_used_in(month_of(ctx.now), locked),
+        tokens_used=tokens_used_in(locked, ctx.now),
         api_key=api_key,
         previous_until=until,
     )
@@ -144,12 +171,3 @@ def parse_domains(entries: list[str]) -> list[str]:
     if problems:
         raise Invalid(problems)
     return list(parsed)
-
-
-def _parse_expiry(ctx: Context, text: str | None) -> Instant | None:
-    if text is None:
-        return None
-    expires_at = read_instant("expires_at", text)
-    if expires_at <= ctx.now:
-        raise Invalid({"expires_at": "must be in the future"})
-    return expires_at

@@ -8,22 +8,55 @@ from retinue.agents.models import Agent
 from retinue.embed.origins import ANY_ORIGIN
 from retinue.kit.http.page_scripts import PageScript, join_script
 
-_PARTS = ("event_stream.js", "markdown.js", "talking.js", "element.js", "start.js")
+PARTS = (
+    "words.js",
+    "colours.js",
+    "drawing.js",
+    "event_stream.js",
+    "markdown.js",
+    "talking.js",
+    "settings.js",
+    "messages.js",
+    "attachments.js",
+    "element.js",
+    "start.js",
+)
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <body>
-<script src="widget.js" data-agent-id="{agent_id}" data-api-key="{key}" data-title="{title}"
+<script src="widget.js" data-agent-id="{agent_id}" data-api-key="{key}" data-agent-name="{title}"
   data-inline></script>
 """
+# The widget in a page that shows what its owner is choosing, for a frame of the console.
+_PREVIEW = b"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Preview</title>
+<body>
+<script src="widget.js"></script>
+<script src="preview.js"></script>
+"""
+PREVIEW_POLICY = (
+    "default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+
+
+def preview_page() -> bytes:
+    return _PREVIEW
+
+
+def preview_script() -> bytes:
+    return resources.files("retinue.embed").joinpath("assets", "preview.js").read_bytes()
 
 
 @cache
 def script() -> PageScript:
     style = resources.files("retinue.embed").joinpath("assets", "style.css").read_text("utf-8")
-    return join_script("retinue.embed", "assets", _PARTS, style)
+    return join_script("retinue.embed", "assets", PARTS, style)
 
 
 def page(agent: Agent, key: str) -> bytes:
@@ -35,8 +68,8 @@ def page(agent: Agent, key: str) -> bytes:
 def page_policy(allowed_domains: list[str]) -> str:
     """Return a policy that allows only the widget and its calls, framed by the key's allowed pages."""
     return (
-        "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-        f"frame-ancestors {' '.join(_ancestors(allowed_domains))}"
+        "default-src 'none'; script-src 'self'; connect-src 'self'; img-src blob:; base-uri 'none'; "
+        f"form-action 'none'; frame-ancestors {' '.join(_ancestors(allowed_domains))}"
     )
 
 

@@ -8,6 +8,8 @@ from retinue.kit.webhook_signing import ATTEMPT_DELAYS_SECONDS
 
 class MessageToPost(msgspec.Struct):
     message_id: str
+    subscription_id: str | None = None
+    """The subscription that sends it, whose outcome it is."""
 
 
 class ActionTask(msgspec.Struct):

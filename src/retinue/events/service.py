@@ -89,7 +89,8 @@ async def update(ctx: Context, subscription: Subscription, body: SubscriptionUpd
     changes = {name: value for name, value in wanted.items() if getattr(locked, name) != value}
     changed = sorted(changes.keys() - {"is_pattern"} | ({"action_config"} if config != current else set()))
     if config != current:
-        changes |= action_config.stored_columns(config)
+        # What failed was the old action.
+        changes |= {**action_config.stored_columns(config), "failure_count": 0, "last_error": None}
     if changed:
         await ctx.db.update(locked, **changes)
         _emit(ctx, SubscriptionUpdated, locked, changed=changed)

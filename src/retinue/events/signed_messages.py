@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from retinue import __version__
-from retinue.events import signing
+from retinue.events import signing, subscription_outcomes
 from retinue.events.errors import MessageRefused
 from retinue.events.job_kinds import POST_MESSAGE, MessageToPost
 from retinue.events.models import SignedMessage
@@ -34,6 +34,13 @@ class _Content(msgspec.Struct, array_like=True):
     body: bytes
 
 
+class _Refusal(msgspec.Struct):
+    """Why an attempt failed, and for how many seconds the receiver asked to wait."""
+
+    error: RetinueError
+    retry_after_s: float
+
+
 def check_url(ctx: Context, url: str, field: str) -> None:
     """Validate the text of the URL; the address it resolves to is checked for each attempt."""
     ctx.adapter(Egress).check_field(url, field)
@@ -47,8 +54,12 @@ async def enqueue_signed_message(
     body: bytes,
     event_id: str,
     event_type: str,
+    subscription_id: str | None = None,
 ) -> str:
-    """Enqueue a message that is posted after the commit; return its id."""
+    """Enqueue a message that is posted after the commit; return its id.
+
+    The outcome of each attempt is recorded with the subscription, if one sends it.
+    """
     await signing.ensure_secret(ctx)
     message = await ctx.db.insert(
         SignedMessage(
@@ -58,7 +69,8 @@ async def enqueue_signed_message(
             event_type=event_type,
         )
     )
-    ctx.defer(POST_MESSAGE, MessageToPost(message.id), dedupe_key=message.id, lane=_lane(url))
+    payload = MessageToPost(message.id, subscription_id)
+    ctx.defer(POST_MESSAGE, payload, dedupe_key=message.id, lane=_lane(url))
     return message.id
 
 
@@ -68,21 +80,23 @@ async def post_message(ctx: Context, payload: MessageToPost) -> None:
         return
     try:
         with unit_span(f"deliver {urlsplit(message.url).hostname}", "delivery"):
-            retry_after_s = await _post(ctx, message)
+            refusal = await _post(ctx, message)
     except (VaultSealed, DatabaseUnavailable):
         # Not the receiver's fault, so it is no attempt.
         raise
     except RetinueError as error:
-        await _retry_or_give_up(ctx, message, error, None)
+        refusal = _Refusal(error, 0.0)
+    if refusal is not None:
+        await _retry_or_give_up(ctx, message, refusal, payload.subscription_id)
         return
-    if retry_after_s is not None:
-        await _retry_or_give_up(ctx, message, MessageRefused(), retry_after_s)
-        return
-    await _delete(ctx, message)
+    async with ctx.unit() as unit:
+        await unit.db.delete(message)
+        if payload.subscription_id is not None:
+            await subscription_outcomes.clear_failures(unit, payload.subscription_id)
 
 
-async def _post(ctx: Context, message: SignedMessage) -> float | None:
-    """Return None if the receiver accepted it, otherwise its `Retry-After` in seconds."""
+async def _post(ctx: Context, message: SignedMessage) -> _Refusal | None:
+    """Return None if the receiver accepted it."""
     content = msgspec.msgpack.decode(message.content.open(ctx.instance.ring), type=_Content)
     headers = await _headers(ctx, message, content)
     async with ctx.adapter(Egress).request(
@@ -96,7 +110,8 @@ async def _post(ctx: Context, message: SignedMessage) -> float | None:
         if 200 <= response.status < 300:
             return None
         max_seconds = _max_retry_after_s(ctx)
-        return parse_retry_after(response.headers, ctx.clock.time(), max_seconds=max_seconds) or 0.0
+        retry_after_s = parse_retry_after(response.headers, ctx.clock.time(), max_seconds=max_seconds)
+        return _Refusal(MessageRefused(f"The receiver answered {response.status}."), retry_after_s or 0.0)
 
 
 async def _headers(ctx: Context, message: SignedMessage, content: _Content) -> dict[str, str]:
@@ -125,16 +140,20 @@ async def _headers(ctx: Context, message: SignedMessage, content: _Content) -> d
 
 
 async def _retry_or_give_up(
-    ctx: Context, message: SignedMessage, error: RetinueError, retry_after_s: float | None
+    ctx: Context, message: SignedMessage, refusal: _Refusal, subscription_id: str | None
 ) -> None:
     """Retry by the schedule; `Retry-After` may extend a delay."""
     delays = ctx.settings.webhook_retry_schedule
-    attempt = ctx.caller.attempt
+    attempt, reason = ctx.caller.attempt, refusal.error.message
+    async with ctx.unit() as unit:
+        if subscription_id is not None:
+            await subscription_outcomes.count_failure(unit, subscription_id, reason)
+        if attempt >= len(delays):
+            await unit.db.delete(message)
     if attempt >= len(delays):
-        await _delete(ctx, message)
-        raise GiveUp(error.message)
+        raise GiveUp(reason)
     delay_s = delays[attempt] * (1 + random.random() * _JITTER)  # noqa: S311  not a secret
-    raise RetryLater(max(delay_s, retry_after_s or 0.0), error.message)
+    raise RetryLater(max(delay_s, refusal.retry_after_s), reason)
 
 
 def _max_retry_after_s(ctx: Context) -> float:
@@ -142,11 +161,6 @@ def _max_retry_after_s(ctx: Context) -> float:
     delays = ctx.settings.webhook_retry_schedule
     attempt = ctx.caller.attempt
     return 2.0 * delays[attempt] if attempt < len(delays) else 0.0
-
-
-async def _delete(ctx: Context, message: SignedMessage) -> None:
-    async with ctx.unit() as unit:
-        await unit.db.delete(message)
 
 
 def _lane(url: str) -> str:

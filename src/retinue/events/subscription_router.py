@@ -4,17 +4,15 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 
-import sqlalchemy as sa
 import structlog
 
-from retinue.events import action_config
+from retinue.events import action_config, subscription_outcomes
 from retinue.events.job_kinds import RUN_ACTION, ActionTask
 from retinue.events.models import Subscription
 from retinue.events.queries import SubscriptionCandidate, load_candidates
 from retinue.events.service import require_action
 from retinue.kit.context import Context
 from retinue.kit.context.subscription_actions import ActingSubscription
-from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.kit.events.conversation_quotes import quoted_conversation_ids
 from retinue.kit.events.models import EventEntry
@@ -25,20 +23,6 @@ log = structlog.get_logger("retinue.events")
 MAX_ACTIONS_PER_EVENT = 50
 # Requests are served in between: a tenant may have a thousand subscriptions with many filters.
 _EVENTS_PER_YIELD = 10
-_MAX_ERROR_LENGTH = 500
-
-_subscriptions = Subscription.__table__
-_is_subscription = _subscriptions.c.id == sa.bindparam("subscription_id")
-_COUNT_SUCCESS = Statement(
-    sa.update(_subscriptions)
-    .where(_is_subscription)
-    .values(trigger_count=_subscriptions.c.trigger_count + 1, last_triggered_at=sa.bindparam("now"))
-)
-_COUNT_FAILURE = Statement(
-    sa.update(_subscriptions)
-    .where(_is_subscription)
-    .values(failure_count=_subscriptions.c.failure_count + 1, last_error=sa.bindparam("error"))
-)
 
 
 async def _route_events(routing: WorkerTransaction, events: Sequence[DispatchedEvent]) -> None:
@@ -89,7 +73,9 @@ async def run_action(ctx: Context, payload: ActionTask) -> None:
         action = require_action(ctx.instance, subscription.action_type)
         config = action_config.open_config(ctx, subscription)
         await action.perform(ctx, ActingSubscription(subscription.id, subscription.created_by, config), event)
-        await ctx.db.execute(_COUNT_SUCCESS, subscription_id=subscription.id, now=ctx.now)
+        await subscription_outcomes.count_trigger(ctx, subscription.id)
+        if not action.is_delivered_later(config):
+            await subscription_outcomes.clear_failures(ctx, subscription.id)
     except Exception as error:
         if _is_retryable(ctx, error):
             raise
@@ -121,4 +107,4 @@ async def _record_failure(ctx: Context, subscription: Subscription, error: Excep
     text = error.message if isinstance(error, RetinueError) else type(error).__name__
     await ctx.rollback()
     async with ctx.unit() as unit:
-        await unit.db.execute(_COUNT_FAILURE, subscription_id=subscription.id, error=text[:_MAX_ERROR_LENGTH])
+        await subscription_outcomes.count_failure(unit, subscription.id, text)

@@ -1,6 +1,6 @@
 """Files: bytes in the blob store and a row with their metadata.
 
-Bytes are durable before their row is committed, and are deleted after the row. A crash in between leaves
+Bytes are durable before their row is committed, and are deleted a day after it. A crash in between leaves
 bytes without a row, which `sweep_orphans` deletes.
 """
 
@@ -26,6 +26,7 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.uploads import UploadedFile
 from retinue.kit.ids import new_id
 
+BYTES_KEPT_SECONDS = 24 * 3600.0
 REFERENCE = "file"
 """The target name that other domains use in a `kit.context.references.Reference`."""
 
@@ -157,9 +158,12 @@ async def delete(ctx: Context, file: File, *, is_forced: bool) -> None:
 
 
 async def remove(ctx: Context, file: File) -> None:
-    """Delete the row now and the bytes after the commit."""
+    """Delete the row now and the bytes a day later.
+
+    A backup copies the database first and then the bytes that the copy names, so they must outlive it.
+    """
     await ctx.db.delete(file)
-    ctx.defer(REMOVE_BYTES, BytesToRemove(key=blob_key(file)))
+    ctx.defer(REMOVE_BYTES, BytesToRemove(key=blob_key(file)), delay_s=BYTES_KEPT_SECONDS)
 
 
 async def remove_bytes(ctx: Context, payload: BytesToRemove) -> None:

@@ -32,6 +32,7 @@ from retinue.forms.routes import ROUTES
 from retinue.forms.tool_kind import TOOL_KIND
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.references import Reference
+from retinue.kit.context.search_sources import SearchSource
 from retinue.kit.events.declare import Listener
 from retinue.tables.service import REFERENCE as TABLE
 from retinue.workflows.service import REFERENCE as WORKFLOW
@@ -69,5 +70,14 @@ manifest = Manifest(
         Reference(to=TABLE, kind="forms", find=find_forms_of_table, detach=detach_table),
         Reference(to=WORKFLOW, kind="forms", find=find_forms_of_workflow, detach=detach_workflow),
         Reference(to=FILE, kind="submissions", find=find_submission_of_file, detach=detach_file),
+    ),
+    search_sources=(
+        SearchSource(
+            kind="form",
+            requires="forms:read",
+            record=Form,
+            name=Form.__table__.c.name,
+            description=Form.__table__.c.description,
+        ),
     ),
 )

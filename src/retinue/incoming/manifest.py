@@ -8,6 +8,7 @@ from retinue.incoming.jobs import JOBS
 from retinue.incoming.models import HeldSlug, IncomingWebhook, LargePayload, ReceivedPayload
 from retinue.incoming.routes import public, routes
 from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.search_sources import SearchSource
 
 manifest = Manifest(
     name="incoming",
@@ -15,4 +16,13 @@ manifest = Manifest(
     routes=(routes, public),
     events=(IncomingWebhookCreated, IncomingWebhookUpdated, IncomingWebhookDeleted, WebhookReceived),
     jobs=JOBS,
+    search_sources=(
+        SearchSource(
+            kind="incoming_webhook",
+            requires="webhooks:read",
+            record=IncomingWebhook,
+            name=IncomingWebhook.__table__.c.name,
+            description=IncomingWebhook.__table__.c.description,
+        ),
+    ),
 )

@@ -267,6 +267,10 @@ class RootKey:
         """Return an identifier of the key that reveals nothing about it."""
         return _derive(self._key, "fingerprint").hex()[:16]
 
+    def authenticate(self, purpose: str, content: bytes) -> str:
+        """Return a code that only this key can make for the content, and that reveals nothing about it."""
+        return hmac.new(_derive(self._key, "authenticate/" + purpose), content, hashlib.sha256).hexdigest()
+
     def wrap(self, version_key: bytes, version: int) -> bytes:
         wrapped = _encrypt(AESGCM(_derive(self._key, "wrap")), version_key, _version_context(version))
         return bytes([_FORMAT]) + wrapped

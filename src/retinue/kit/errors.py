@@ -13,6 +13,8 @@ class RetinueError(Exception):
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
+    body_shape: ClassVar[Any] = None
+    """The shape of `body()` if a protocol prescribes another one than the envelope."""
 
     def __init__(
         self,
@@ -25,6 +27,13 @@ class RetinueError(Exception):
         self.details = dict(details) if details else None
         self.headers = dict(headers) if headers else {}
         super().__init__(self.message)
+
+    def body(self) -> dict[str, Any]:
+        """Return the body of the response: the envelope that every error has."""
+        content: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.details is not None:
+            content["details"] = self.details
+        return {"error": content}
 
 
 class InternalError(RetinueError):
@@ -62,6 +71,13 @@ class Forbidden(RetinueError):
         if reason:
             details["reason"] = reason
         super().__init__(message, details=details)
+
+
+class PersonRequired(Forbidden):
+    """This is for people only. A service account has no profile, second factor or inbox."""
+
+    def __init__(self, your_role: str) -> None:
+        super().__init__("user", your_role, reason="person_required", message=type(self).__doc__)
 
 
 class NotFound(RetinueError):

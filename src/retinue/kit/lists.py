@@ -130,10 +130,15 @@ class Listing(Generic[R]):
         if search:
             parameters |= contains_text_parameters("search", search)
         per_page = min(query.per_page, MAX_PER_PAGE)
-        total = int(await db.scalar(count, **parameters))
         offset = (query.page - 1) * per_page
         items: list[R] = []
-        if offset < total:
+        if offset == 0:
+            items = await db.rows(rows, row_limit=per_page, row_offset=0, **parameters)
+            if len(items) < per_page:
+                # A first page that is not full holds everything: nothing has to be counted.
+                return Slice(items, len(items), query.page, per_page)
+        total = max(len(items), int(await db.scalar(count, **parameters)))
+        if 0 < offset < total:
             items = await db.rows(rows, row_limit=per_page, row_offset=offset, **parameters)
         return Slice(items, total, query.page, per_page)
 

@@ -1,12 +1,17 @@
-"""The principal of a request: a user, an embed key, an anonymous caller, or the instance itself."""
+"""The principal of a request: a person, a service account, an embed key, nobody, or the instance itself."""
 
 from typing import Literal
 
 import msgspec
 
 from retinue.kit.config_cache import ConfigVersion
-from retinue.kit.errors import Forbidden
+from retinue.kit.errors import Forbidden, PersonRequired
 from retinue.kit.limits import PlanLimits
+
+SERVICE_ACCOUNT_ROLE = "service_account"
+"""The role that a service account shows: it has permissions of its own, not those of a role."""
+
+_OWNERS = frozenset({"user", "service_account"})
 
 
 class Restriction(msgspec.Struct, frozen=True):
@@ -18,7 +23,7 @@ class Restriction(msgspec.Struct, frozen=True):
 
 
 class Principal(msgspec.Struct, frozen=True, kw_only=True):
-    kind: Literal["user", "embed_key", "anonymous", "system"]
+    kind: Literal["user", "service_account", "embed_key", "anonymous", "system"]
     id: str = ""
     tenant_id: str = ""
     home_tenant_id: str = ""
@@ -32,9 +37,9 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str = ""
     """The agent of an embed key."""
     requests_per_minute: int | None = None
-    """The embed key's own limit, applied in addition to the tenant's plan."""
+    """The own limit of an embed key or service account, applied in addition to the tenant's plan."""
     tokens_left: int | None = None
-    """Tokens that an embed key may still spend this month; None if it has no budget."""
+    """Tokens that an embed key or service account may still spend this month; None if it has no budget."""
     config_version: ConfigVersion | None = None
     """The tenant's configuration version, read during authentication; None if it was not read."""
     no_listeners_until: float = 0.0
@@ -54,6 +59,16 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
             raise Forbidden(
                 restriction.required, self.role, reason=restriction.reason, message=restriction.message
             )
+
+    def require_person(self) -> None:
+        """Raise `PersonRequired` for a service account."""
+        if self.kind == "service_account":
+            raise PersonRequired(self.role)
+
+    @property
+    def owner_id(self) -> str:
+        """The id under which this principal owns what it creates; empty for visitors and the instance."""
+        return self.id if self.kind in _OWNERS else ""
 
     @property
     def is_super_admin(self) -> bool:

@@ -1,13 +1,16 @@
 """Reading of the settings from the environment and a `.env` file, once at startup."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from retinue.kit.json_types import JsonObject
 from retinue.kit.settings import BadSetting, Settings
+
+_FILE_SUFFIX = "_FILE"
+_MAX_VALUE_BYTES = 64 * 1024
 
 
 def _setting_fields() -> list[Any]:
@@ -33,11 +36,12 @@ def list_documented_settings() -> list[SettingDoc]:
 
 def load_settings(environment: Mapping[str, str], dotenv: Path | None = None) -> tuple[Settings, list[str]]:
     """Return the settings, and a warning for each unknown `RETINUE_*` variable."""
-    values = {**(_read_dotenv(dotenv) if dotenv else {}), **environment}
+    known = {spec.metadata["variable"]: spec for spec in _setting_fields()}
+    in_dotenv = _read_dotenv(dotenv) if dotenv else {}
+    values = {**_with_files(in_dotenv, known), **_with_files(environment, known)}
     for variable in ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"):
         if variable.lower() in values:
             values.setdefault(variable, values[variable.lower()])
-    known = {spec.metadata["variable"]: spec for spec in _setting_fields()}
     chosen: JsonObject = {}
     for variable, spec in known.items():
         if variable not in values:
@@ -47,6 +51,36 @@ def load_settings(environment: Mapping[str, str], dotenv: Path | None = None) ->
         except ValueError as error:
             raise BadSetting(f"{variable} {error}") from error
     return Settings(**chosen), _warnings(values, list(known))
+
+
+def _with_files(values: Mapping[str, str], known: Collection[str]) -> dict[str, str]:
+    """Return the values with those that stand in a file, such as a secret that a container mounts."""
+    read = dict(values)
+    for variable in known:
+        name = f"{variable}{_FILE_SUFFIX}"
+        if name not in values or not name.startswith("RETINUE_"):
+            continue
+        if variable in values:
+            raise BadSetting(f"{name} is set together with {variable}; remove one of them")
+        del read[name]
+        read[variable] = _read_value(name, Path(values[name]))
+    return read
+
+
+def _read_value(name: str, path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_VALUE_BYTES + 1)
+        text = content.decode()
+    except OSError as error:
+        raise BadSetting(f"{name} names a file that cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadSetting(f"{name} names a file that is not UTF-8 text") from error
+    if len(content) > _MAX_VALUE_BYTES:
+        raise BadSetting(f"{name} names a file of more than {_MAX_VALUE_BYTES // 1024} KiB")
+    if not text.strip():
+        raise BadSetting(f"{name} names an empty file")
+    return text.rstrip("\r\n")
 
 
 def _warnings(values: Mapping[str, str], known: list[str]) -> list[str]:

@@ -5,13 +5,9 @@ interrupted run resumes after the last stored piece, because parsing yields the 
 one document cannot both write: each continues only from the state it has seen.
 """
 
-import contextlib
-import os
-import secrets
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from retinue.adapters.blobs import BlobMissing, Blobs
+from retinue.adapters.blobs import BlobMissing
 from retinue.adapters.documents import (
     DocumentError,
     DocumentPiece,
@@ -21,8 +17,8 @@ from retinue.adapters.documents import (
     UnreadableDocument,
     parse,
 )
+from retinue.files.local_copies import temporary_copy
 from retinue.files.models import File
-from retinue.files.service import blob_key
 from retinue.kit.context import Context
 from retinue.kit.failpoints import failpoint
 from retinue.knowledge import training_run
@@ -73,30 +69,16 @@ async def _parse_document(ctx: Context, document: Document) -> ParsedDocument:
     file = await ctx.db.get(File, document.file_id)
     if file is None:
         raise IndexingSuperseded
-    async with _temporary_copy(ctx, file) as path:
-        parsed = await parse(path, filename=document.name)
+    try:
+        async with temporary_copy(ctx, file) as path:
+            parsed = await parse(path, filename=document.name)
+    except BlobMissing as error:
+        raise UnreadableDocument("The file of this document is missing. Upload it again.") from error
     if not parsed.pieces:
         raise EmptyDocument
     if len(parsed.pieces) > MAX_CHUNKS:
         raise DocumentTooLarge(f"The document has more than {MAX_CHUNKS} passages.")
     return parsed
-
-
-@contextlib.asynccontextmanager
-async def _temporary_copy(ctx: Context, file: File) -> AsyncIterator[Path]:
-    """Yield a private copy for the parser process; copies left by a crash are swept."""
-    folder = ctx.settings.data_dir / "tmp"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / secrets.token_hex(16)
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
-            async for piece in await ctx.adapter(Blobs).open(blob_key(file)):
-                copy.write(piece)
-        yield path
-    except BlobMissing as error:
-        raise UnreadableDocument("The file of this document is missing. Upload it again.") from error
-    finally:
-        path.unlink(missing_ok=True)
 
 
 async def _build(ctx: Context, document: Document, pieces: Sequence[DocumentPiece]) -> bool:

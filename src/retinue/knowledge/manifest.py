@@ -1,7 +1,10 @@
+import sqlalchemy as sa
+
 from retinue.files.service import REFERENCE as FILE
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
+from retinue.kit.context.search_sources import SearchSource
 from retinue.knowledge.events import TrainingCompleted, TrainingFailed
 from retinue.knowledge.jobs import JOBS
 from retinue.knowledge.models import Chunk, ChunkVectors, Document, KnowledgeBase
@@ -17,4 +20,15 @@ manifest = Manifest(
         Reference(to=FILE, kind="documents", find=find_documents_of_file, detach=delete_documents_of_file),
     ),
     process_state=(ProcessState(IndexCache, lambda _: IndexCache()),),
+    search_sources=(
+        SearchSource(
+            kind="document",
+            requires="agents:read",
+            record=Document,
+            name=Document.__table__.c.name,
+            parent=sa.select(KnowledgeBase.__table__.c.owner_id)
+            .where(KnowledgeBase.__table__.c.id == Document.__table__.c.base_id)
+            .scalar_subquery(),
+        ),
+    ),
 )

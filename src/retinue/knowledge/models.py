@@ -2,7 +2,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import Ref, TenantRecord, table
+from retinue.kit.db.models import Ref, TenantRecord, index_equal, table
 from retinue.kit.db.word_index import word_index
 from retinue.kit.json_types import JsonObject
 
@@ -45,7 +45,12 @@ class DocumentStatus(StrEnum):
     failed = "failed"
 
 
-@table("documents", prefix="doc", indexes=[("tenant_id", "base_id", "created_at"), ("status", "updated_at")])
+@table(
+    "documents",
+    prefix="doc",
+    indexes=[("tenant_id", "base_id", "created_at"), ("status", "updated_at")],
+    extra=index_equal("status", DocumentStatus.failed.value, "tenant_id", "updated_at"),
+)
 class Document(TenantRecord, kw_only=True):
     """`revision` is searched; `building` is the revision being written that will replace it.
 

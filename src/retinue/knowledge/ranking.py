@@ -22,10 +22,15 @@ Scores = npt.NDArray[np.float32]
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A row and its relevance, from 0 to 1."""
+    """A row and its relevance, from 0 to 1, with the two parts that it is the sum of.
+
+    `similarity` is None if the question has no vector; `coverage` is the weighted share of its words.
+    """
 
     row: int
     relevance: float
+    similarity: float | None = None
+    coverage: float = 0.0
 
 
 def similarities(matrix: Vectors, query: Vectors) -> Scores:
@@ -84,7 +89,17 @@ def best_hits(
         return []
     places = np.argpartition(scores, -limit)[-limit:]
     places = places[np.argsort(-scores[places], kind="stable")]
-    return [Hit(int(chosen[place]), _bounded(scores[place])) for place in places if scores[place] > 0]
+    share_of = dict(zip(rows.tolist(), coverage.tolist(), strict=True))
+    return [
+        Hit(
+            row := int(chosen[place]),
+            _bounded(scores[place]),
+            None if similarity is None else _bounded(similarity[row]),
+            _bounded(share_of.get(row, 0.0)),
+        )
+        for place in places
+        if scores[place] > 0
+    ]
 
 
 def _bounded(score: float) -> float:

@@ -24,6 +24,8 @@ from retinue.knowledge.vector_index import THREADED_MIN_CHUNKS, IndexCache, Vect
 log = structlog.get_logger("retinue.knowledge")
 
 MAX_PASSAGES = 50
+# Passages that a turn is given.
+TURN_PASSAGES = 5
 MAX_QUERY_LENGTH = 4_000
 # A word that this many chunks of a base contain distinguishes none of them.
 COMMON_WORD_CHUNKS = 250
@@ -34,7 +36,10 @@ _NO_FILTERS: Mapping[str, Any] = {}
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that answers a question; `score` is from 0 to 1."""
+    """A passage that answers a question; `score` is from 0 to 1.
+
+    `similarity` and `word_share` are what the score is made of; the former is None without a vector.
+    """
 
     document_id: str
     document_name: str
@@ -43,6 +48,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     page: int | None
     heading: str | None
+    similarity: float | None
+    word_share: float
 
 
 async def search(
@@ -50,8 +57,9 @@ async def search(
     base_id: str | None,
     query: str,
     *,
-    top_k: int = 5,
+    top_k: int = TURN_PASSAGES,
     filters: Mapping[str, Any] | None = None,
+    min_relevance: float = MIN_RELEVANCE,
 ) -> list[Passage]:
     """Return the best passages, best first; none if nothing is relevant.
 
@@ -71,7 +79,13 @@ async def search(
     with start_span(f"retrieval {base_id}", "retrieval") or nullcontext() as span:
         vector = await _embed_question(reader, base, question)
         passages = await find_passages(
-            reader, base_id, question, vector, top_k=top_k, filters=filters or _NO_FILTERS
+            reader,
+            base_id,
+            question,
+            vector,
+            top_k=top_k,
+            filters=filters or _NO_FILTERS,
+            min_relevance=min_relevance,
         )
         if span is not None:
             _describe_search(span, base_id, top_k, passages)
@@ -117,10 +131,12 @@ async def find_passages(
     *,
     top_k: int,
     filters: Mapping[str, Any] = _NO_FILTERS,
+    min_relevance: float = MIN_RELEVANCE,
 ) -> list[Passage]:
     """Return the passages for a question with a known vector; `reader` reads outside transactions."""
     hits = await _find_hits(reader, base_id, question, vector, filters, top_k)
-    return await _passages(reader, base_id, hits, top_k)
+    relevant = [(number, hit) for number, hit in hits if hit.relevance >= min_relevance]
+    return await _passages(reader, base_id, relevant, top_k)
 
 
 async def _embed_question(reader: Context, base: KnowledgeBase, question: str) -> Vectors | None:
@@ -155,7 +171,7 @@ async def _find_hits(
         hits = await asyncio.to_thread(_rank, index, vector, rows_by_word, filters, most)
     else:
         hits = _rank(index, vector, rows_by_word, filters, most)
-    return [(int(index.numbers[hit.row]), hit) for hit in hits if hit.relevance >= MIN_RELEVANCE]
+    return [(int(index.numbers[hit.row]), hit) for hit in hits]
 
 
 def _rank(
@@ -204,4 +220,6 @@ def _passage(row: Sequence[Any], hit: Hit) -> Passage:
         score=hit.relevance,
         page=page,
         heading=heading,
+        similarity=hit.similarity,
+        word_share=hit.coverage,
     )

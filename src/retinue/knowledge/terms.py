@@ -68,6 +68,12 @@ def query_terms(text: str) -> list[str]:
     return meaningful[:MAX_QUERY_TERMS]
 
 
+def shared_terms(question: str, text: str) -> list[str]:
+    """Return the words a question is searched by that the text contains."""
+    present = extract_terms(text)
+    return [word for word in query_terms(question) if word in present]
+
+
 def hash_term(base_id: str, word: str) -> str:
     """Return the form of a word in the index: letters only, specific to the base."""
     return (

@@ -21,11 +21,15 @@ MAX_PENDING_NOTICES_PER_HOUR = 20
 
 
 class _EventNotification(msgspec.Struct, frozen=True):
-    """`describe` returns title and message for an event's data; `names` in it maps ids to display names."""
+    """`describe` returns title and message for an event's data; `names` in it maps ids to display names.
+
+    Without `concerns_user`, the user whom the event is about is not notified as well.
+    """
 
     type: str
     describe: Callable[[JsonObject], tuple[str, str]]
     priority: Priority = Priority.normal
+    concerns_user: bool = True
 
 
 def _training_failed(data: JsonObject) -> tuple[str, str]:
@@ -103,6 +107,24 @@ def _approval_requested(data: JsonObject) -> tuple[str, str]:
     return "An account waits for approval", message
 
 
+def _access_requested(data: JsonObject) -> tuple[str, str]:
+    name, permission = _display_name(data, data.get("user_id")), data.get("permission", "")
+    note = f" “{data['note']}”" if data.get("note") else ""
+    message = f"{name} asks for the permission {permission}.{note} Give them a role that holds it."
+    return f"{name} asks for {permission}", message
+
+
+def _tool_drifted(data: JsonObject) -> tuple[str, str]:
+    name = data.get("name", "")
+    changes = (f"{len(data[kind])} {kind}" for kind in ("added", "removed", "changed") if data.get(kind))
+    message = (
+        f"The MCP server of the tool {name} offers other functions than those that were agreed to: "
+        f"{', '.join(changes)}. Agents keep the agreed ones. "
+        f"POST /v1/tools/{data.get('tool_id', '')}/refresh shows the difference and accepts it."
+    )
+    return f"The server of the tool {name} has changed", message
+
+
 EVENT_NOTIFICATIONS: dict[str, _EventNotification] = {
     "system.training.failed": _EventNotification("agent_training_failed", _training_failed),
     "system.webhook.disabled": _EventNotification("webhook_disabled", _webhook_disabled, Priority.high),
@@ -113,6 +135,10 @@ EVENT_NOTIFICATIONS: dict[str, _EventNotification] = {
     "system.budget.threshold": _EventNotification("budget_threshold", _budget_threshold, Priority.high),
     "system.budget.unpriced": _EventNotification("budget_threshold", _unpriced_model, Priority.high),
     "system.user.approval_requested": _EventNotification(PENDING_TYPE, _approval_requested),
+    "system.user.access_requested": _EventNotification(
+        "access_requested", _access_requested, concerns_user=False
+    ),
+    "system.tool.drifted": _EventNotification("tool_drifted", _tool_drifted),
     "system.auth.token_reuse": _EventNotification("security_alert", _token_reused, Priority.high),
 }
 
@@ -134,7 +160,7 @@ async def notify_of_event(ctx: Context, payload: EventOccurred) -> None:
         priority=template.priority,
         dedupe_key=event.id,
     )
-    concerned = await _concerned_users(ctx, event)
+    concerned = await _concerned_users(ctx, event) if template.concerns_user else ()
     await notify(ctx, notification, Recipients(user_ids=concerned, roles=ADMINISTRATORS))
 
 

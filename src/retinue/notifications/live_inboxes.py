@@ -1,9 +1,10 @@
-"""Live notifications: the open streams of this process, and polling for changes by other processes."""
+"""Live notifications and changes: the open streams of this process, and polling for what others did."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable
 
+import msgspec
 import sqlalchemy as sa
 import structlog
 
@@ -12,9 +13,11 @@ from retinue.kit.context.instance import Instance
 from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.errors import RateLimited, RetinueError
 from retinue.kit.http.sse import ServerSentEvent
-from retinue.kit.principal import SYSTEM
+from retinue.kit.principal import SYSTEM, Principal
+from retinue.notifications.live_changes import ChangePoller
 from retinue.notifications.models import Inbox, UserNotification
 from retinue.notifications.redacted_views import shown_notifications
+from retinue.notifications.stream_listener import StreamListener
 
 log = structlog.get_logger("retinue.notifications")
 
@@ -48,11 +51,12 @@ class LiveInboxes:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._listeners: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._listeners: defaultdict[str, set[StreamListener]] = defaultdict(set)
         self._versions: dict[str, int] = {}
         self._poll_task: asyncio.Task[None] | None = None
 
-    def listen(self, user_id: str) -> asyncio.Event:
+    def listen(self, principal: Principal) -> StreamListener:
+        user_id = principal.id
         if len(self._listeners[user_id]) >= MAX_STREAMS_PER_USER:
             raise RateLimited(
                 limit=MAX_STREAMS_PER_USER,
@@ -61,30 +65,33 @@ class LiveInboxes:
                 reset=int(self._instance.clock.time()) + _RETRY_AFTER_SECONDS,
                 message=f"You already have {MAX_STREAMS_PER_USER} open streams. Close one of them.",
             )
-        changed = asyncio.Event()
-        self._listeners[user_id].add(changed)
+        listener = StreamListener(principal)
+        self._listeners[user_id].add(listener)
         if self._poll_task is None:
             self._poll_task = asyncio.create_task(self._poll_changes())
-        return changed
+        return listener
 
-    def leave(self, user_id: str, changed: asyncio.Event) -> None:
-        self._listeners[user_id].discard(changed)
+    def leave(self, listener: StreamListener) -> None:
+        user_id = listener.principal.id
+        self._listeners[user_id].discard(listener)
         if not self._listeners[user_id]:
             del self._listeners[user_id]
             self._versions.pop(user_id, None)
 
     def wake(self, user_ids: Iterable[str]) -> None:
         for user_id in user_ids:
-            for changed in self._listeners.get(user_id, ()):
-                changed.set()
+            for listener in self._listeners.get(user_id, ()):
+                listener.wake_for_inbox()
 
     async def _poll_changes(self) -> None:
-        """Poll for changes made by other processes while anyone listens here."""
+        """Poll for changes, also those made by other processes, while anyone listens here."""
+        changes = ChangePoller(self._instance)
         try:
             while self._listeners:
                 await asyncio.sleep(POLL_INTERVAL_SECONDS)
                 try:
                     await self._wake_changed()
+                    await changes.poll([one for some in self._listeners.values() for one in some])
                 except RetinueError as error:
                     log.warning("notifications could not be looked up", error=error.message)
         finally:
@@ -106,32 +113,37 @@ class LiveInboxes:
 
 
 async def follow_inbox(ctx: Context, after: int | None) -> AsyncGenerator[ServerSentEvent, None]:
-    """Yield the caller's notifications after a number, or from now on, and each new unread count.
+    """Yield the caller's notifications after a number, or from now on, each new unread count, and changes.
 
     `ctx` reads outside a transaction. An event's id is the number of the last notification so far, so that a
     client that reconnects with it misses none.
     """
     user_id, inboxes = ctx.principal.id, ctx.state(LiveInboxes)
-    changed = inboxes.listen(user_id)
+    listener = inboxes.listen(ctx.principal)
     try:
         inbox = await _inbox(ctx)
         position = inbox.last_number if after is None else min(after, inbox.last_number)
         unread: int | None = None
         while True:
-            changed.clear()
+            for change in listener.take_changes():
+                yield ServerSentEvent("changed", msgspec.to_builtins(change), position)
+            if not listener.is_inbox_stale:
+                await listener.wait()
+                continue
+            listener.is_inbox_stale = False
             batch = await ctx.db.rows(_AFTER, of_user=user_id, after=position)
             for notification, shown in zip(batch, await shown_notifications(ctx, batch), strict=True):
                 position = notification.number
                 yield ServerSentEvent("notification", shown, position)
             if len(batch) == _BATCH:
+                listener.is_inbox_stale = True
                 continue
             inbox = await _inbox(ctx)
             if inbox.unread != unread:
                 unread = inbox.unread
                 yield ServerSentEvent("unread", {"count": unread}, position)
-            await changed.wait()
     finally:
-        inboxes.leave(user_id, changed)
+        inboxes.leave(listener)
 
 
 async def _inbox(ctx: Context) -> Inbox:

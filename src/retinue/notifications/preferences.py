@@ -33,6 +33,8 @@ DEFAULTS: dict[str, Ways] = {
     "budget_threshold": _ways(email=True),
     "security_alert": _ways(email=True),
     "account_pending": _ways(email=True),
+    "access_requested": _ways(email=True),
+    "tool_drifted": _ways(),
 }
 _DEFAULT_WAYS = _ways()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from retinue.adapters.embedded.models import EmbeddedModels, LocalModel
-from retinue.adapters.llm.catalogue import KNOWN_MODELS, find_known_model, known_models
+from retinue.adapters.llm.catalogue import KNOWN_MODELS, find_known_model, kind_of_model, known_models
 from retinue.adapters.llm.local_servers import DiscoveredServer, LocalServers, canonical_base_url
 from retinue.credentials.destinations import origin_of
 from retinue.kit.context import Context
@@ -87,6 +87,7 @@ def _shown_found(
             _UnknownModel(name),
             id=f"{server.provider}/{name}",
             provider=ProviderName(server.provider),
+            kind=kind_of_model(name),
             available=False,
             reason=FOUND_SERVER,
             base_url=server.base_url,
@@ -104,6 +105,7 @@ def _shown_embedded(prices: PriceBook, model: LocalModel, obstacle: str | None) 
         _EmbeddedModel(model.title, model.context_window, is_chat, is_chat or model.kind == "speech"),
         id=f"{ProviderName.local}/{model.name}",
         provider=ProviderName.local,
+        kind=model.kind,
         available=obstacle is None,
         reason=obstacle,
         base_url=None,
@@ -117,6 +119,7 @@ def _shown(prices: PriceBook, provider: str, name: str, offers: KeyOffers) -> Mo
         find_known_model(provider, name) or _UnknownModel(name),
         id=f"{provider}/{name}",
         provider=ProviderName(provider),
+        kind=kind_of_model(name),
         available=reason is None,
         reason=reason,
         base_url=None,

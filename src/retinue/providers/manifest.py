@@ -8,6 +8,7 @@ from retinue.providers.events import ApiKeyCreated, ApiKeyDeleted, ApiKeyInvalid
 from retinue.providers.job_kinds import FOLLOW_CREDENTIAL
 from retinue.providers.jobs import JOBS
 from retinue.providers.models import ProviderKey
+from retinue.providers.response_formats import RefusedFormats
 from retinue.providers.routes import models, routes
 from retinue.providers.service import detach_credential, find_users_of_credential
 
@@ -21,5 +22,8 @@ manifest = Manifest(
     references=(
         Reference(to="credential", kind="api_keys", find=find_users_of_credential, detach=detach_credential),
     ),
-    process_state=(ProcessState(CircuitBreakers, lambda _: CircuitBreakers()),),
+    process_state=(
+        ProcessState(CircuitBreakers, lambda _: CircuitBreakers()),
+        ProcessState(RefusedFormats, lambda _: RefusedFormats()),
+    ),
 )

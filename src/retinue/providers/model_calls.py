@@ -36,6 +36,7 @@ from retinue.providers.model_spans import (
     start_model_span,
 )
 from retinue.providers.reply_redaction import ReplyRedactor
+from retinue.providers.response_formats import FormattedCall
 
 T = TypeVar("T")
 StartStream = Callable[[ModelProvider, ModelCandidate], AsyncGenerator[T, None]]
@@ -56,14 +57,19 @@ async def chat(
     async def call_provider(
         client: ModelProvider, candidate: ModelCandidate, guard: ReplyRedactor
     ) -> ModelReply:
-        span = start_model_span("chat", candidate, request)
-        if span is None:
-            reply = await client.chat(replace(request, model=candidate.model))
-            return replace(guard.clean(reply), model=candidate.id)
-        with span:
-            reply = guard.clean(await client.chat(replace(request, model=candidate.model)))
-            describe_reply(span, reply)
-        return replace(reply, model=candidate.id)
+        async def ask(asked: ChatRequest) -> ModelReply:
+            span = start_model_span("chat", candidate, request)
+            if span is None:
+                reply = await client.chat(replace(asked, model=candidate.model))
+                return replace(guard.clean(reply), model=candidate.id)
+            with span:
+                reply = guard.clean(await client.chat(replace(asked, model=candidate.model)))
+                describe_reply(span, reply)
+            return replace(reply, model=candidate.id)
+
+        if request.response_format == "text":
+            return await ask(request)
+        return await FormattedCall(ctx, candidate, request).chat(ask)
 
     return await _call(
         ctx, request.model, "chat", via, call_provider, has_fallback=has_fallback, timeouts=timeouts
@@ -81,9 +87,14 @@ def stream(
     """Stream text, then the tool calls, then `ReplyFinished`; close the generator to cancel."""
 
     def start(client: ModelProvider, candidate: ModelCandidate) -> AsyncGenerator[Delta, None]:
-        deltas = client.stream(replace(request, model=candidate.model))
-        span = start_model_span("chat", candidate, request, is_streaming=True)
-        return deltas if span is None else recorded_stream(span, deltas)
+        def ask(asked: ChatRequest) -> AsyncGenerator[Delta, None]:
+            deltas = client.stream(replace(asked, model=candidate.model))
+            span = start_model_span("chat", candidate, request, is_streaming=True)
+            return deltas if span is None else recorded_stream(span, deltas)
+
+        if request.response_format == "text":
+            return ask(request)
+        return FormattedCall(ctx, candidate, request).stream(ask)
 
     return _stream(
         ctx, request.model, "chat", via, start, _clean_delta, has_fallback=has_fallback, timeouts=timeouts

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from retinue.adapters.embedded.models import EmbeddedModels, LocalKind
+from retinue.adapters.llm.catalogue import find_known_model
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement, row_reader
 from retinue.kit.settings import Settings
@@ -48,6 +49,15 @@ async def full_model_id(ctx: Context, model: str) -> str:
         return (await _all_candidates(ctx, model, "chat"))[0].id
     except ModelNotConfigured:
         return model
+
+
+async def can_see(ctx: Context, model: str) -> bool | None:
+    """Return whether a model accepts images; None if that is unknown."""
+    provider, _, name = (await full_model_id(ctx, model)).partition("/")
+    if provider == ProviderName.local:
+        return False
+    known = find_known_model(provider, name)
+    return None if known is None else known.supports_vision
 
 
 async def _all_candidates(ctx: Context, model: str, kind: LocalKind) -> Sequence[ModelCandidate]:

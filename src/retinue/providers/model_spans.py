@@ -2,8 +2,19 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import lru_cache
+from urllib.parse import urlsplit
 
-from retinue.adapters.llm import ChatRequest, Delta, Embeddings, ModelReply, ModelUsage, ReplyFinished
+from retinue.adapters.llm import (
+    ChatRequest,
+    Delta,
+    Embeddings,
+    ModelReply,
+    ModelUsage,
+    ReplyFinished,
+    ResponseSchema,
+)
+from retinue.adapters.llm.profiles import PROFILES
 from retinue.kit.tracing import names
 from retinue.kit.tracing.names import SpanKind
 from retinue.kit.tracing.recorder import ActiveSpan, start_span
@@ -22,17 +33,34 @@ def start_model_span(
 ) -> ActiveSpan | None:
     span = start_span(f"{operation} {candidate.model}", kind)
     if span is not None:
+        key = candidate.key
+        host, port = _server_of(key.provider, key.base_url) if key is not None else (None, None)
         span.set(
             {
                 names.OPERATION: operation,
                 names.PROVIDER: candidate.id.partition("/")[0],
+                names.SERVER_ADDRESS: host,
+                names.SERVER_PORT: port,
                 names.REQUEST_MODEL: candidate.model,
                 names.REQUEST_TEMPERATURE: request.temperature if request is not None else None,
                 names.REQUEST_MAX_TOKENS: request.max_tokens if request is not None else None,
                 names.REQUEST_STREAM: is_streaming,
             }
         )
+        # A reply that is asked for again because the first one did not match its schema.
+        if request is not None and isinstance(request.response_format, ResponseSchema):
+            span.set({names.OUTPUT_ATTEMPT: request.response_format.attempt})
     return span
+
+
+@lru_cache(256)
+def _server_of(provider: str, base_url: str | None) -> tuple[str | None, int | None]:
+    """Return the host and port that the provider is called at."""
+    try:
+        address = urlsplit(base_url or PROFILES[provider].base_url or "")
+        return address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
+    except (KeyError, ValueError):
+        return None, None
 
 
 def describe_reply(span: ActiveSpan, reply: ModelReply) -> None:

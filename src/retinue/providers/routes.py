@@ -7,6 +7,7 @@ from retinue.kit.lists import Page
 from retinue.providers import catalogue, key_check
 from retinue.providers import service as keys
 from retinue.providers.errors import ApiKeyInUse, ApiKeyNotFound
+from retinue.providers.model_probe import probe_models
 from retinue.providers.models import ProviderKey
 from retinue.providers.queries import page_of_keys
 from retinue.providers.schemas import (
@@ -17,6 +18,7 @@ from retinue.providers.schemas import (
     ApiKeyTest,
     ApiKeyUpdate,
     ModelList,
+    ModelProbe,
 )
 
 routes = Routes("/api/v1/api-keys", tag="models")
@@ -81,3 +83,13 @@ async def list_models(ctx: Context) -> ModelList:
     Callers with `api_keys:write` also see models of servers found on a developer's machine (`found_server`).
     """
     return ModelList(data=await catalogue.all_models(ctx))
+
+
+@models.get("/probe", requires="api_keys:write")
+async def probe_local_models(ctx: Context) -> ModelProbe:
+    """Return the embedded models, and look for model servers on this machine now.
+
+    Looks at the usual ports of Ollama, LM Studio, vLLM and llama.cpp, in parallel and for at most 300 ms, and
+    only on a development instance whose egress rules allow it.
+    """
+    return await probe_models(ctx)

@@ -2,6 +2,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from retinue.adapters.embedded.models import LocalKind
+from retinue.adapters.llm.catalogue import ModelKind
 from retinue.kit.lists import ListQuery
 from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.messages import PatternMessage
@@ -100,6 +102,7 @@ class ModelOut(Schema, kw_only=True):
     id: str
     provider: ProviderName
     name: str
+    kind: ModelKind
     context_window: int | None
     supports_tools: bool | None
     supports_streaming: bool | None
@@ -116,3 +119,30 @@ class ModelOut(Schema, kw_only=True):
 
 class ModelList(Schema, kw_only=True):
     data: list[ModelOut]
+
+
+class EmbeddedModelOut(Schema, kw_only=True):
+    """A model that runs inside the server; `reason` says why it is unavailable."""
+
+    id: str
+    name: str
+    kind: LocalKind
+    context_window: int | None
+    is_demo: bool
+    available: bool
+    reason: str | None
+
+
+class FoundServerOut(Schema, kw_only=True):
+    """A model server on this machine. A key with `provider` and `base_url`, and no secret, connects it."""
+
+    provider: ProviderName
+    base_url: str
+    models: list[str]
+    api_key_id: str | None
+
+
+class ModelProbe(Schema, kw_only=True):
+    embedded: list[EmbeddedModelOut]
+    is_searched: bool
+    servers: list[FoundServerOut]

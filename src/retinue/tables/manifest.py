@@ -1,5 +1,6 @@
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.references import Reference
+from retinue.kit.context.search_sources import SearchSource
 from retinue.tables.events import (
     ImportCompleted,
     RowCreated,
@@ -34,4 +35,13 @@ manifest = Manifest(
     ),
     tool_kinds=(TOOL_KIND,),
     config_schemas=(TOOL_KIND.config_schema,),
+    search_sources=(
+        SearchSource(
+            kind="data_table",
+            requires="data_tables:read",
+            record=DataTable,
+            name=DataTable.__table__.c.name,
+            description=DataTable.__table__.c.description,
+        ),
+    ),
 )

@@ -28,6 +28,24 @@ class ToolDisabled(Conflict):
     code = "tool_disabled"
 
 
+class ToolNotRefreshable(Conflict):
+    """Only a tool that was imported from an MCP server can be refreshed."""
+
+    code = "tool_not_refreshable"
+
+
+class McpServerNotAllowed(RetinueError):
+    """Outgoing calls may not go to this MCP server. Use a public address."""
+
+    status, code = 422, "ssrf_blocked"
+
+
+class McpServerFailed(RetinueError):
+    """The MCP server could not be listed. Check its address, its credentials and its logs."""
+
+    status, code = 502, "mcp_failed"
+
+
 EXECUTION_CODES = {
     "auth_error": "The credential is missing, incomplete, expired or refused by the destination.",
     "credential_access_denied": "The credential may not be used by this tool.",
@@ -45,6 +63,7 @@ EXECUTION_CODES = {
     "ssrf_blocked": "Outgoing calls may not go to this destination.",
     "timeout": "The tool did not finish in time.",
     "too_deep": "Tools, workflows and agents call each other too deeply.",
+    "tool_removed": "The MCP server no longer has this function.",
 }
 """The codes of failed runs. A kind of another domain may add the codes of its errors."""
 

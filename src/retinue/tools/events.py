@@ -25,3 +25,26 @@ class ToolUpdated(ToolEvent, kw_only=True):
 @event("system.tool.deleted", subject="tool_id", audited=True, example=_EXAMPLE)
 class ToolDeleted(ToolEvent, kw_only=True):
     """A tool and the records of its executions were deleted."""
+
+
+@event(
+    "system.tool.drifted",
+    subject="tool_id",
+    example={
+        **_EXAMPLE,
+        "created_by": "usr_…",
+        "added": ["create_issue"],
+        "removed": [],
+        "changed": ["search_issues"],
+    },
+)
+class ToolDrifted(ToolEvent, kw_only=True):
+    """An MCP server offers other functions than those that were agreed to; agents keep the agreed ones.
+
+    At most 50 names each are listed.
+    """
+
+    created_by: str
+    added: list[str]
+    removed: list[str]
+    changed: list[str]

@@ -21,6 +21,10 @@ class AcceptedExecution(msgspec.Struct):
     """Written by earlier releases, which ran the tool with the role the caller had then; no longer read."""
 
 
+class ListingTask(msgspec.Struct):
+    tool_id: str
+
+
 INSTALL_PACKAGES = JobKind(
     "tools.install_packages", PackagesTask, queue="packages", aliases=("resolve_packages",)
 )
@@ -33,3 +37,4 @@ FAIL_LOST_EXECUTION = JobKind(
 RUN_ACCEPTED_EXECUTION = JobKind(
     "tools.run_accepted", AcceptedExecution, queue="tools", aliases=("run_accepted_execution",)
 )
+REFRESH_LISTING = JobKind("tools.refresh_listing", ListingTask, queue="listings")

@@ -2,8 +2,9 @@ from retinue.files.service import REFERENCE as FILE
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
+from retinue.kit.context.search_sources import SearchSource
 from retinue.tools.config.shapes import CONFIG_SCHEMAS
-from retinue.tools.events import ToolCreated, ToolDeleted, ToolUpdated
+from retinue.tools.events import ToolCreated, ToolDeleted, ToolDrifted, ToolUpdated
 from retinue.tools.executors.access_tokens import TokenCache
 from retinue.tools.jobs import JOBS
 from retinue.tools.models import Tool, ToolExecution
@@ -20,7 +21,7 @@ manifest = Manifest(
     name="tools",
     records=(Tool, ToolExecution),
     routes=ROUTES,
-    events=(ToolCreated, ToolUpdated, ToolDeleted),
+    events=(ToolCreated, ToolUpdated, ToolDeleted, ToolDrifted),
     jobs=JOBS,
     config_schemas=CONFIG_SCHEMAS,
     references=(
@@ -29,4 +30,13 @@ manifest = Manifest(
         Reference(to="data_table", kind="tools", find=find_tools_on_table, detach=keep_table),
     ),
     process_state=(ProcessState(TokenCache, lambda _: TokenCache()),),
+    search_sources=(
+        SearchSource(
+            kind="tool",
+            requires="tools:read",
+            record=Tool,
+            name=Tool.__table__.c.name,
+            description=Tool.__table__.c.description,
+        ),
+    ),
 )

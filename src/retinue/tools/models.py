@@ -101,6 +101,7 @@ class Tool(TenantRecord, kw_only=True):
             "packages_status",
             "packages_error",
             "pinned_packages",
+            "held_listing",
         }
     )
 
@@ -125,6 +126,8 @@ class Tool(TenantRecord, kw_only=True):
     created_by: str
     requires_approval: Annotated[bool, ServerDefault("false")] = False
     approval: ApprovalRule | None = None
+    held_listing: JsonObject | None = None
+    """What an MCP server lists now, if that differs from what was agreed to; see `mcp_drift`."""
 
 
 @table(

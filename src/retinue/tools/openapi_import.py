@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from retinue.adapters.openapi import ApiDescription, ApiEndpoint, parse_api, parse_text
+from retinue.adapters.openapi import ApiDescription, ApiEndpoint, parse_api, read_text
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
@@ -44,8 +44,9 @@ async def preview(body: ImportOpenApi) -> ImportPreview:
 
 
 async def _read_tool(body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
-    # In a thread, because parsing a large document takes up to a second of CPU time.
-    api = _select_operations(await asyncio.to_thread(_read_document, body.document), body.operations)
+    document = await read_text(body.document.encode()) if isinstance(body.document, str) else body.document
+    # In a thread, because a large document takes seconds of CPU time.
+    api = _select_operations(await asyncio.to_thread(parse_api, document), body.operations)
     return api, ToolCreate(
         name=body.name or api.title,
         description=api.description,
@@ -55,10 +56,6 @@ async def _read_tool(body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
         input_schema=_input_schema(api.endpoints),
         **_authentication(api, body),
     )
-
-
-def _read_document(document: JsonObject | str) -> ApiDescription:
-    return parse_api(parse_text(document.encode()) if isinstance(document, str) else document)
 
 
 def _select_operations(api: ApiDescription, operations: list[str] | None) -> ApiDescription:
@@ -99,10 +96,11 @@ def _endpoint(endpoint: ApiEndpoint) -> JsonObject:
         "description": endpoint.summary or endpoint.description,
         "input_schema": endpoint.input_schema,
     }
-    if endpoint.default_params:
-        described["default_params"] = endpoint.default_params
-    if endpoint.default_headers:
-        described["default_headers"] = endpoint.default_headers
+    for name in ("default_params", "default_headers", "query_styles", "body_styles"):
+        if values := getattr(endpoint, name):
+            described[name] = values
+    if endpoint.body_type != "json":
+        described["body_type"] = endpoint.body_type
     return described
 
 

@@ -9,6 +9,7 @@ from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.messages import PatternMessage
 from retinue.tools.categories import Category
+from retinue.tools.mcp_servers.differences import ListingDiff
 from retinue.tools.models import (
     ApprovalRule,
     AuthType,
@@ -293,3 +294,46 @@ class ImportPreview(Schema, kw_only=True):
     input_schema: JsonObject | None
     endpoints: list[EndpointFound]
     skipped: list[PartSkipped]
+
+
+class ImportMcp(Schema, kw_only=True):
+    """`tools` names the functions to import; without it all are."""
+
+    server_url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    name: Name | None = None
+    category: Category = Category.custom
+    auth_type: AuthType = AuthType.none
+    auth_config: JsonObject | None = None
+    tools: Annotated[list[str], Meta(min_length=1, max_length=1000)] | None = None
+
+
+class McpImported(ToolMade, kw_only=True):
+    functions: list[str]
+    skipped: list[PartSkipped]
+
+
+class McpImportPreview(Schema, kw_only=True):
+    name: str
+    slug: str
+    category: Category
+    tool_type: ToolType
+    auth_type: AuthType
+    config: JsonObject
+    functions: list[str]
+    skipped: list[PartSkipped]
+
+
+class RefreshTool(Schema, kw_only=True):
+    accept: bool | Annotated[list[str], Meta(min_length=1, max_length=1000)] = False
+
+
+class RefreshStatus(StrEnum):
+    unchanged = "unchanged"
+    held = "held"
+    accepted = "accepted"
+
+
+class ToolRefreshed(Schema, kw_only=True):
+    tool_id: str
+    diff: ListingDiff
+    status: RefreshStatus

@@ -21,6 +21,11 @@ REFERENCE = "tool"
 
 
 async def create(ctx: Context, body: ToolCreate) -> Tool:
+    return await store_new(ctx, await build(ctx, body), is_numbered=body.slug is None)
+
+
+async def build(ctx: Context, body: ToolCreate) -> Tool:
+    """Validate a new tool and bind its secrets to their destination; the tool is not stored."""
     _check_schemas(body.input_schema, body.output_schema)
     config = configuration.changed({}, body.config)
     known_keys.validate_config(ctx, body.tool_type, config)
@@ -47,7 +52,12 @@ async def create(ctx: Context, body: ToolCreate) -> Tool:
     destination = configuration.destination_of(tool.tool_type, config)
     tool.auth_destination = await auth_config.bind_destination(ctx, tool, tool_auth, destination)
     tool.packages_status = packages.status_for(tool.tool_type, config)
-    await _insert(ctx, tool, is_numbered=body.slug is None)
+    return tool
+
+
+async def store_new(ctx: Context, tool: Tool, *, is_numbered: bool) -> Tool:
+    """Store a tool; if `is_numbered`, a slug that is taken gets a number."""
+    await _insert(ctx, tool, is_numbered=is_numbered)
     if tool.packages_status is PackagesStatus.resolving:
         packages.enqueue_sync(ctx, tool)
     ctx.emit(ToolCreated(tool_id=tool.id, name=tool.name, tool_type=tool.tool_type))
@@ -82,13 +92,14 @@ async def update(ctx: Context, tool: Tool, body: ToolUpdate) -> Tool:
     wanted |= package_changes
     changes = {name: value for name, value in wanted.items() if getattr(locked, name) != value}
     if changes:
-        await _store_changes(ctx, locked, changes)
+        await store_changes(ctx, locked, changes)
     if package_changes:
         packages.enqueue_sync(ctx, locked)
     return locked
 
 
-async def _store_changes(ctx: Context, tool: Tool, changes: JsonObject) -> None:
+async def store_changes(ctx: Context, tool: Tool, changes: JsonObject) -> None:
+    """Store changed fields of a tool that is locked, and announce them."""
     try:
         await ctx.db.update(tool, **changes)
     except UniqueViolation:
@@ -114,14 +125,14 @@ async def categories(ctx: Context) -> list[CategoryOut]:
 async def detach_credential(ctx: Context, credential_id: str) -> None:
     """Remove a deleted credential from every tool that uses it."""
     for tool in await ctx.db.all(Tool, credential_id=credential_id):
-        await _store_changes(ctx, tool, {"credential_id": None})
+        await store_changes(ctx, tool, {"credential_id": None})
 
 
 async def detach_script(ctx: Context, file_id: str) -> None:
     """Remove the entrypoint from tools that run a deleted file; they fail with `not_configured`."""
     for tool in await tools_with_script(ctx, file_id):
         rest = {name: value for name, value in tool.config.items() if name != "entrypoint"}
-        await _store_changes(ctx, tool, {"config": rest})
+        await store_changes(ctx, tool, {"config": rest})
 
 
 def _check_schemas(input_schema: JsonObject | None, output_schema: JsonObject | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.agents.models import Agent, LogSettings
+from retinue.agents.models import Agent, AgentVersion, LogSettings
 from retinue.chat.models import Message
 from retinue.kit.context import Context
 from retinue.kit.db.in_list import in_list, list_parameter
@@ -17,6 +17,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.json_types import JsonObject
 from retinue.kit.tracing import names
 from retinue.kit.tracing.models import TracePart
+from retinue.kit.tracing.spans import Span
 from retinue.tools.models import ToolExecution
 
 MAX_CONTENT_LENGTH = 32_768
@@ -47,12 +48,14 @@ async def load_content(ctx: Context, parts: Sequence[TracePart]) -> dict[str, Js
     logging = await _log_settings(ctx, {id for id in agent_ids if id is not None})
     replies = await _texts(ctx, _REPLIES, message_ids)
     questions = await _texts(ctx, _QUESTIONS, message_ids)
+    instructions = await _instructions(ctx, spans)
     found: dict[str, JsonObject] = {}
     for part, span in spans:
         content: JsonObject = {}
         may_show_messages = part.agent_id in logging and logging[part.agent_id].log_messages
         if span.message_id is not None and may_show_messages:
             content |= _messages_of(questions.get(span.message_id), replies.get(span.message_id))
+            content[names.SYSTEM_INSTRUCTIONS] = instructions.get(_version_of(part, span))
         if span.execution_id in executions:
             agent_id, arguments, result = executions[span.execution_id]
             if agent_id is None or (agent_id in logging and _logs_calls(logging[agent_id])):
@@ -70,6 +73,26 @@ async def _log_settings(ctx: Context, agent_ids: set[str]) -> dict[str | None, L
 
 async def _texts(ctx: Context, statement: Statement[Any], ids: set[str]) -> dict[str, str]:
     return dict(await ctx.db.rows(statement, ids=list_parameter(ids)))
+
+
+def _version_of(part: TracePart, span: Span) -> tuple[str | None, Any]:
+    return part.agent_id, span.attributes.get(names.AGENT_VERSION)
+
+
+async def _instructions(
+    ctx: Context, spans: Sequence[tuple[TracePart, Span]]
+) -> dict[tuple[str | None, Any], str]:
+    """Return the prompts of the agents' versions that answered, as they were written."""
+    wanted = {_version_of(part, span) for part, span in spans if span.message_id is not None}
+    found: dict[tuple[str | None, Any], str] = {}
+    for agent_id, number in wanted:
+        if agent_id is None or type(number) is not int:
+            continue
+        version = await ctx.db.find(AgentVersion, agent_id=agent_id, version=number)
+        if version is not None:
+            prompt = {"type": "text", "content": _cut(version.snapshot.get("system_prompt") or "")}
+            found[agent_id, number] = msgspec.json.encode([prompt]).decode()
+    return found
 
 
 def _logs_calls(settings: LogSettings) -> bool:

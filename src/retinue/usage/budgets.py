@@ -16,7 +16,9 @@ from retinue.usage.schemas import BudgetCreate, BudgetList, BudgetOut, BudgetUpd
 MAX_BUDGETS = 200
 
 _LISTING = Listing(
-    Budget, sorts=("created_at", "updated_at", "period", "action"), filters=("action", "period")
+    Budget,
+    sorts=("created_at", "updated_at", "period", "action"),
+    filters=("action", "period", "scope_type", "scope_id"),
 )
 # These records belong to higher domains, so their tables are known by name only.
 _TABLES = {

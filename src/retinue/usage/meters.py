@@ -51,7 +51,7 @@ def meter(
 ) -> None:
     """Count usage when `ctx` commits, for the caller unless another user is named."""
     if user_id is None:
-        user_id = ctx.principal.id if ctx.principal.kind == "user" else ""
+        user_id = ctx.principal.owner_id
     _add(
         ctx,
         counts,

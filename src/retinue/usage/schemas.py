@@ -151,6 +151,8 @@ class BudgetList(PageQuery, kw_only=True):
     sort: str | None = None
     action: BudgetAction | None = None
     period: BudgetPeriod | None = None
+    scope_type: ScopeType | None = None
+    scope_id: Annotated[str, Meta(max_length=64)] | None = None
 
 
 class ModelPriceList(PageQuery, kw_only=True):

@@ -19,6 +19,18 @@ class EmailTaken(Conflict):
     code = "email_taken"
 
 
+class PermissionAlreadyHeld(Conflict):
+    """You already have this permission. Reload the page if it does not show."""
+
+    code = "permission_already_held"
+
+
+class AccessAlreadyRequested(Conflict):
+    """You asked for this permission within the last seven days. The administrators know of it."""
+
+    code = "access_already_requested"
+
+
 class CannotModifySelf(Conflict):
     """You cannot do this to your own account. Ask another administrator."""
 

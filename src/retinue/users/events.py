@@ -28,6 +28,19 @@ class UserApprovalRequested(Event, kw_only=True):
     role: str
 
 
+@event(
+    "system.user.access_requested",
+    subject="user_id",
+    example={"user_id": "usr_…", "permission": "workflows:execute", "note": "I run the nightly report."},
+)
+class AccessRequested(Event, kw_only=True):
+    """A user asked the administrators for a permission."""
+
+    user_id: str
+    permission: str
+    note: str
+
+
 @event("system.user.approved", subject="user_id", audited=True, example={"user_id": "usr_…"})
 class UserApproved(Event, kw_only=True):
     """An administrator approved an account, explicitly or by giving it a role."""

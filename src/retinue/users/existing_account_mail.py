@@ -3,6 +3,7 @@
 from retinue.adapters.mail.mail_body import MailLink, build_mail
 from retinue.adapters.mail.mail_queue import enqueue_mail
 from retinue.kit.context import Context
+from retinue.kit.http.account_links import account_link
 from retinue.users.queries import find_by_email
 
 
@@ -18,6 +19,6 @@ async def notify_owner(ctx: Context, email: str) -> None:
             "You already have an account",
             "Someone, perhaps you, asked for an account for your address, but it already has one.",
             "If you forgot your password, choose a new one:",
-            MailLink(f"{ctx.settings.base_url}/forgot-password"),
+            MailLink(account_link(ctx, "forgot-password")),
         )
         await enqueue_mail(unit, mail)

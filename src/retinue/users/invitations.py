@@ -3,7 +3,7 @@
 import msgspec
 import sqlalchemy as sa
 
-from retinue.access.service import require_rank
+from retinue.access.service import require_role_grantable
 from retinue.adapters.mail.mail_body import MailLink, build_mail
 from retinue.adapters.mail.mail_queue import enqueue_mail
 from retinue.kit.attempts import AttemptGuard
@@ -11,6 +11,7 @@ from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Conflict
+from retinue.kit.http.account_links import account_link
 from retinue.kit.ids import hash_token, new_id, new_token
 from retinue.kit.json_types import JsonObject
 from retinue.tenants.queries import own_tenant
@@ -54,7 +55,9 @@ async def invite(ctx: Context, body: Invite) -> IssuedInvitation:
     Where accounts are hidden, an account of another tenant is treated as absent: the stored row and the
     response are the same, but the mail informs the owner of the account instead.
     """
-    require_rank(ctx.principal, body.role)
+    # In a unit: what follows needs units too, so no transaction may be open.
+    async with ctx.unit() as unit:
+        await require_role_grantable(unit, body.role)
     validate_email(body.email)
     is_hidden = await _is_hidden_account(ctx, body.email)
     await _require_quota(ctx, body.email)
@@ -85,7 +88,7 @@ async def invite(ctx: Context, body: Invite) -> IssuedInvitation:
 
 async def resend(ctx: Context, invitation: Invitation) -> IssuedInvitation:
     """Create a new link with the full lifetime; the previous link becomes void."""
-    require_rank(ctx.principal, invitation.role)
+    await require_role_grantable(ctx, invitation.role)
     is_hidden = await _is_hidden_account(ctx, invitation.email)
     await _require_quota(ctx, invitation.email)
     if is_hidden:
@@ -131,7 +134,7 @@ def _token_fields(ctx: Context, token: str) -> JsonObject:
 
 
 def _link(ctx: Context, token: str) -> str:
-    return f"{ctx.settings.base_url}/register?invite_token={token}"
+    return account_link(ctx, "register", invite_token=token)
 
 
 async def revoke(ctx: Context, invitation: Invitation) -> None:

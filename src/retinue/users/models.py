@@ -3,7 +3,7 @@ from typing import Annotated
 
 from retinue.access.models import Role
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import ServerDefault, TenantRecord, index_where, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_where, table
 
 
 class UserStatus(StrEnum):
@@ -40,6 +40,20 @@ class User(TenantRecord, kw_only=True):
     last_login_at: Instant | None = None
     is_pending: Annotated[bool, ServerDefault("false")] = False
     is_vouched_for: Annotated[bool, ServerDefault("false")] = False
+
+    @property
+    def display_name(self) -> str:
+        return " ".join(f"{self.first_name} {self.last_name}".split()) or self.email
+
+
+@table("access_requests", prefix="arq", unique=[("tenant_id", "user_id", "permission")])
+class AccessRequest(TenantRecord, kw_only=True):
+    """A user's request for a permission, one row for each permission; asking again renews `asked_at`."""
+
+    user_id: Annotated[str, Ref(User, cascade=True)]
+    permission: str
+    note: str = ""
+    asked_at: Instant
 
 
 @table("invitations", prefix="inv", unique=[("token_hash",), ("tenant_id", "email")])

@@ -1,4 +1,10 @@
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
 from retinue.kit.context import Context
+from retinue.kit.db.in_list import in_list, list_parameter
+from retinue.kit.db.statements import record_statement
 from retinue.kit.errors import Unauthorized
 from retinue.kit.lists import Listing, Slice
 from retinue.users.models import Invitation, User
@@ -20,6 +26,16 @@ USERS = Listing(
     filters=("role", "status", "is_pending", "tenant_id"),
 )
 INVITATIONS = Listing(Invitation, searches=("email",), sorts=("created_at", "email", "expires_at"))
+
+_users = User.__table__
+_BY_IDS = record_statement(User, sa.select(_users).where(in_list(_users.c.id, "ids")))
+
+
+async def find_names(ctx: Context, ids: Iterable[str]) -> dict[str, str]:
+    """Return the names of the users with these ids; super administrators act in every tenant."""
+    wanted = list_parameter(dict.fromkeys(ids))
+    users = await ctx.system("super administrators act in every tenant").rows(_BY_IDS, ids=wanted)
+    return {user.id: user.display_name for user in users}
 
 
 async def find_by_email(ctx: Context, email: str) -> User | None:
@@ -48,11 +64,14 @@ async def page_of_users(ctx: Context, query: UserList) -> Slice[User]:
 
 
 async def fetch_self(ctx: Context) -> User:
+    """Return the signed-in user's own record; raise `PersonRequired` for a service account."""
+    ctx.principal.require_person()
     return require_existing(await ctx.db.get(User, ctx.principal.id))
 
 
 async def lock_self(ctx: Context) -> User:
     """Return the signed-in user's own record, locked until the commit."""
+    ctx.principal.require_person()
     return require_existing(await ctx.db.lock(User, ctx.principal.id))
 
 

@@ -52,6 +52,30 @@ class UserList(ListQuery, kw_only=True):
     tenant_id: Annotated[str, Meta(max_length=64)] | None = None
 
 
+class AdministratorOut(Schema, kw_only=True):
+    id: str
+    name: str
+    role: Role
+
+    @classmethod
+    def shown(cls, user: User) -> "AdministratorOut":
+        """Return the name; an account without one is shown by the part of its address before the `@`."""
+        name = f"{user.first_name} {user.last_name}".strip() or user.email.partition("@")[0]
+        return cls.of(user, name=name)
+
+
+class AccessRequestCreate(Schema, kw_only=True):
+    permission: Annotated[str, Meta(min_length=1, max_length=100)]
+    note: Annotated[str, Meta(max_length=500)] = ""
+
+
+class AccessRequestOut(Schema, kw_only=True):
+    id: str
+    permission: str
+    note: str
+    asked_at: str
+
+
 class ProfileOut(UserOut, kw_only=True):
     avatar_url: str | None
     timezone: str

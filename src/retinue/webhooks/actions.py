@@ -75,6 +75,7 @@ async def perform(ctx: Context, subscribed: ActingSubscription, event: Dispatche
             body=encode_event_body(event).encode(),
             event_id=event.id,
             event_type=event.type,
+            subscription_id=subscribed.id,
         )
         return
     webhook = await ctx.db.get(Webhook, config.webhook_id)
@@ -85,4 +86,9 @@ async def perform(ctx: Context, subscribed: ActingSubscription, event: Dispatche
     await enqueue_delivery(ctx, webhook, event)
 
 
-ACTION = SubscriptionAction("webhook", check, perform, WebhookActionConfig)
+def _goes_to_a_url(config: JsonObject) -> bool:
+    """Return whether the receiver's answer is not known yet; a webhook keeps the outcomes of its own."""
+    return config.get("webhook_id") is None
+
+
+ACTION = SubscriptionAction("webhook", check, perform, WebhookActionConfig, _goes_to_a_url)

@@ -1,5 +1,6 @@
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.process_state import ProcessState
+from retinue.kit.context.search_sources import SearchSource
 from retinue.webhooks.actions import ACTION
 from retinue.webhooks.delivery.loader import DeliveryLoader
 from retinue.webhooks.delivery.router import ROUTER
@@ -24,4 +25,13 @@ manifest = Manifest(
     actions=(ACTION,),
     config_schemas=(ACTION.config_schema,),
     process_state=(ProcessState(DeliveryLoader, DeliveryLoader),),
+    search_sources=(
+        SearchSource(
+            kind="webhook",
+            requires="webhooks:read",
+            record=Webhook,
+            name=Webhook.__table__.c.url,
+            description=Webhook.__table__.c.description,
+        ),
+    ),
 )

@@ -2,6 +2,7 @@ from retinue.kit.context.continuations import Continuation
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
+from retinue.kit.context.search_sources import SearchSource
 from retinue.workflows.engine.node_type import register_node_types
 from retinue.workflows.engine.steps import resume_node
 from retinue.workflows.engine.watchers import ExecutionWatchers
@@ -62,4 +63,13 @@ manifest = Manifest(
     workflow_starters=(STARTER,),
     continuations=(Continuation("workflow_node", resume_node),),
     process_state=(ProcessState(ExecutionWatchers, ExecutionWatchers, ExecutionWatchers.close),),
+    search_sources=(
+        SearchSource(
+            kind="workflow",
+            requires="workflows:read",
+            record=Workflow,
+            name=Workflow.__table__.c.name,
+            description=Workflow.__table__.c.description,
+        ),
+    ),
 )

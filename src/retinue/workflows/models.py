@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
 from retinue.kit.context.continuations import ContinuationRef
-from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_where, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_equal, index_where, table
 from retinue.kit.json_types import JsonObject
 from retinue.workflows.trail import TrailEntry
 
@@ -86,6 +86,7 @@ def _add_execution_indexes(made: sa.Table) -> None:
     index_where("is_running", "tenant_id", "workflow_id")(made)
     index_where("is_due", "deadline_at")(made)
     index_where("is_pending", "tenant_id", "created_at")(made)
+    index_equal("status", RunStatus.failed.value, "tenant_id", "created_at")(made)
     is_descendant = made.c.root_id.is_not(None)
     sa.Index(
         "ix_workflow_executions_descendants",

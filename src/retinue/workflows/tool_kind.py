@@ -52,7 +52,7 @@ def _run_as(ctx: Context, workflow: Workflow) -> str:
     Attaching the tool to an agent lets everyone who may chat with the agent run the workflow.
     """
     caller = ctx.principal
-    may_run_it = caller.kind == "user" and caller.may("workflows:execute")
+    may_run_it = caller.owner_id and caller.may("workflows:execute")
     return caller.id if may_run_it else workflow.created_by
 
 

@@ -4,6 +4,8 @@ from pathlib import PurePosixPath
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
+HTML_EXTENSION = ".html"
+
 MIME_TYPES_BY_EXTENSION: dict[str, str] = {
     ".pdf": "application/pdf",
     ".txt": "text/plain",

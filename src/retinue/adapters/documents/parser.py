@@ -16,7 +16,12 @@ from retinue.adapters.documents.errors import (
     UnreadableDocument,
     document_error,
 )
-from retinue.adapters.documents.file_types import DOCX, MIME_TYPES_BY_EXTENSION, find_extension
+from retinue.adapters.documents.file_types import (
+    DOCX,
+    HTML_EXTENSION,
+    MIME_TYPES_BY_EXTENSION,
+    find_extension,
+)
 from retinue.adapters.documents.parsed_document import DocumentPiece, ParsedDocument
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.kit import subprocesses
@@ -63,10 +68,20 @@ class _EncodingUnknown(Exception):
 
 
 async def parse(
-    path: Path, *, filename: str, size: int = MAX_PIECE_LENGTH, overlap: int = PIECE_OVERLAP_LENGTH
+    path: Path,
+    *,
+    filename: str,
+    is_web_page: bool = False,
+    size: int = MAX_PIECE_LENGTH,
+    overlap: int = PIECE_OVERLAP_LENGTH,
 ) -> ParsedDocument:
-    """Parse a document into pieces of at most `size` characters; raise DocumentError on failure."""
-    extension = find_extension(filename)
+    """Parse a document into pieces of at most `size` characters; raise DocumentError on failure.
+
+    Only web pages may be HTML, whose markup would otherwise be lost.
+    """
+    extension = (
+        HTML_EXTENSION if is_web_page and filename.endswith(HTML_EXTENSION) else find_extension(filename)
+    )
     if extension is None:
         raise UnreadableDocument(
             f"This document type is not supported. Use {', '.join(MIME_TYPES_BY_EXTENSION)}."
@@ -114,7 +129,7 @@ async def _read(path: Path, extension: str, guess_suffix: str, size: int, overla
                 *reader_command(_PROGRAM, _libraries(), *child_arguments), stdin=source
             ) as parser,
         ):
-            return await _read_reply(parser, MIME_TYPES_BY_EXTENSION[extension])
+            return await _read_reply(parser, MIME_TYPES_BY_EXTENSION.get(extension, media_types.HTML))
     except TimeoutError:
         raise DocumentTooLarge(_TOO_SLOW) from None
     finally:

@@ -9,16 +9,20 @@ import msgspec
 
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.kit import subprocesses
-from retinue.kit.errors import Invalid, RetinueError, UnsupportedFileType
+from retinue.kit.errors import InternalError, Invalid, RetinueError, UnsupportedFileType
 
 # The child's exit codes; any other nonzero code is a bug.
 UNSUPPORTED, UNREADABLE, TOO_LARGE, NOT_CONFINED = 3, 4, 5, 6
 
 WALL_SECONDS = 10.0
-_PROGRAM = "retinue.adapters.images.child.program"
+MODEL_IMAGE_WALL_SECONDS = 60.0
+MAX_MODEL_IMAGE_BYTES = 4 * 1024 * 1024
 MAX_RESULT_BYTES = 2 * 1024 * 1024
+_PROGRAM = "retinue.adapters.images.child.program"
+_MODEL_IMAGE_PROGRAM = "retinue.adapters.images.child.model_image"
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
-# Each child may use 768 MB; further uploads wait.
+# Each child may use 768 or 896 MB; further pictures wait.
 _child_slots = asyncio.Semaphore(2)
 
 
@@ -36,7 +40,7 @@ class Avatar(msgspec.Struct, frozen=True):
 async def avatar(path: Path) -> Avatar:
     """Return a square WebP of at most 512 pixels from a png, jpeg or webp file, without metadata."""
     async with _child_slots:
-        code, content = await _run_child(path)
+        code, content = await _run_child(path, _PROGRAM, WALL_SECONDS, MAX_RESULT_BYTES)
     if code == 0 and content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return Avatar(content, "image/webp")
     if code == UNSUPPORTED:
@@ -50,20 +54,55 @@ async def avatar(path: Path) -> Avatar:
     raise RuntimeError(f"the image child ended with {code}")
 
 
+class UnreadableImage(InternalError):
+    """The picture is damaged, or needs too much memory or time."""
+
+
+class ImageTooLarge(InternalError):
+    """The picture has more pixels than are read."""
+
+
+class ModelImage(msgspec.Struct, frozen=True):
+    content: bytes
+    mime_type: str
+
+
+async def model_image(path: Path) -> ModelImage:
+    """Return a picture as models get it: a JPEG or PNG of at most 1568 pixels, without metadata.
+
+    Only the first frame of an animation is read.
+    """
+    async with _child_slots:
+        code, content = await _run_child(
+            path, _MODEL_IMAGE_PROGRAM, MODEL_IMAGE_WALL_SECONDS, MAX_MODEL_IMAGE_BYTES
+        )
+    if code == 0 and content.startswith((_PNG, _JPEG)):
+        return ModelImage(content, "image/png" if content.startswith(_PNG) else "image/jpeg")
+    if code == UNSUPPORTED:
+        raise UnsupportedFileType("The image must be png, jpeg, webp or gif.")
+    if code == TOO_LARGE:
+        raise ImageTooLarge("The image must have at most 50 megapixels.")
+    if code == NOT_CONFINED:
+        raise ImageReaderUnavailable
+    if code == UNREADABLE or code < 0:
+        raise UnreadableImage("The image is damaged, or takes too much memory or time.")
+    raise RuntimeError(f"the image child ended with {code}")
+
+
 def _libraries() -> str:
     return subprocesses.library_path("PIL")
 
 
-async def _run_child(path: Path) -> tuple[int, bytes]:
+async def _run_child(path: Path, program: str, wall_seconds: float, max_bytes: int) -> tuple[int, bytes]:
     """Return the child's exit code (negative: the signal that ended it) and its output."""
     # Not in a thread: a cancelled one would leave the descriptor open.
     source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         async with (
-            asyncio.timeout(WALL_SECONDS),
-            subprocesses.python_subprocess(*reader_command(_PROGRAM, _libraries()), stdin=source) as decoder,
+            asyncio.timeout(wall_seconds),
+            subprocesses.python_subprocess(*reader_command(program, _libraries()), stdin=source) as decoder,
         ):
-            child_output = await subprocesses.communicate(decoder, None, MAX_RESULT_BYTES)
+            child_output = await subprocesses.communicate(decoder, None, max_bytes)
     except (TimeoutError, subprocesses.OutputTooLarge):
         return -signal.SIGKILL, b""
     finally:

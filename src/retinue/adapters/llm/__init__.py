@@ -4,6 +4,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from retinue.adapters.llm.anthropic import AnthropicClient
+from retinue.adapters.llm.effort_levels import accepted_effort
 from retinue.adapters.llm.errors import ModelError, ModelErrorKind, ModelTimeout, is_retryable
 from retinue.adapters.llm.messages import (
     Audio,
@@ -21,6 +22,7 @@ from retinue.adapters.llm.messages import (
     ModelReply,
     ModelUsage,
     PromptCache,
+    ReasoningEffort,
     ReplyFinished,
     ResponseSchema,
     TextContent,
@@ -32,6 +34,7 @@ from retinue.adapters.llm.messages import (
 from retinue.adapters.llm.openai import OpenAiClient
 from retinue.adapters.llm.profiles import PROFILES, ProviderProfile
 from retinue.adapters.llm.provider import ModelProvider, ProviderAccess
+from retinue.adapters.llm.response_schemas import with_format_note
 from retinue.adapters.llm.transport import ModelTransport, Timeouts
 from retinue.kit.clock import Clock
 from retinue.kit.egress import Egress
@@ -60,6 +63,7 @@ __all__ = [
     "PromptCache",
     "ProviderAccess",
     "ProviderProfile",
+    "ReasoningEffort",
     "ReplyFinished",
     "ResponseSchema",
     "TextContent",
@@ -68,8 +72,10 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "Transcription",
+    "accepted_effort",
     "is_retryable",
     "provider_for",
+    "with_format_note",
 ]
 
 _ANTHROPIC_VERSION = "2023-06-01"

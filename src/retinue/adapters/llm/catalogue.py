@@ -1,8 +1,23 @@
 """Windows and abilities of well-known models, which the providers' own lists leave out."""
 
+import re
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
+
+ModelKind = Literal["chat", "embedding", "transcription", "speech", "other"]
+
+# The providers' lists name models without saying what they do.
+_KINDS: tuple[tuple[ModelKind, re.Pattern[str]], ...] = (
+    ("embedding", re.compile(r"embed|(^|[/-])(bge|e5|gte|ada-002)([-.]|$)", re.IGNORECASE)),
+    ("transcription", re.compile(r"whisper|transcri|speech-to-text", re.IGNORECASE)),
+    ("speech", re.compile(r"(^|[/-])tts|text-to-speech", re.IGNORECASE)),
+    (
+        "other",
+        re.compile(r"dall-e|image|rerank|moderation|guard|(^|[/-])(ocr|sora|veo)([-.]|$)", re.IGNORECASE),
+    ),
+)
 
 
 class KnownModel(Struct, frozen=True):
@@ -66,3 +81,8 @@ def known_models(provider: str) -> tuple[KnownModel, ...]:
 
 def find_known_model(provider: str, id: str) -> KnownModel | None:
     return _BY_NAME.get((provider, id))
+
+
+def kind_of_model(name: str) -> ModelKind:
+    """Return what a model does, judged by its name; a chat unless the name says otherwise."""
+    return next((kind for kind, names in _KINDS if names.search(name)), "chat")

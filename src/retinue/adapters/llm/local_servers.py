@@ -21,9 +21,11 @@ from retinue.kit.settings import Settings
 
 log = structlog.get_logger("retinue.models")
 
-PORTS = (11434, 1234, 8000, 8081)
+PORTS = (11434, 1234, 8000, 8080, 8081)
 PROBE_TIMEOUT_SECONDS = 0.3
 PROBE_INTERVAL_SECONDS = 60.0
+# Between probes that people ask for, with a button.
+MIN_PROBE_INTERVAL_SECONDS = 2.0
 MAX_RESPONSE_BYTES = 256 * 1024
 MAX_MODELS_PER_SERVER = 100
 MAX_MODEL_NAME_LENGTH = 200
@@ -74,12 +76,17 @@ class LocalServers:
         if self._may_probe:
             self._scheduled_probe = asyncio.create_task(self._probe_later())
 
-    async def found(self) -> tuple[DiscoveredServer, ...]:
+    @property
+    def may_probe(self) -> bool:
+        """Whether this instance looks for servers at all."""
+        return self._may_probe
+
+    async def found(self, max_age_s: float = PROBE_INTERVAL_SECONDS) -> tuple[DiscoveredServer, ...]:
         """Return the servers that respond, from the cache if it is recent; a probe takes at most 300 ms."""
         if not self._may_probe:
             return ()
         now = self._clock.monotonic()
-        if self._probed_at is None or now - self._probed_at >= PROBE_INTERVAL_SECONDS:
+        if self._probed_at is None or now - self._probed_at >= max_age_s:
             if self._probe_task is None or self._probe_task.done():
                 self._probe_task = asyncio.create_task(self._probe())
             await asyncio.shield(self._probe_task)

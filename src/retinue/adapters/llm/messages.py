@@ -1,6 +1,7 @@
 """Requests to models and their replies, independent of any provider."""
 
 import hashlib
+from enum import StrEnum
 from typing import Literal
 
 import msgspec
@@ -25,10 +26,11 @@ class ImageUrl(Struct, frozen=True, tag="image_url"):
 
 
 class ImageData(Struct, frozen=True, tag="image"):
-    """An image sent inline with the message."""
+    """An image sent inline with the message; `file_id` names one whose content is loaded later."""
 
     mime_type: str
     base64: str
+    file_id: str = ""
 
 
 ContentPart = TextContent | ImageUrl | ImageData
@@ -50,6 +52,17 @@ class Echo(Struct, frozen=True):
     provider: str
     model: str
     data: JsonObject
+
+
+class ReasoningEffort(StrEnum):
+    """How much a model reasons before it replies, from least to most."""
+
+    none = "none"
+    minimal = "minimal"
+    low = "low"
+    medium = "medium"
+    high = "high"
+    xhigh = "xhigh"
 
 
 class ModelMessage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,10 +95,16 @@ class ForcedTool(Struct, frozen=True):
 
 
 class ResponseSchema(Struct, frozen=True):
-    """The JSON Schema that the reply must match."""
+    """The JSON Schema that the reply must match; `attempt` is 2 if a first reply did not."""
 
     name: str
     schema: JsonObject
+    attempt: int = 1
+
+    @property
+    def is_any_object(self) -> bool:
+        """Whether the schema says no more than that the reply is a JSON object."""
+        return self.schema == {"type": "object"}
 
 
 class PromptCache(Struct, frozen=True, kw_only=True):
@@ -121,6 +140,7 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
     stop: tuple[str, ...] = ()
     response_format: Literal["text", "json"] | ResponseSchema = "text"
     cache: PromptCache | None = None
+    reasoning_effort: ReasoningEffort | None = None
 
     def messages_with_tail(self) -> tuple[ModelMessage, ...]:
         if not self.tail:

@@ -66,6 +66,21 @@ class SmtpMailer:
         finally:
             client.close()
 
+    async def check_login(self) -> None:
+        """Connect and sign in without sending anything; raise `MailFailed` with the reason otherwise."""
+        import aiosmtplib
+
+        client = self._client()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await client.connect()
+            with suppress(aiosmtplib.SMTPException, OSError):
+                await client.quit(timeout=2)
+        except (aiosmtplib.SMTPException, OSError) as error:
+            raise smtp_failure(error, self._timeout_s) from None
+        finally:
+            client.close()
+
     def _client(self) -> "SMTP":
         import aiosmtplib
 

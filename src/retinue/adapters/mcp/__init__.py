@@ -2,6 +2,6 @@
 
 from retinue.adapters.mcp.client import McpClient
 from retinue.adapters.mcp.errors import McpFailed
-from retinue.adapters.mcp.messages import McpResult, McpServer, McpTool
+from retinue.adapters.mcp.messages import McpListing, McpResult, McpServer, McpTool
 
-__all__ = ["McpClient", "McpFailed", "McpResult", "McpServer", "McpTool"]
+__all__ = ["McpClient", "McpFailed", "McpListing", "McpResult", "McpServer", "McpTool"]

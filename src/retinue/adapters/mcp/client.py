@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 
 from retinue.adapters.mcp.connection import McpConnection
 from retinue.adapters.mcp.errors import ConnectionStale, FailureKind, McpFailed
-from retinue.adapters.mcp.messages import McpResult, McpServer, McpTool
+from retinue.adapters.mcp.messages import McpListing, McpResult, McpServer, McpTool
 from retinue.adapters.mcp.pool import ConnectionPool
 from retinue.adapters.mcp.tools import call, fetch_listing
 from retinue.kit.clock import Clock
@@ -55,6 +55,21 @@ class McpClient:
     async def list_tools(self, server: McpServer, *, timeout_s: float) -> list[McpTool]:
         async def use(connection: McpConnection) -> list[McpTool]:
             return list((await fetch_listing(connection, self._clock)).tools)
+
+        async with _time_limit(timeout_s):
+            return await self._with_connection(server, use)
+
+    async def list_server(self, server: McpServer, *, timeout_s: float) -> McpListing:
+        """Return what the server offers now, never from the cache."""
+
+        async def use(connection: McpConnection) -> McpListing:
+            listing = await fetch_listing(connection, self._clock, is_fresh=True)
+            return McpListing(
+                tools=listing.tools,
+                left_out=listing.left_out,
+                protocol_version=connection.version or "",
+                server_name=connection.server_name,
+            )
 
         async with _time_limit(timeout_s):
             return await self._with_connection(server, use)

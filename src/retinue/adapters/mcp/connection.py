@@ -55,13 +55,18 @@ class _Exchange:
 
 
 class McpConnection:
-    """A connection; `version` is None until it is negotiated, `listing` caches the server's tools."""
+    """A connection; `version` is None until it is negotiated, `listing` caches the server's tools.
+
+    `list_changes` counts how often the server said that its tools have changed.
+    """
 
     def __init__(self, egress: Egress, server: McpServer, max_bytes: int) -> None:
         self.server = server
         self.version: str | None = None
+        self.server_name = ""
         self.session_id: str | None = None
         self.listing: ToolListing | None = None
+        self.list_changes = 0
         self._egress = egress
         self._url = server.url
         self._max_bytes = max_bytes
@@ -162,6 +167,7 @@ class McpConnection:
         """Handle what a server sends before its answer: changes of its tools, and its own requests."""
         if message.method == _LIST_CHANGED:
             self.listing = None
+            self.list_changes += 1
         if message.method is None or message.id is None or self.is_stateless:
             return
         exchange.server_requests += 1

@@ -7,6 +7,7 @@ from retinue.kit.json_types import JsonObject
 
 # Newest first; each begins with `initialize`, and the server may create a session.
 SESSION_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+_MAX_NAME_LENGTH = 100
 
 
 async def agree_on_version(connection: McpConnection) -> None:
@@ -34,6 +35,7 @@ async def _is_stateless_server(connection: McpConnection) -> bool:
         if failed.kind == "protocol_error":
             return False
         raise
+    connection.server_name = _server_name(discovered.server_info)
     return STATELESS_VERSION in discovered.supported_versions
 
 
@@ -55,4 +57,13 @@ async def _initialize(connection: McpConnection) -> None:
     if session.protocol_version not in SESSION_VERSIONS:
         raise McpFailed("protocol_error", "The MCP server supports no known version of the protocol.")
     connection.version = session.protocol_version
+    connection.server_name = _server_name(session.server_info)
     await connection.notify("notifications/initialized")
+
+
+def _server_name(server_info: object) -> str:
+    """Return what the server calls itself, or an empty string."""
+    given = server_info if isinstance(server_info, dict) else {}
+    names = (given.get("title"), given.get("name"))
+    name = next((name for name in names if isinstance(name, str) and name.strip()), "")
+    return "".join(character for character in name[:_MAX_NAME_LENGTH] if character.isprintable()).strip()

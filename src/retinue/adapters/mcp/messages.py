@@ -14,6 +14,7 @@ INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
+_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
 
@@ -34,20 +35,36 @@ class McpTool(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None
     input_schema: JsonObject
     output_schema: JsonObject | None
+    annotations: dict[str, bool] = {}
+    """The hints that the server gives about what the tool does, such as `destructiveHint`."""
+
+
+class McpListing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server offers now; `left_out` names tools that do not follow the protocol."""
+
+    tools: list[McpTool]
+    left_out: list[str]
+    protocol_version: str
+    server_name: str
 
 
 class McpResult(msgspec.Struct, frozen=True, kw_only=True):
-    """`content` holds the protocol's blocks (text, image, audio, resource_link, resource) unchanged."""
+    """`content` holds the protocol's blocks (text, image, audio, resource_link, resource) unchanged.
+
+    `has_list_changed` tells that the server announced other tools during the call.
+    """
 
     content: list[JsonObject]
     structured: Any
     is_error: bool
+    has_list_changed: bool = False
 
 
 class ToolListing(msgspec.Struct, frozen=True, kw_only=True):
     """A server's tools; `mirrored` lists, by tool, the arguments that are repeated in headers."""
 
     tools: list[McpTool]
+    left_out: list[str] = []
     mirrored: dict[str, dict[tuple[str, ...], str]]
     expires_at: float
 
@@ -97,6 +114,7 @@ class ListedTool(msgspec.Struct, rename="camel"):
     title: str | None = None
     description: str | None = None
     output_schema: JsonObject | None = None
+    annotations: Any = None
 
 
 class ToolCallResult(msgspec.Struct, rename="camel"):
@@ -108,10 +126,16 @@ class ToolCallResult(msgspec.Struct, rename="camel"):
 
 class Initialized(msgspec.Struct, rename="camel"):
     protocol_version: str
+    server_info: Any = None
 
 
 class Discovered(msgspec.Struct, rename="camel"):
     supported_versions: list[str]
+    meta: Any = msgspec.field(name="_meta", default=None)
+
+    @property
+    def server_info(self) -> Any:
+        return self.meta.get(_SERVER_INFO) if isinstance(self.meta, dict) else None
 
 
 _envelope = msgspec.json.Decoder(RpcMessage | list[RpcMessage])

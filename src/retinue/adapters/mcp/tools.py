@@ -36,6 +36,7 @@ _MAX_TOOLS = 1000
 _MAX_LISTING_BYTES = 1024 * 1024
 _MAX_NAME_LENGTH = 256
 _MAX_DEPTH = 64
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _UNKNOWN_TOOL = "The MCP server has no tool with this name."
 _UNKNOWN_TOOL_TEXT = re.compile(r"unknown tool|not found|no such", re.IGNORECASE)
 
@@ -49,6 +50,7 @@ async def fetch_listing(connection: McpConnection, clock: Clock, *, is_fresh: bo
 
 
 async def call(connection: McpConnection, clock: Clock, name: str, arguments: Mapping[str, Any]) -> McpResult:
+    list_changes = connection.list_changes
     try:
         outcome = convert_result(await _request_call(connection, clock, name, arguments), ToolCallResult)
     except RpcRefused as refused:
@@ -68,7 +70,10 @@ async def call(connection: McpConnection, clock: Clock, name: str, arguments: Ma
     ):
         raise McpFailed("tool_not_found", _UNKNOWN_TOOL)
     return McpResult(
-        content=outcome.content, structured=outcome.structured_content, is_error=bool(outcome.is_error)
+        content=outcome.content,
+        structured=outcome.structured_content,
+        is_error=bool(outcome.is_error),
+        has_list_changed=connection.list_changes != list_changes,
     )
 
 
@@ -111,7 +116,8 @@ async def _request_listing(connection: McpConnection, clock: Clock) -> ToolListi
     tools: list[McpTool] = []
     mirrored: dict[str, dict[ArgumentPath, str]] = {}
     lifetime_s = _MAX_LISTING_SECONDS
-    skipped_count, size = 0, 0
+    left_out: list[str] = []
+    size = 0
     async for page in _pages(connection):
         if page.ttl_ms is not None:
             lifetime_s = min(lifetime_s, page.ttl_ms / 1000)
@@ -119,17 +125,17 @@ async def _request_listing(connection: McpConnection, clock: Clock) -> ToolListi
             tool = _find_usable(entry)
             header_names = mirrored_arguments(tool.input_schema) if tool and connection.is_stateless else {}
             if tool is None or header_names is None:
-                skipped_count += 1
+                left_out.append(_name_of(entry))
                 continue
             size += len(msgspec.json.encode(tool))
             if size > _MAX_LISTING_BYTES:
                 raise McpFailed("output_too_large", "The MCP server's list of tools is too large.")
             tools.append(tool)
             mirrored[tool.name] = header_names
-    if skipped_count:
-        log.warning("mcp_tools_left_out", count=skipped_count)
+    if left_out:
+        log.warning("mcp_tools_left_out", count=len(left_out))
     expires_at = clock.monotonic() + max(lifetime_s, _MIN_LISTING_SECONDS)
-    return ToolListing(tools=tools, mirrored=mirrored, expires_at=expires_at)
+    return ToolListing(tools=tools, left_out=left_out, mirrored=mirrored, expires_at=expires_at)
 
 
 async def _pages(connection: McpConnection) -> AsyncIterator[ToolPage]:
@@ -166,7 +172,19 @@ def _find_usable(entry: object) -> McpTool | None:
         description=listed.description,
         input_schema=listed.input_schema,
         output_schema=listed.output_schema,
+        annotations=_hints(listed.annotations),
     )
+
+
+def _hints(annotations: object) -> dict[str, bool]:
+    given = annotations if isinstance(annotations, dict) else {}
+    return {name: given[name] for name in _HINTS if isinstance(given.get(name), bool)}
+
+
+def _name_of(entry: object) -> str:
+    """Return the name of a malformed entry as far as it has one."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return name[:_MAX_NAME_LENGTH] if isinstance(name, str) and name else "?"
 
 
 def _is_shallow(value: object, levels: int = _MAX_DEPTH) -> bool:

@@ -3,19 +3,26 @@
 from retinue.adapters.openapi.description import (
     ApiDescription,
     ApiEndpoint,
+    BodyType,
     InvalidDocument,
     SkippedPart,
     SuggestedAuth,
+    ValueStyle,
 )
 from retinue.adapters.openapi.document_text import parse_text
 from retinue.adapters.openapi.parser import parse_api
+from retinue.adapters.openapi.text_reader import YamlReaderUnavailable, read_text
 
 __all__ = [
     "ApiDescription",
     "ApiEndpoint",
+    "BodyType",
     "InvalidDocument",
     "SkippedPart",
     "SuggestedAuth",
+    "ValueStyle",
+    "YamlReaderUnavailable",
     "parse_api",
     "parse_text",
+    "read_text",
 ]

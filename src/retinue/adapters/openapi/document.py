@@ -91,10 +91,13 @@ def clean_text(value: object, max_length: int) -> str:
     return _UNPRINTABLE.sub("", value[: max_length * 2]).strip()[:max_length]
 
 
+def plain_media_type(media_type: object) -> str:
+    """Return the media type in lower case, without parameters."""
+    return media_type.partition(";")[0].strip().lower() if isinstance(media_type, str) else ""
+
+
 def is_json_media_type(media_type: object) -> bool:
-    if not isinstance(media_type, str):
-        return False
-    plain = media_type.partition(";")[0].strip().lower()
+    plain = plain_media_type(media_type)
     return plain.endswith(("/json", "+json")) or plain in {"*/*", "application/*"}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from retinue.adapters.openapi.bodies import OperationBody
 from retinue.adapters.openapi.description import Method
 from retinue.adapters.openapi.document import ApiDocument, UnusableOperation
 from retinue.adapters.openapi.parameters import ApiParameter, fixed_value
@@ -18,6 +19,7 @@ _INPUT_LEVELS = (10, 5, 3, 2)
 _OUTPUT_LEVELS = (5, 2)
 # Names used by the structured form of an input; a parameter of that name makes the flat form ambiguous.
 _STRUCTURED_NAMES = frozenset({"endpoint", "path_params", "query", "body", "headers"})
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _NOT_FLAT = ("anyOf", "enum", "const")
 _MAX_NESTED_PARTS = 5
 
@@ -30,7 +32,7 @@ class OperationInput(msgspec.Struct, frozen=True):
 
 
 class _Fields(msgspec.Struct):
-    """The named parts of an object: of the path, the query or the body."""
+    """The named parts of an object: of the path, the query, the headers or the body."""
 
     properties: JsonObject = {}
     required: list[str] = []
@@ -44,15 +46,31 @@ class _Fields(msgspec.Struct):
             schema["additionalProperties"] = self.additional
         return schema
 
+    def add(self, name: str, schema: JsonObject, *, is_required: bool) -> None:
+        self.properties[name] = schema
+        if is_required:
+            self.required.append(name)
+
+
+class _Places(msgspec.Struct):
+    """What the input has beside the body; a caller sends no headers but those that are named."""
+
+    path: _Fields = msgspec.field(default_factory=_Fields)
+    query: _Fields = msgspec.field(default_factory=_Fields)
+    headers: _Fields = msgspec.field(default_factory=lambda: _Fields(additional=False))
+
+    def fields_of(self, parameter: ApiParameter) -> _Fields:
+        return self.path if parameter.location == "path" else self.query
+
 
 def build_input(
-    source: ApiDocument, method: Method, parameters: list[ApiParameter], body: Any, *, is_body_required: bool
+    source: ApiDocument, method: Method, parameters: list[ApiParameter], body: OperationBody
 ) -> OperationInput:
     """Build the input schema with as many levels of detail as fit."""
     for levels in _INPUT_LEVELS:
         translator = SchemaTranslator(source, is_input=True, levels=levels)
         try:
-            composed = _compose(translator, method, parameters, body, is_body_required=is_body_required)
+            composed = _compose(translator, method, parameters, body)
         except SchemaTooLarge:
             continue
         if len(msgspec.json.encode(composed)) <= _MAX_INPUT_BYTES:
@@ -74,48 +92,51 @@ def build_output_schema(source: ApiDocument, schema: object) -> JsonObject | Non
 
 
 def _compose(
-    translator: SchemaTranslator,
-    method: Method,
-    parameters: list[ApiParameter],
-    body: Any,
-    *,
-    is_body_required: bool,
+    translator: SchemaTranslator, method: Method, parameters: list[ApiParameter], body: OperationBody
 ) -> OperationInput:
-    path, query = _Fields(), _Fields()
+    places = _Places()
     default_params: JsonObject = {}
     default_headers: dict[str, str] = {}
     for parameter in parameters:
         schema = parameter.translated(translator)
         fixed = fixed_value(schema) if parameter.is_required else None
-        if parameter.location == "header":
-            if parameter.is_required:
-                default_headers[parameter.name] = _header_value(parameter.name, fixed)
-            continue
-        group = path if parameter.location == "path" else query
-        group.properties[parameter.name] = schema
-        if fixed is not None and group is query:
+        if parameter.location == "header" and isinstance(fixed, str) and _is_header(parameter.name, fixed):
+            default_headers[parameter.name] = fixed
+        elif parameter.location == "header":
+            _add_header(places.headers, parameter, schema)
+        elif parameter.location == "query" and fixed is not None and method not in _WITH_BODY:
+            places.query.properties[parameter.name] = schema
             default_params[parameter.name] = fixed
-        elif parameter.is_required:
-            group.required.append(parameter.name)
-    translated = None if body is None else translator.translate(body)
-    flat = _find_flat(method, path, query, translated)
-    schema = flat or _structured(path, query, translated, is_body_required=is_body_required)
+        else:
+            places.fields_of(parameter).add(parameter.name, schema, is_required=parameter.is_required)
+    translated = None if body.schema is None else translator.translate(body.schema)
+    flat = _find_flat(method, places, translated)
+    schema = flat or _structured(places, translated, is_body_required=body.is_required)
     return OperationInput(schema, flat is not None, default_params, default_headers)
 
 
-def _header_value(name: str, fixed: object) -> str:
-    """Return the header's only possible value, so that callers need not know it; raise if there is none."""
-    if isinstance(fixed, str):
-        with suppress(EgressRefused):
-            check_custom_headers({name: fixed})
-            return fixed
-    raise UnusableOperation(f"it requires the header {name}")
+def _add_header(headers: _Fields, parameter: ApiParameter, schema: JsonObject) -> None:
+    """Add a header that the caller must send; optional headers are not offered."""
+    if not parameter.is_required:
+        return
+    if not _is_header(parameter.name, "value"):
+        raise UnusableOperation(f"it requires the header {parameter.name}")
+    headers.add(parameter.name, schema, is_required=True)
 
 
-def _find_flat(method: Method, path: _Fields, query: _Fields, body: JsonObject | None) -> JsonObject | None:
+def _is_header(name: str, value: str) -> bool:
+    """Return whether tools may send this header."""
+    with suppress(EgressRefused):
+        check_custom_headers({name: value})
+        return True
+    return False
+
+
+def _find_flat(method: Method, places: _Places, body: JsonObject | None) -> JsonObject | None:
     """Return a flat schema, unless a value would then end up in the wrong place, query or body."""
-    has_body = method in {"POST", "PUT"}
-    if query.properties if has_body else body is not None:
+    path, query = places.path, places.query
+    has_body = method in _WITH_BODY
+    if places.headers.properties or (query.properties if has_body else body is not None):
         return None
     rest = (_find_fields(body) if body is not None else _Fields()) if has_body else query
     if rest is None or rest.properties.keys() & path.properties.keys():
@@ -127,11 +148,9 @@ def _find_flat(method: Method, path: _Fields, query: _Fields, body: JsonObject |
     ).as_schema()
 
 
-def _structured(
-    path: _Fields, query: _Fields, body: JsonObject | None, *, is_body_required: bool
-) -> JsonObject:
+def _structured(places: _Places, body: JsonObject | None, *, is_body_required: bool) -> JsonObject:
     whole = _Fields()
-    for name, group in (("path_params", path), ("query", query)):
+    for name, group in (("path_params", places.path), ("query", places.query), ("headers", places.headers)):
         if group.properties:
             whole.properties[name] = group.as_schema()
         if group.required:

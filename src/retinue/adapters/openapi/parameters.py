@@ -5,8 +5,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from retinue.adapters.openapi.description import SuggestedAuth, ValueStyle
 from retinue.adapters.openapi.document import ApiDocument, UnusableOperation, clean_text, json_body_schema
 from retinue.adapters.openapi.schema_translator import SchemaTranslator
+from retinue.adapters.openapi.value_styles import find_style, find_swagger_style
 from retinue.kit.json_types import JsonObject
 
 Location = Literal["path", "query", "header"]
@@ -18,6 +20,9 @@ _MAX_NAME_LENGTH = 100
 _LOCATIONS: dict[str, Location] = {"path": "path", "query": "query", "header": "header"}
 # OpenAPI describes these headers elsewhere.
 _NEVER_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
+# Some documents declare the access token a second time, as a parameter (Slack's do).
+_TOKEN_NAMES = frozenset({"token", "access_token", "x-access-token"})
+_TOKEN_DESCRIPTION = re.compile(r"\b(?:auth\w*|access|bearer) token\b", re.IGNORECASE)
 
 
 class ApiParameter(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,23 +31,32 @@ class ApiParameter(msgspec.Struct, frozen=True, kw_only=True):
     is_required: bool
     schema: Any
     description: str
+    style: ValueStyle = "repeat"
 
     def translated(self, translator: SchemaTranslator) -> JsonObject:
         schema = translator.translate(self.schema)
         return {**schema, "description": self.description} if self.description else schema
 
 
-def parse_parameters(
-    source: ApiDocument, path: str, declared: list[Any], credential_names: frozenset[tuple[str, str]]
-) -> list[ApiParameter]:
-    """Parse parameters; later declarations replace earlier ones, `credential_names` are left out."""
+def is_credential(declaration: JsonObject, auth: SuggestedAuth) -> bool:
+    """Return whether a parameter carries what the tool's authentication sends already."""
+    location, name = declaration.get("in"), clean_text(declaration.get("name"), _MAX_NAME_LENGTH).lower()
+    if auth.auth_type == "api_key":
+        config = auth.auth_config
+        return (location, name) == (config["api_key_location"], config["api_key_header"].lower())
+    if auth.auth_type not in {"bearer", "oauth2"} or location == "path" or name not in _TOKEN_NAMES:
+        return False
+    description = clean_text(declaration.get("description"), 500)
+    return location == "header" or _TOKEN_DESCRIPTION.search(description) is not None
+
+
+def parse_parameters(source: ApiDocument, path: str, declared: list[JsonObject]) -> list[ApiParameter]:
+    """Parse parameters; later declarations replace earlier ones."""
     path_names = _path_parameters(path)
     parameters: dict[tuple[str, str], ApiParameter] = {}
     for declaration in declared:
-        parameter = _find_parameter(source, source.follow(declaration))
-        if parameter is None or (parameter.location, parameter.name.lower()) in credential_names:
-            continue
-        if parameter.location != "path" or parameter.name in path_names:
+        parameter = _find_parameter(source, declaration)
+        if parameter and (parameter.location != "path" or parameter.name in path_names):
             parameters[parameter.location, parameter.name] = parameter
     for name in path_names:
         text = ApiParameter(
@@ -82,6 +96,7 @@ def _find_parameter(source: ApiDocument, declaration: JsonObject) -> ApiParamete
         is_required=is_required,
         schema=_schema(source, declaration),
         description=clean_text(declaration.get("description"), 500),
+        style=find_swagger_style(source, declaration) if source.is_swagger else find_style(declaration),
     )
 
 

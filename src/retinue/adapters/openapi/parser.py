@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from retinue.adapters.openapi.bodies import find_body_schema, find_response_schema
+from retinue.adapters.openapi.bodies import NO_BODY, find_body, find_response_schema
 from retinue.adapters.openapi.description import (
     ApiDescription,
     ApiEndpoint,
@@ -16,12 +16,18 @@ from retinue.adapters.openapi.description import (
 )
 from retinue.adapters.openapi.document import ApiDocument, UnusableOperation, clean_text
 from retinue.adapters.openapi.inputs import build_input, build_output_schema
-from retinue.adapters.openapi.parameters import parse_parameters
+from retinue.adapters.openapi.parameters import is_credential, parse_parameters
 from retinue.adapters.openapi.security import find_base_url, find_server, suggest_auth
 from retinue.kit.json_types import JsonObject
 
-_METHODS: dict[str, Method] = {"get": "GET", "post": "POST", "put": "PUT", "delete": "DELETE"}
-_OTHER_METHODS = ("patch", "head", "options", "trace")
+_METHODS: dict[str, Method] = {
+    "get": "GET",
+    "post": "POST",
+    "put": "PUT",
+    "patch": "PATCH",
+    "delete": "DELETE",
+}
+_OTHER_METHODS = ("head", "options", "trace")
 _MAX_PATHS = 5000
 _MAX_ENDPOINTS = 1000
 _MAX_PARAMETERS = 100
@@ -90,7 +96,7 @@ def _operations(source: ApiDocument) -> Iterator[_Operation]:
                 yield _Operation(method, path, item, details)
         for name in _OTHER_METHODS:
             if name in item:
-                source.skip(f"{name.upper()} {path}", "tools use GET, POST, PUT and DELETE only")
+                source.skip(f"{name.upper()} {path}", "tools use GET, POST, PUT, PATCH and DELETE only")
 
 
 def _endpoint(
@@ -100,10 +106,11 @@ def _endpoint(
     method, path, item, details = operation.method, operation.path, operation.item, operation.details
     if (server := find_server(details) or find_server(item)) and server != base_url:
         raise UnusableOperation("it is on another server")
-    declared = [*_limited_list(item.get("parameters")), *_limited_list(details.get("parameters"))]
-    parameters = parse_parameters(source, path, declared, _credential_parameters(auth))
-    body, is_body_required = (None, False) if method == "GET" else find_body_schema(source, details, declared)
-    operation_input = build_input(source, method, parameters, body, is_body_required=is_body_required)
+    listed = [*_limited_list(item.get("parameters")), *_limited_list(details.get("parameters"))]
+    declared = [parameter for parameter in map(source.follow, listed) if not is_credential(parameter, auth)]
+    parameters = parse_parameters(source, path, declared)
+    body = NO_BODY if method == "GET" else find_body(source, details, declared)
+    operation_input = build_input(source, method, parameters, body)
     operation_id = clean_text(details.get("operationId"), 200)
     return ApiEndpoint(
         name=names.unused(operation_id or f"{method} {path}"),
@@ -116,19 +123,19 @@ def _endpoint(
         default_headers=operation_input.default_headers,
         input_schema=operation_input.schema,
         is_flat=operation_input.is_flat,
+        body_type=body.body_type,
+        query_styles={
+            parameter.name: parameter.style
+            for parameter in parameters
+            if parameter.location == "query" and parameter.style != "repeat"
+        },
+        body_styles=body.styles,
         output_schema=build_output_schema(source, find_response_schema(source, details)),
     )
 
 
 def _limited_list(value: object) -> list[Any]:
     return value[:_MAX_PARAMETERS] if isinstance(value, list) else []
-
-
-def _credential_parameters(auth: SuggestedAuth) -> frozenset[tuple[str, str]]:
-    """Return the parameter that carries the credentials, which is not part of the input."""
-    if auth.auth_type != "api_key":
-        return frozenset()
-    return frozenset({(auth.auth_config["api_key_location"], auth.auth_config["api_key_header"].lower())})
 
 
 class _Names:

@@ -22,8 +22,14 @@ _NUMBER = re.compile(r"[-+]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][-+]
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def parse_yaml(text: str) -> Any:
-    builder = _Builder()
+def load() -> None:
+    """Load what parsing needs, before the process gives up its files."""
+    parse_yaml("a: 1")
+
+
+def parse_yaml(text: str, *, max_events: int = _MAX_EVENTS, max_length: int | None = None) -> Any:
+    """Parse YAML; with `max_length`, refuse a document whose aliases make it longer than that."""
+    builder = _Builder(max_events)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.handle_event(event)
@@ -32,6 +38,8 @@ def parse_yaml(text: str) -> Any:
         raise InvalidDocument(f"is not valid YAML: {error.problem} in line {line}") from None
     except yaml.YAMLError:
         raise InvalidDocument("is not valid YAML") from None
+    if max_length is not None and builder.length > max_length:
+        raise InvalidDocument("has YAML aliases that repeat too much")
     return builder.result()
 
 
@@ -42,6 +50,7 @@ class _OpenCollection:
         self.anchor = anchor
         self.is_mapping = is_mapping
         self.items: list[Any] = []
+        self.length = 1
 
     @property
     def wants_key(self) -> bool:
@@ -49,11 +58,18 @@ class _OpenCollection:
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, max_events: int) -> None:
+        self._max_events = max_events
         self._documents = _OpenCollection(None, is_mapping=False)
         self._open = [self._documents]
         self._anchors: JsonObject = {}
+        self._anchor_lengths: dict[str, int] = {}
         self._spent = 0
+
+    @property
+    def length(self) -> int:
+        """The length of the document with every alias written out, without punctuation."""
+        return self._documents.length
 
     def result(self) -> Any:
         if len(self._documents.items) != 1:
@@ -64,11 +80,12 @@ class _Builder:
         self._spend(1)
         match event:
             case yaml.ScalarEvent():
-                self._place(self._scalar(event.value, is_plain=event.implicit[0]), event.anchor)
+                value = self._scalar(event.value, is_plain=event.implicit[0])
+                self._place(value, event.anchor, 1 + len(event.value))
             case yaml.AliasEvent():
                 if event.anchor not in self._anchors:
                     raise InvalidDocument("has a YAML alias before its anchor is complete")
-                self._place(self._anchors[event.anchor], None)
+                self._place(self._anchors[event.anchor], None, self._anchor_lengths[event.anchor])
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 if len(self._open) > _MAX_DEPTH:
                     raise InvalidDocument("is nested too deeply")
@@ -76,15 +93,18 @@ class _Builder:
                 self._open.append(_OpenCollection(event.anchor, is_mapping=is_mapping))
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 ended = self._open.pop()
-                self._place(self._mapping(ended.items) if ended.is_mapping else ended.items, ended.anchor)
+                built = self._mapping(ended.items) if ended.is_mapping else ended.items
+                self._place(built, ended.anchor, ended.length)
 
-    def _place(self, value: object, anchor: str | None) -> None:
+    def _place(self, value: object, anchor: str | None, length: int) -> None:
         parent = self._open[-1]
         if parent.wants_key and not isinstance(value, str) and value is not _MERGE:
             raise InvalidDocument("has a YAML key that is not a string")
         parent.items.append(value)
+        parent.length += length
         if anchor is not None:
             self._anchors[anchor] = value
+            self._anchor_lengths[anchor] = length
 
     def _scalar(self, text: str, *, is_plain: bool) -> Any:
         if not is_plain:
@@ -113,8 +133,8 @@ class _Builder:
 
     def _spend(self, amount: int) -> None:
         self._spent += amount
-        if self._spent > _MAX_EVENTS:
-            raise InvalidDocument("has too much YAML; convert it to JSON, which may be larger")
+        if self._spent > self._max_events:
+            raise InvalidDocument("has too much YAML; convert it to JSON")
 
 
 def _parse_scalar(text: str) -> Any:

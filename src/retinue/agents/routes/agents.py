@@ -1,5 +1,8 @@
-from retinue.agents import details, service
-from retinue.agents.errors import NotArchived
+from msgspec import UNSET
+
+from retinue.agents import details, drafts, figures, service
+from retinue.agents.draft_schemas import Publication, PublishedAgent
+from retinue.agents.errors import DraftNotFound, NotArchived
 from retinue.agents.loaders import AgentById
 from retinue.agents.models import Agent, AgentStatus
 from retinue.agents.queries import AGENTS
@@ -7,8 +10,8 @@ from retinue.agents.schemas import (
     AgentCreate,
     AgentDetail,
     AgentList,
+    AgentListed,
     AgentOut,
-    AgentSummary,
     AgentUpdate,
 )
 from retinue.kit.context import Context
@@ -20,9 +23,12 @@ routes = Routes("/api/v1/agents", tag="agents")
 
 
 @routes.get("", requires="agents:read")
-async def list_agents(ctx: Context, query: AgentList) -> Page[AgentSummary]:
-    """List the agents of the tenant, newest first by default; direct sub-agents are left out."""
-    return (await AGENTS.page(ctx.db, query)).shown(AgentSummary.of)
+async def list_agents(ctx: Context, query: AgentList) -> Page[AgentListed]:
+    """List the agents of the tenant, newest first by default; direct sub-agents are left out.
+
+    With `include=stats` each agent carries figures of the `period`.
+    """
+    return await figures.listed(ctx, await AGENTS.page(ctx.db, query), query)
 
 
 @routes.post("", requires="agents:write", status=201, versioned=Agent)
@@ -55,10 +61,21 @@ async def delete_agent(ctx: Context, agent: AgentById) -> None:
     await service.delete(ctx, agent)
 
 
-@routes.post("/{agent_id}/publish", requires="agents:write", errors=(InvalidTransition,), versioned=Agent)
-async def publish_agent(ctx: Context, agent: AgentById) -> AgentOut:
-    """Publish a draft. Archived agents are refused with 409 `invalid_transition`: restore them first."""
-    return AgentOut.of(await service.change(ctx, agent, status=AgentStatus.published))
+@routes.post(
+    "/{agent_id}/publish",
+    requires="agents:write",
+    errors=(InvalidTransition, DraftNotFound),
+    versioned=Agent,
+)
+async def publish_agent(ctx: Context, agent: AgentById, body: Publication) -> PublishedAgent:
+    """Publish the agent as it is, or with `from_draft` what its draft says, as one new version.
+
+    Archived agents are refused with 409 `invalid_transition`: restore them first. If somebody else changed
+    the agent since the draft was begun, the answer is 412 `version_conflict` unless `force` is set. Tools and
+    sub-agents of the draft that no longer exist are left out and named in `warnings`.
+    """
+    published = await drafts.publish(ctx, agent, body)
+    return PublishedAgent.of(published.agent, warnings=published.warnings if body.from_draft else UNSET)
 
 
 @routes.post("/{agent_id}/archive", requires="agents:write", versioned=Agent)

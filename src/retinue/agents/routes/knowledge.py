@@ -1,5 +1,7 @@
 from retinue.agents import knowledge
 from retinue.agents.knowledge import (
+    ChunkOut,
+    DocumentBatch,
     DocumentList,
     DocumentOut,
     DocumentUpdate,
@@ -10,9 +12,11 @@ from retinue.agents.knowledge import (
 from retinue.agents.loaders import AgentById
 from retinue.kit.context import Context
 from retinue.kit.errors import FileTooLarge, UnsupportedFileType
+from retinue.kit.http.batch import BatchAnswer
+from retinue.kit.http.replies import Reply
 from retinue.kit.http.routing import Routes, Upload
 from retinue.kit.http.uploads import FormData
-from retinue.kit.lists import Page
+from retinue.kit.lists import Page, PageQuery
 from retinue.knowledge.errors import DocumentNotFound
 
 DOCUMENTS = Upload(max_file=25 * 1024 * 1024, max_files=20, fields=("files",))
@@ -39,6 +43,18 @@ async def train_agent(ctx: Context, agent: AgentById, form: FormData) -> Trainin
 async def list_agent_documents(ctx: Context, agent: AgentById, query: DocumentList) -> Page[DocumentOut]:
     """List the documents of the agent, newest first unless `sort` says otherwise."""
     return await knowledge.list_documents(ctx, agent, query)
+
+
+@routes.post("/documents/batch", requires="agents:write", other_status=207)
+async def change_many_documents(
+    ctx: Context, agent: AgentById, body: DocumentBatch
+) -> Reply[BatchAnswer[DocumentOut]]:
+    """Enable, disable, reindex or delete up to 100 documents; the request counts as one write.
+
+    The status is 207 if some ids are not documents of the agent; the others are changed nevertheless.
+    """
+    answer = await knowledge.run_batch(ctx, agent, body)
+    return Reply(answer, status=207 if answer.summary.failed else 200)
 
 
 @routes.get("/documents/{document_id}", requires="agents:read", errors=(DocumentNotFound,))
@@ -72,7 +88,22 @@ async def reindex_agent_document(ctx: Context, agent: AgentById, document_id: st
     return await knowledge.reindex_document(ctx, agent, document_id)
 
 
+@routes.get("/documents/{document_id}/chunks", requires="agents:read", errors=(DocumentNotFound,))
+async def list_document_chunks(
+    ctx: Context, agent: AgentById, document_id: str, query: PageQuery
+) -> Page[ChunkOut]:
+    """List the passages of a document in their order, as searches find them.
+
+    It is empty until the document is indexed; while it is indexed again, it shows the previous passages.
+    """
+    return await knowledge.list_chunks(ctx, agent, document_id, query)
+
+
 @routes.post("/knowledge/search", requires="agents:read", wrap=True, calls_out=True, idempotent=False)
 async def search_agent_knowledge(ctx: Context, agent: AgentById, body: KnowledgeQuery) -> list[PassageOut]:
-    """Return the passages of the agent's documents that match the query, best first; empty if none does."""
+    """Return the passages of the agent's documents that match the query, best first; empty if none does.
+
+    With `explain`, each passage says why it was found, and passages that are not relevant enough for a turn
+    are returned as well.
+    """
     return await knowledge.search(ctx, agent, body)

@@ -1,4 +1,4 @@
-from retinue.agents import details, versions
+from retinue.agents import details, drafts, versions
 from retinue.agents.errors import VersionNotFound
 from retinue.agents.loaders import AgentById
 from retinue.agents.queries import VERSIONS
@@ -26,9 +26,8 @@ async def get_agent_version(ctx: Context, agent: AgentById, version: str) -> Ver
 async def compare_agent_versions(
     ctx: Context, agent: AgentById, version: str, query: DiffQuery
 ) -> list[Difference]:
-    """List what changed from the version `against` to this version."""
-    stored = await versions.fetch(ctx, agent, version)
-    return await versions.compare(ctx, agent, stored, query.against)
+    """List what changed from the version `against` to this version; `draft` stands for the agent's draft."""
+    return await drafts.compare(ctx, agent, version, query.against)
 
 
 @routes.post("/{version}/restore", requires="agents:write", errors=(VersionNotFound,))

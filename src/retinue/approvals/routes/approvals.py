@@ -1,4 +1,5 @@
 from retinue.approvals import service
+from retinue.approvals.context_messages import load_context
 from retinue.approvals.decisions import decide
 from retinue.approvals.errors import (
     AlreadyResponded,
@@ -9,7 +10,13 @@ from retinue.approvals.errors import (
 )
 from retinue.approvals.loaders import ApprovalById
 from retinue.approvals.models import Approval
-from retinue.approvals.queries import count_pending, find_readable_ids, load_responses, page_of_approvals
+from retinue.approvals.queries import (
+    count_pending,
+    find_readable_ids,
+    load_names,
+    load_responses,
+    page_of_approvals,
+)
 from retinue.approvals.schemas import ApprovalList, ApprovalOut, Approve, Cancel, Count, Reject
 from retinue.approvals.types import ApproverDecision
 from retinue.kit.context import Context
@@ -24,16 +31,21 @@ _REFUSALS = (NotAnApprover, ApprovalAlreadyResolved, AlreadyResponded, ApprovalE
 
 @routes.get("", requires="approvals:read", wrap=False)
 async def list_approvals(ctx: Context, query: ApprovalList) -> Page[ApprovalOut]:
-    """List approvals, newest first. They are kept for at least 90 days after they ended.
+    """List approvals, newest first unless `sort` says otherwise.
 
-    Callers with `agents:write` see all of the tenant, all others those that they decide or requested.
+    They are kept for at least 90 days after they ended. Callers with `agents:write` see all of the tenant,
+    all others those that they decide or requested.
     """
     page = await page_of_approvals(ctx, query)
     responses = await load_responses(ctx, [approval.id for approval in page.items])
+    names = await load_names(ctx, page.items, responses)
     readable_ids = await find_readable_ids(ctx, page.items)
     return page.shown(
         lambda approval: ApprovalOut.shown(
-            approval, responses[approval.id], is_readable=approval.id in readable_ids
+            approval,
+            responses[approval.id],
+            names=names[approval.id],
+            is_readable=approval.id in readable_ids,
         )
     )
 
@@ -99,8 +111,13 @@ async def remind_approvers(ctx: Context, approval: ApprovalById) -> ApprovalOut:
 
 
 async def _shown(ctx: Context, approval: Approval) -> ApprovalOut:
-    responses, readable_ids = (
-        await load_responses(ctx, [approval.id]),
-        await find_readable_ids(ctx, [approval]),
+    responses = await load_responses(ctx, [approval.id])
+    names = await load_names(ctx, [approval], responses)
+    readable_ids = await find_readable_ids(ctx, [approval])
+    return ApprovalOut.shown(
+        approval,
+        responses[approval.id],
+        names=names[approval.id],
+        is_readable=bool(readable_ids),
+        context=await load_context(ctx, approval),
     )
-    return ApprovalOut.shown(approval, responses[approval.id], is_readable=bool(readable_ids))

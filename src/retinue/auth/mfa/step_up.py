@@ -28,6 +28,7 @@ async def require(ctx: Context, *, code: str | None = None, password: str | None
     Call it first: it counts attempts and checks passwords, so the request's transaction must not be open.
     """
     principal = ctx.principal
+    principal.require_person()
     if principal.second_factor_at > ctx.clock.ahead(-FRESH_SECONDS):
         return StepUpProof.factor
     async with ctx.unit() as unit:

@@ -2,6 +2,8 @@ from retinue.auth import email_verification, password_change, registration
 from retinue.auth.errors import InvalidInvitation, InvalidToken, RegistrationDisabled, WrongCurrentPassword
 from retinue.auth.schemas.accounts import (
     EmailVerification,
+    InvitationDetails,
+    InvitationToken,
     PasswordChange,
     PasswordReset,
     Registered,
@@ -15,6 +17,8 @@ from retinue.users.errors import EmailTaken
 from retinue.users.schemas import Address
 
 routes = Routes("/auth", tag="auth")
+
+_NO_MAIL_SERVER = "This server has no mail server, so no link was sent. Ask an administrator for one."
 
 
 @routes.post(
@@ -34,6 +38,15 @@ async def register(ctx: Context, body: Registration) -> Registered:
     return await registration.register(ctx, body)
 
 
+@routes.post("/invitation", requires=PUBLIC, idempotent=False, errors=(InvalidInvitation,))
+async def read_invitation(ctx: Context, body: InvitationToken) -> InvitationDetails:
+    """Return who invited whom to what, by the token of the invitation's link.
+
+    An unknown, expired, accepted or revoked invitation is refused with 422.
+    """
+    return await registration.describe_invitation(ctx, body.invite_token)
+
+
 @routes.post("/verify-email", requires=PUBLIC, idempotent=False, errors=(InvalidToken,))
 async def verify_email(ctx: Context, body: EmailVerification) -> MessageReply:
     """Confirm an email address with the token that was mailed to it."""
@@ -48,15 +61,23 @@ async def resend_verification(ctx: Context, body: Address) -> MessageReply:
     The response is the same whether or not the address has an unverified account.
     """
     await email_verification.request_link(ctx, body)
-    return MessageReply(message="If this address is waiting for confirmation, a new link was sent to it.")
+    if ctx.settings.smtp_url is None:
+        return MessageReply(message=_NO_MAIL_SERVER)
+    return MessageReply(
+        message="If this address is waiting for confirmation, a new link was sent to it. "
+        "Earlier links no longer work."
+    )
 
 
 @routes.post("/forgot-password", requires=PUBLIC, idempotent=False)
 async def forgot_password(ctx: Context, body: Address) -> MessageReply:
     """Mail a link to reset the password. The response is the same without an account for the address."""
     await password_change.request_reset(ctx, body)
+    if ctx.settings.smtp_url is None:
+        return MessageReply(message=_NO_MAIL_SERVER)
     return MessageReply(
-        message="If this address has an account, a link to reset the password was sent to it."
+        message="If this address has an account, a link to reset the password was sent to it. "
+        "It works for one hour."
     )
 
 

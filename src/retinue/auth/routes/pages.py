@@ -4,8 +4,10 @@ from functools import cache
 from importlib import resources
 
 from retinue.kit.context import Context
+from retinue.kit.http.account_links import find_console_page
 from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.schema.base import Schema
 
 routes = Routes("", tag="pages")
 
@@ -24,10 +26,22 @@ async def get_reset_password_page(ctx: Context) -> Reply[WebDocument]:  # noqa: 
     return _page("reset-password.html")
 
 
-@routes.get("/register", requires=PUBLIC, cost="free")
-async def get_register_page(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
-    """Return the page on which people create an account, also with an invitation."""
-    return _page("register.html")
+class RegisterQuery(Schema, kw_only=True):
+    invite_token: str | None = None
+
+
+@routes.get("/register", requires=PUBLIC, cost="free", other_status=302)
+async def get_register_page(ctx: Context, query: RegisterQuery) -> Reply[WebDocument]:
+    """Return the page on which people create an account.
+
+    With an invitation, browsers are redirected to the console's screen for it, where the console is built.
+    """
+    token = query.invite_token
+    screen = find_console_page(ctx, "register", invite_token=token) if token else None
+    if screen is None:
+        return _page("register.html")
+    headers = (("Location", screen), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))
+    return Reply(WebDocument(b""), status=302, headers=headers)
 
 
 @routes.get("/forgot-password", requires=PUBLIC, cost="free")

@@ -1,4 +1,4 @@
-from retinue.access.errors import RoleAboveYours
+from retinue.access.errors import PermissionAboveYours, RoleAboveYours
 from retinue.auth import administration
 from retinue.auth.schemas.administration import MfaReset, RoleChange, RoleChanged, StatusChanged
 from retinue.kit.context import Context
@@ -10,7 +10,7 @@ from retinue.users.schemas import UserOut
 
 routes = Routes(tag="users")
 
-_REFUSAL_ERRORS = (RoleAboveYours, CannotModifySelf)
+_REFUSAL_ERRORS = (RoleAboveYours, PermissionAboveYours, CannotModifySelf)
 _REMOVAL_ERRORS = (*_REFUSAL_ERRORS, LastSuperAdmin)
 
 

@@ -2,6 +2,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from retinue.access.models import Role
 from retinue.auth.schemas.sign_in import Password
 from retinue.kit.schema.base import Name, Schema
 from retinue.users.schemas import Address
@@ -24,6 +25,20 @@ class Registered(Schema, kw_only=True):
     role: str
     email_verified: bool
     message: str
+
+
+class InvitationToken(Schema, kw_only=True):
+    invite_token: LinkToken
+
+
+class InvitationDetails(Schema, kw_only=True):
+    """An open invitation, for the person who holds its link."""
+
+    email: str
+    role: Role
+    organization: str
+    invited_by: str | None
+    expires_at: str
 
 
 class EmailVerification(Schema, kw_only=True):

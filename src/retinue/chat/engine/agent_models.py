@@ -19,13 +19,14 @@ from retinue.adapters.llm import (
 )
 from retinue.agents.models import Agent
 from retinue.chat.engine import quotations, time_limits
+from retinue.chat.engine.attachment_content import has_images, with_images, without_images
 from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, TurnBudget, estimate_tokens
 from retinue.chat.engine.quotations import Quotation, QuotationFinder
 from retinue.kit.context import Context
 from retinue.providers import model_calls
 from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.failover import KEY_UNUSABLE_ERRORS
-from retinue.providers.model_resolution import demo_model_for, full_model_id
+from retinue.providers.model_resolution import can_see, demo_model_for, full_model_id
 
 # The model failed, has no provider or no price, or its key cannot be used right now.
 _FAILOVER_ERRORS = (ModelError, ModelNotConfigured, *KEY_UNUSABLE_ERRORS)
@@ -76,7 +77,7 @@ class AgentModels:
     async def reply(self, request: ChatRequest) -> ModelReply:
         """Return the whole reply of the first model that gives one."""
         while True:
-            model_request = replace(request, model=self._remaining_models[0])
+            model_request = await self._for_next_model(request)
             try:
                 await self._require_price(model_request.model)
                 return await self._quote_documents(model_request) or await model_calls.chat(
@@ -89,7 +90,7 @@ class AgentModels:
         """Stream the reply; once a part of it was sent, no other model is tried."""
         while True:
             has_begun = False
-            model_request = replace(request, model=self._remaining_models[0])
+            model_request = await self._for_next_model(request)
             try:
                 await self._require_price(model_request.model)
                 if (quoted := await self._quote_documents(model_request)) is not None:
@@ -109,6 +110,14 @@ class AgentModels:
             else:
                 return
 
+    async def _for_next_model(self, request: ChatRequest) -> ChatRequest:
+        """Return the request for the model to try now, with its images if the model may see."""
+        model = self._remaining_models[0]
+        if has_images(request):
+            is_blind = await can_see(self._ctx, model) is False
+            request = without_images(request) if is_blind else await with_images(self._ctx, request)
+        return replace(request, model=model)
+
     async def _require_price(self, model: str) -> None:
         """Raise ModelUnpriced if a budget refuses models without a price, before one is asked."""
         if (rule := self._budget.unpriced) is not None:
@@ -119,6 +128,8 @@ class AgentModels:
     async def _quote_documents(self, model_request: ChatRequest) -> ModelReply | None:
         """Return the built-in model's reply from documents, or its tool call; None if neither applies."""
         if self.quotations is None or not self.quotations.is_question:
+            return None
+        if model_request.response_format != "text":
             return None
         if (model := await demo_model_for(self._ctx, model_request.model)) is None:
             return None

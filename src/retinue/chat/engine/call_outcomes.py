@@ -19,7 +19,10 @@ from retinue.chat.engine.parts import (
 )
 from retinue.chat.engine.sanitizer import sanitize_json
 from retinue.chat.engine.suspended import Delegated, PendingCall
+from retinue.chat.engine.tool_functions import ToolFunction
 from retinue.kit.errors import Invalid, RetinueError
+from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.json_schema import compile_schema
 from retinue.tools.models import ExecutionStatus
 
 DENIAL_REASONS = {
@@ -55,8 +58,11 @@ CALL_CODES = {
     "approval_denied": "The call was not approved.",
     "approval_required": "The call needs an approval, for which nobody can wait here.",
     "call_limit": "The turn has made as many calls as it may.",
+    "file_not_found": "No such document is attached to the conversation, or it has no such page.",
     "invalid_arguments": "The model's arguments are not valid.",
     "not_configured": "The web search is not configured.",
+    "not_named": "The address of the page did not stand in the conversation.",
+    "not_readable": "The page could not be read.",
     "provider_error": "The web could not be searched.",
     "rate_limited": "The search engine accepts no more queries for now.",
     "timeout": "The call was not decided or not finished in time.",
@@ -71,6 +77,19 @@ class CallRefused(Exception):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.error = CallError(code, message)
+
+
+def require_valid_input(function: ToolFunction, arguments: JsonObject) -> None:
+    """Check a searched function's input, which no provider has held against its schema."""
+    try:
+        problems = compile_schema(function.schema, "input_schema").errors(arguments, "input")
+    except Invalid:
+        return
+    if problems:
+        shown = "; ".join(f"{path}: {problem}" for path, problem in problems.items())
+        raise CallRefused(
+            "invalid_arguments", f"The input does not match the function's schema. {shown}"[:2000]
+        )
 
 
 async def run_in_order(

@@ -1,16 +1,14 @@
 """Execution of the calls a model requests: tools, sub-agents and web searches."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
 import msgspec
 
 from retinue.adapters.llm import ToolCall
-from retinue.adapters.search import SearchError
 from retinue.agents.capabilities import AttachedAgent
-from retinue.agents.search_engine import search_web
 from retinue.chat.engine import prompts
 from retinue.chat.engine.budget import MAX_CONCURRENT_CALLS, TurnBudget
 from retinue.chat.engine.call_outcomes import (
@@ -20,18 +18,18 @@ from retinue.chat.engine.call_outcomes import (
     SubAgentPart,
     ToolCallOutcome,
     as_sub_agent_part,
+    require_valid_input,
     run_in_order,
-    sanitize_page,
     to_call_error,
     with_agent,
 )
 from retinue.chat.engine.call_spans import describe_call, record_approval, start_agent_span, start_call_span
 from retinue.chat.engine.fence import PromptFence
+from retinue.chat.engine.own_functions import OwnFunctions
 from retinue.chat.engine.parts import (
     CalledTool,
     CallError,
     CallStatus,
-    Source,
     ToolCallFinished,
     TurnFinished,
 )
@@ -39,7 +37,7 @@ from retinue.chat.engine.sanitizer import sanitize_json, sanitize_text
 from retinue.chat.engine.suspended import CallDecision, Delegated, PendingCall, Resumption, SuspendedAgent
 from retinue.chat.engine.task import StartSubAgent, TurnTask
 from retinue.chat.engine.tool_functions import ToolFunction
-from retinue.chat.engine.toolbox import Toolbox
+from retinue.chat.engine.toolbox import OwnFunction, Toolbox
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.ids import new_id
@@ -60,6 +58,7 @@ class ToolCallRunner:
         budget: TurnBudget,
         fence: PromptFence,
         start_sub_agent: StartSubAgent,
+        called: Sequence[CalledTool],
     ) -> None:
         self._ctx = ctx
         self._task = task
@@ -67,6 +66,7 @@ class ToolCallRunner:
         self._budget = budget
         self._fence = fence
         self._start_sub_agent = start_sub_agent
+        self._own = OwnFunctions(ctx, task, toolbox, called)
         self._concurrency = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
     async def run(
@@ -155,6 +155,8 @@ class ToolCallRunner:
             raise CallRefused("tool_not_found", f"There is no tool {call.name[:100]}.")
         if call.arguments is None:
             raise CallRefused("invalid_arguments", call.error or "The arguments are not a JSON object.")
+        if (searched := self._toolbox.searched.get(call.name)) is not None:
+            require_valid_input(searched, call.arguments)
         if not self._budget.admits(self._task.agent.id, call.name, call.arguments):
             raise CallRefused(
                 "call_limit", "The limit for calls is reached. Answer with the information you have."
@@ -164,12 +166,19 @@ class ToolCallRunner:
     async def _use(self, call: ToolCall, arguments: JsonObject, sources_before: int) -> ToolCallOutcome:
         usable = self._toolbox.by_name[call.name]
         if isinstance(usable, ToolFunction):
-            if usable.attached.requires_approval:
+            if usable.requires_approval(arguments):
                 return self._request_approval(call, usable, arguments)
             return await self._execute(call, usable, arguments)
         if isinstance(usable, AttachedAgent):
             return await self._delegate(call, usable, arguments)
-        return await self._search(call, arguments, sources_before)
+        return await self._use_own(call, usable, arguments, sources_before)
+
+    async def _use_own(
+        self, call: ToolCall, function: OwnFunction, arguments: JsonObject, sources_before: int
+    ) -> ToolCallOutcome:
+        result = await self._own.run(function, arguments, sources_before)
+        called = self._build_called_tool(call, input=arguments, output=result.output)
+        return self._build_outcome(call, called, result.output, sources=result.sources)
 
     def _request_approval(
         self, call: ToolCall, offer: ToolFunction, arguments: JsonObject
@@ -269,6 +278,9 @@ class ToolCallRunner:
             depth=self._task.depth + 1,
             may_suspend=self._task.may_suspend,
             resumed=resumed,
+            output_schema=agent.output_schema,
+            reasoning_effort=agent.reasoning_effort,
+            named_addresses=self._own.addresses_named() if agent.web_search.enabled else frozenset(),
         )
         turn = self._start_sub_agent(task)
         sub_agent_parts: list[SubAgentPart] = []
@@ -309,35 +321,11 @@ class ToolCallRunner:
             waiting_on=waiting_on,
         )
 
-    async def _search(self, call: ToolCall, arguments: JsonObject, sources_before: int) -> ToolCallOutcome:
-        query = arguments.get("query")
-        if not isinstance(query, str) or not query.strip():
-            raise CallRefused("invalid_arguments", "`query` must say what to look for.")
-        try:
-            pages = [sanitize_page(page) for page in await search_web(self._ctx, self._task.agent, query)]
-        except SearchError as error:
-            return self._failed_outcome(call, CallError(error.code, error.message))
-        sources = tuple(
-            Source(
-                document_name=page.title,
-                chunk_preview=page.snippet,
-                relevance_score=round(1 / (1 + position), 3),
-                url=page.url,
-                index=sources_before + position + 1,
-            )
-            for position, page in enumerate(pages)
-        )
-        output = [
-            {"index": source.index, "title": page.title, "url": page.url, "snippet": page.snippet}
-            for source, page in zip(sources, pages, strict=True)
-        ]
-        called = self._build_called_tool(call, input=arguments, output=output)
-        return self._build_outcome(call, called, output, sources=sources)
-
     def _build_called_tool(self, call: ToolCall, **fields: Any) -> CalledTool:
         return CalledTool(
             id=call.id,
             tool=call.name,
+            found_by_search=call.name in self._toolbox.searched,
             **{"tool_id": None, "status": CallStatus.completed, **fields},
         )
 

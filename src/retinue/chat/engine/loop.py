@@ -5,7 +5,7 @@ model cannot be trusted with: to stop, to be brief, to give valid arguments. No 
 model or a tool is awaited.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
 import msgspec
@@ -24,7 +24,6 @@ from retinue.chat.engine import prompts
 from retinue.chat.engine.agent_models import AgentModels
 from retinue.chat.engine.budget import (
     MAX_DELEGATION_DEPTH,
-    MAX_REPLY_CHARACTERS,
     MAX_ROUNDS,
     MAX_TOOL_CALLS,
     OutOfTokens,
@@ -36,7 +35,6 @@ from retinue.chat.engine.call_outcomes import ToolCallOutcome
 from retinue.chat.engine.calls import ToolCallRunner
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import (
-    DEMO_WARNING,
     UNPRICED_WARNING,
     CalledTool,
     CallRound,
@@ -51,8 +49,11 @@ from retinue.chat.engine.parts import (
     TurnPart,
 )
 from retinue.chat.engine.quotations import QuotationFinder
-from retinue.chat.engine.sanitizer import sanitize_call, sanitize_text
+from retinue.chat.engine.reply_text import ReplyBuilder
+from retinue.chat.engine.reply_warnings import reply_warnings
+from retinue.chat.engine.sanitizer import sanitize_call
 from retinue.chat.engine.sources import build_sources
+from retinue.chat.engine.structured_output import REPAIR_WARNING, OutputAttempts
 from retinue.chat.engine.suspended import Delegated, PendingCall, Resumption, SuspendedAgent, SuspendedTurn
 from retinue.chat.engine.task import TurnTask
 from retinue.chat.engine.toolbox import Toolbox
@@ -61,9 +62,6 @@ from retinue.kit.errors import RetinueError
 from retinue.kit.tracing.recorder import current_trace_id
 from retinue.knowledge import retrieval
 from retinue.knowledge.retrieval import Passage
-
-_FALLBACK_WARNING = "model_fallback"
-_REASONING_WARNING = "max_tokens_spent_on_reasoning"
 
 
 class AgentTurn:
@@ -77,9 +75,8 @@ class AgentTurn:
         self._models = AgentModels(ctx, task.agent, budget)
         self._toolbox = Toolbox()
         self._reply: ModelReply | None = None
-        self._texts: list[str] = []
-        self._length = 0
-        self._is_new_paragraph = False
+        self._output = OutputAttempts(task.output_schema) if task.output_schema is not None else None
+        self._text = ReplyBuilder() if self._output is None else self._output.text
         self._called: list[CalledTool] = []
         self._rounds: list[CallRound] = []
         self._tail = ""
@@ -103,12 +100,16 @@ class AgentTurn:
         elif parent_fence is not None:
             self._fence = parent_fence
         self._rounds, self._tail = list(standing.rounds), standing.tail
-        self._texts, self._length = [resumed.text] if resumed.text else [], len(resumed.text)
+        self._text.restore(resumed.text)
         self._called = [
             call for call in details.tool_calls if call.status is not CallStatus.awaiting_approval
         ]
         self._sources, self._warnings = list(details.sources), list(details.warnings)
         self._model = details.model
+
+    @property
+    def _needs_repair(self) -> bool:
+        return self._output is not None and self._output.needs_repair
 
     async def parts(self) -> AsyncGenerator[TurnPart, None]:
         conversation, round_number, outcomes = await self._start_or_resume()
@@ -120,7 +121,7 @@ class AgentTurn:
                 if self._is_suspended(conversation, round_number):
                     break
                 round_number += 1
-            is_last = round_number >= MAX_ROUNDS or self._budget.is_spent
+            is_last = round_number >= MAX_ROUNDS or self._budget.is_spent or self._needs_repair
             if self._task.is_streaming:
                 async with aclosing(self._stream_reply(conversation, may_use_tools=not is_last)) as steps:
                     async for text in steps:
@@ -130,23 +131,34 @@ class AgentTurn:
             ) is not None:
                 yield reply_text
             wanted = self._requested_calls(is_last=is_last)
-            if not wanted:
+            for step in self._end_round(wanted, conversation):
+                yield step
+            if not wanted and not self._needs_repair:
                 break
-            assert self._reply is not None
-            conversation.append(msgspec.structs.replace(self._reply.message(), tool_calls=wanted))
-            self._rounds.append(CallRound(self._length, tuple(call.id for call in wanted)))
-            for call in wanted:
-                yield ToolCallStarted(call.id, call.name, call.arguments or {})
-            outcomes = self._call_runner().run(wanted, len(self._sources))
+            outcomes = self._call_runner().run(wanted, len(self._sources)) if wanted else None
         yield self.current_result()
+
+    def _end_round(
+        self, wanted: tuple[ToolCall, ...], conversation: list[ModelMessage]
+    ) -> Iterable[TurnPart]:
+        """Add the requested calls to the conversation, or review a structured answer; return the steps."""
+        if not wanted:
+            return () if self._output is None else self._output.review(self._reply, conversation)
+        assert self._reply is not None
+        withdrawn = self._text.end_round_with_calls()
+        written = tuple(map(self._toolbox.as_written, wanted))
+        conversation.append(msgspec.structs.replace(self._reply.message(), tool_calls=written))
+        self._rounds.append(CallRound(self._text.length, tuple(call.id for call in wanted)))
+        return (*withdrawn, *(ToolCallStarted(call.id, call.name, call.arguments or {}) for call in wanted))
 
     def _requested_calls(self, *, is_last: bool) -> tuple[ToolCall, ...]:
         """Return the calls requested by the model's last reply; none in the last round."""
-        if is_last:
+        if is_last and not self._needs_repair:
             self._finish = FinishReason.tool_limit
         if is_last or self._reply is None or not self._toolbox.by_name:
             return ()
-        return tuple(sanitize_call(call) for call in self._reply.tool_calls[:MAX_TOOL_CALLS])
+        made = (sanitize_call(call) for call in self._reply.tool_calls[:MAX_TOOL_CALLS])
+        return tuple(map(self._toolbox.requested, made))
 
     async def _start_or_resume(
         self,
@@ -187,7 +199,9 @@ class AgentTurn:
         def start(task: TurnTask) -> AgentTurn:
             return AgentTurn(self._ctx, task, self._budget, self._fence)
 
-        return ToolCallRunner(self._ctx, self._task, self._toolbox, self._budget, self._fence, start)
+        return ToolCallRunner(
+            self._ctx, self._task, self._toolbox, self._budget, self._fence, start, self._called
+        )
 
     async def _request_reply(
         self, conversation: list[ModelMessage], *, may_use_tools: bool
@@ -197,11 +211,11 @@ class AgentTurn:
         reserved = self._reserve_tokens(conversation)
         if reserved is None:
             return None
-        length_before = self._start_paragraph()
+        length_before = self._text.start_round()
         try:
             request = self._request(conversation, reserved, may_use_tools=may_use_tools)
             reply = await self._models.reply(request)
-            text = self._append_text(reply.text)
+            text = self._text.append(reply.text)
             self._accept_reply(reply, reserved)
         except RetinueError:
             self._refund(reserved, length_before)
@@ -219,11 +233,11 @@ class AgentTurn:
         if reserved is None:
             return
         request = self._request(conversation, reserved, may_use_tools=may_use_tools)
-        length_before = self._start_paragraph()
+        length_before = self._text.start_round()
         try:
             async with aclosing(self._models.stream(request)) as deltas:
                 async for delta in deltas:
-                    if isinstance(delta, TextDelta) and (text := self._append_text(delta.text)):
+                    if isinstance(delta, TextDelta) and (text := self._text.append(delta.text)):
                         yield text
                     elif isinstance(delta, ReplyFinished):
                         self._accept_reply(delta.reply, reserved)
@@ -235,31 +249,24 @@ class AgentTurn:
         finally:
             self._settle(reserved, length_before)
 
-    def _start_paragraph(self) -> int:
-        """Start a new paragraph if there is text already; return the length so far."""
-        self._is_new_paragraph = bool(self._texts)
-        return self._length
-
     def _settle(self, reserved: Reservation, length_before: int) -> None:
         if reserved.used is None:
             # Cut off: whoever was asked last has written what there is.
             reserved.model = self._models.wanted
-        self._budget.settle(reserved, self._length - length_before)
+        self._budget.settle(reserved, self._text.written - length_before)
 
     def _refund(self, reserved: Reservation, length_before: int) -> None:
         """Charge nothing for a model that failed before it produced text."""
-        if self._length == length_before:
+        if self._text.written == length_before:
             reserved.refund()
 
     def _reserve_tokens(self, conversation: list[ModelMessage]) -> Reservation | None:
         """Reserve tokens for the next model call; None ends the turn with the text so far."""
-        characters = sum(len(message.text()) for message in conversation) + len(self._tail)
+        prompt_tokens = prompts.estimate_prompt_tokens(conversation, self._tail)
         try:
-            return self._budget.reserve(
-                self._models.wanted, estimate_tokens(characters), self._task.max_tokens
-            )
+            return self._budget.reserve(self._models.wanted, prompt_tokens, self._task.max_tokens)
         except OutOfTokens:
-            if not self._texts and not self._called:
+            if not self._text and not self._called:
                 raise
         self._finish = FinishReason.length
         return None
@@ -270,7 +277,7 @@ class AgentTurn:
         self._reply = None if self._is_full() else reply
 
     def _is_full(self) -> bool:
-        if self._length < MAX_REPLY_CHARACTERS:
+        if not self._text.is_full:
             return False
         self._finish = FinishReason.length
         return True
@@ -287,10 +294,13 @@ class AgentTurn:
         return prompts.build_conversation(task, self._fence)
 
     async def _load_toolbox(self) -> None:
-        agent = self._task.agent
-        if agent.tool_count or agent.sub_agent_count or agent.web_search.enabled:
-            available = await capabilities(self._ctx, agent)
-            self._toolbox = Toolbox.of(agent, available, may_delegate=self._task.depth < MAX_DELEGATION_DEPTH)
+        agent, has_documents = self._task.agent, bool(self._task.documents)
+        if agent.tool_count or agent.sub_agent_count or agent.web_search.enabled or has_documents:
+            available = await capabilities(self._ctx, agent, self._task.pinned)
+            may_delegate = self._task.depth < MAX_DELEGATION_DEPTH
+            self._toolbox = Toolbox.of(
+                agent, available, may_delegate=may_delegate, has_documents=has_documents
+            )
 
     def _request(
         self, conversation: list[ModelMessage], reserved: Reservation, *, may_use_tools: bool
@@ -305,20 +315,9 @@ class AgentTurn:
             temperature=self._task.temperature,
             max_tokens=reserved.reply_limit,
             stop=self._task.stop,
+            response_format="text" if self._output is None else self._output.response_format,
+            reasoning_effort=self._task.reasoning_effort,
         )
-
-    def _append_text(self, text: str) -> ReplyText | None:
-        """Append a piece of the reply; the first one after a tool call starts a new paragraph."""
-        text = sanitize_text(text)
-        if not text:
-            return None
-        if self._is_new_paragraph:
-            self._is_new_paragraph = False
-            text = f"\n\n{text}"
-        text = text[: MAX_REPLY_CHARACTERS - self._length]
-        self._length += len(text)
-        self._texts.append(text)
-        return ReplyText(text)
 
     def _record_reply(self, reply: ModelReply, reserved: Reservation) -> None:
         """Record the model, its usage (estimated if not reported) and warnings."""
@@ -326,14 +325,10 @@ class AgentTurn:
         self._model = reserved.model = reply.model
         if reply.finish_reason in {"length", "content_filter"}:
             self._finish = FinishReason(reply.finish_reason)
-        if reply.finish_reason == "length" and not reply.text and not reply.tool_calls:
-            self._warn(_REASONING_WARNING)
         if self._models.quoted is not None:
             self._sources = build_sources(self._models.quoted.passages)
-        if not _is_same_model(reply.model, self._task.agent.primary_model):
-            self._warn(_FALLBACK_WARNING)
-        if self._models.is_demo(reply.model):
-            self._warn(DEMO_WARNING)
+        for warning in reply_warnings(reply, self._task, is_demo=self._models.is_demo(reply.model)):
+            self._warn(warning)
 
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:
@@ -376,8 +371,10 @@ class AgentTurn:
         agent, totals = self._task.agent, self._budget.totals
         if totals.has_unpriced:
             self._warn(UNPRICED_WARNING)
+        if self._output is not None and self._output.is_repaired:
+            self._warn(REPAIR_WARNING)
         return TurnFinished(
-            text="".join(self._texts),
+            text=self._text.text,
             details=ReplyDetails(
                 model=self._model,
                 finish_reason=self._finish,
@@ -390,11 +387,7 @@ class AgentTurn:
                 usage_by_model=totals.by_model(),
                 estimated_cost_usd=totals.estimated_cost_usd,
                 trace_id=current_trace_id(),
+                output=None if self._output is None else self._output.value,
             ),
             rounds=tuple(self._rounds),
         )
-
-
-def _is_same_model(answered: str, wanted: str) -> bool:
-    """Return whether the model that answered is the configured one, with or without its provider."""
-    return answered == wanted or answered.partition("/")[2] == wanted

@@ -12,6 +12,7 @@ from retinue.kit.json_types import JsonObject
 UNPRICED_WARNING = "unpriced_model"
 DEMO_WARNING = "demo_model"
 IGNORED_FIELD_PREFIX = "ignored_field:"
+TRUNCATED_WARNING_PREFIX = "attachment_truncated:"
 
 
 class FinishReason(StrEnum):
@@ -106,7 +107,10 @@ class CallError(msgspec.Struct, frozen=True):
 
 
 class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
-    """One use of a tool, a sub-agent or the web search in a turn."""
+    """One use of a tool, a sub-agent or the web search in a turn.
+
+    With `found_by_search`, the model called the function by `call_tool`.
+    """
 
     id: str
     tool_id: str | None
@@ -119,12 +123,14 @@ class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
     execution_time_ms: int = 0
     sub_agent_id: str | None = None
     approval_id: str | None = None
+    found_by_search: bool = False
 
 
 class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     """Details of a reply; `error` is set if it was cut off.
 
-    The cost is null if a price is unknown, and for replies of releases that did not keep it.
+    The cost is null if a price is unknown, and for replies of releases that did not keep it. `output` is the
+    value of a structured reply.
     """
 
     model: str
@@ -139,14 +145,12 @@ class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     usage_by_model: tuple[ModelSpending, ...] = ()
     estimated_cost_usd: float | None = None
     trace_id: str | None = None
+    output: JsonObject | None = None
 
     def plain_warnings(self) -> tuple[str, ...]:
         """Return the warnings for visitors, who are told nothing of models and prices."""
-        return tuple(
-            warning
-            for warning in self.warnings
-            if warning == DEMO_WARNING or warning.startswith(IGNORED_FIELD_PREFIX)
-        )
+        plain = (DEMO_WARNING, IGNORED_FIELD_PREFIX, TRUNCATED_WARNING_PREFIX)
+        return tuple(warning for warning in self.warnings if warning.startswith(plain))
 
     def pending_approvals(self) -> Iterator[CalledTool]:
         """Yield the calls that wait for their own approval, not those that wait for a sub-agent."""
@@ -157,6 +161,12 @@ class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
 
 class ReplyText(msgspec.Struct, frozen=True, gc=False):
     """A piece of the reply's text."""
+
+    text: str
+
+
+class TextWithdrawn(msgspec.Struct, frozen=True):
+    """The text passed on so far, which is not part of the reply after all."""
 
     text: str
 
@@ -190,4 +200,4 @@ class TurnFinished(msgspec.Struct, frozen=True, kw_only=True):
     rounds: tuple[CallRound, ...] = ()
 
 
-TurnPart = ReplyText | ToolCallStarted | ToolCallFinished | TurnFinished
+TurnPart = ReplyText | TextWithdrawn | ToolCallStarted | ToolCallFinished | TurnFinished

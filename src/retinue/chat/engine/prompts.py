@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from retinue.adapters.llm import ModelMessage, PromptCache
+from retinue.adapters.llm import ImageData, ModelMessage, PromptCache, TextContent
+from retinue.chat.engine.attached import IMAGE_TOKENS, user_message
+from retinue.chat.engine.budget import estimate_tokens
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.task import TurnTask
 from retinue.kit.context import Context
@@ -31,7 +33,7 @@ def build_conversation(task: TurnTask, fence: PromptFence) -> list[ModelMessage]
             role="system", content=f"{prompt}\n\n{fence.note}" if _may_see_material(task) else prompt
         ),
         *recent_messages(task.history),
-        ModelMessage(role="user", content=task.message),
+        user_message(task.message, task.attached),
     ]
 
 
@@ -93,9 +95,27 @@ def recent_messages(history: Sequence[ModelMessage]) -> list[ModelMessage]:
     count = len(history)
     for start in (*range(0, count, _DROPPED_AT_ONCE), *range(max(0, count - _DROPPED_AT_ONCE), count)):
         recent = _from_first_question(history[start:])
-        if sum(len(message.text()) for message in recent) <= MAX_HISTORY_CHARACTERS:
+        if sum(map(_own_length, recent)) <= MAX_HISTORY_CHARACTERS:
             return recent
     return []
+
+
+def _own_length(message: ModelMessage) -> int:
+    """Return the length of a message without its attachments, which have a limit of their own."""
+    if isinstance(message.content, str):
+        return len(message.content)
+    first = message.content[0]
+    return len(first.text) if isinstance(first, TextContent) else 0
+
+
+def estimate_prompt_tokens(conversation: Sequence[ModelMessage], tail: str) -> int:
+    """Return what a request probably takes; an image counts as `IMAGE_TOKENS`."""
+    characters, images = len(tail), 0
+    for message in conversation:
+        characters += len(message.text())
+        if not isinstance(message.content, str):
+            images += sum(isinstance(part, ImageData) for part in message.content)
+    return estimate_tokens(characters) + images * IMAGE_TOKENS
 
 
 def _from_first_question(messages: Sequence[ModelMessage]) -> list[ModelMessage]:

@@ -5,8 +5,10 @@ from typing import Protocol
 
 import msgspec
 
-from retinue.adapters.llm import ModelMessage
+from retinue.adapters.llm import ContentPart, ModelMessage, ReasoningEffort
 from retinue.agents.models import Agent
+from retinue.agents.pinned import PinnedConfiguration
+from retinue.chat.engine.attached import Attachment
 from retinue.chat.engine.parts import TurnFinished, TurnPart
 from retinue.chat.engine.suspended import Resumption, SuspendedAgent
 from retinue.kit.json_types import JsonObject
@@ -17,7 +19,10 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
 
     `seed` names the conversation for its fence and the provider's cache. `depth` counts the agents that
     delegated it. `may_suspend` says whether the turn may be suspended for approvals; `resumed` is the
-    suspended turn to continue. `warnings` are those that its reply begins with.
+    suspended turn to continue. `warnings` are those that its reply begins with. `pinned` is the configuration
+    of `agent` if it is not the one in use. With `output_schema`, the reply is a JSON object that matches it.
+    `named_addresses` are web pages that the agents which delegated it may read.
+    `attached` stands behind the message; `documents` are those that the model may read further in.
     """
 
     agent: Agent
@@ -33,6 +38,12 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     is_streaming: bool = False
     resumed: Resumption | None = None
     warnings: tuple[str, ...] = ()
+    pinned: PinnedConfiguration | None = None
+    output_schema: JsonObject | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    named_addresses: frozenset[str] = frozenset()
+    attached: tuple[ContentPart, ...] = ()
+    documents: tuple[Attachment, ...] = ()
 
 
 class SubAgentTurn(Protocol):

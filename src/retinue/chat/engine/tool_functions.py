@@ -1,4 +1,4 @@
-"""Tools as functions for a model: one for each tool, or one for each endpoint of a REST tool."""
+"""Tools as functions for a model: one for each tool, endpoint of a REST tool or function of an MCP server."""
 
 import re
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ import msgspec
 from retinue.agents.capabilities import AttachedTool
 from retinue.kit.json_types import JsonObject
 from retinue.tools.config.configuration import apply_override
+from retinue.tools.config.mcp_functions import functions_in, needs_approval
 from retinue.tools.models import ToolType
 
 # Providers accept about a hundred functions; a tool with more endpoints becomes one function.
@@ -20,16 +21,30 @@ FunctionSchema = JsonObject
 
 
 class ToolFunction(msgspec.Struct, frozen=True, kw_only=True):
-    """One function; `endpoint` is set if the tool has several and the function name selects one."""
+    """One function; `endpoint` is set if the tool has several and the function name selects one.
+
+    `mcp_function` is the function of an imported MCP server that the name selects.
+    """
 
     attached: AttachedTool
     name: str
     description: str
     schema: FunctionSchema
     endpoint: str | None = None
+    mcp_function: str | None = None
+
+    def requires_approval(self, arguments: JsonObject) -> bool:
+        """Return whether this call waits for an approval; an agent's override cannot lift it."""
+        if self.attached.requires_approval:
+            return True
+        input = self.tool_input(arguments)
+        effective = _effective_config(self.attached)
+        return needs_approval(self.attached.tool.config, input) or needs_approval(effective, input)
 
     def tool_input(self, arguments: JsonObject) -> JsonObject:
         """Return the tool's input; headers are dropped unless the schema offers them to the model."""
+        if self.mcp_function is not None:
+            return {"function": self.mcp_function, "arguments": arguments}
         offered = self.schema.get("properties")
         may_name_headers = isinstance(offered, dict) and "headers" in offered
         if self.attached.tool.tool_type is ToolType.rest_api and not may_name_headers:
@@ -39,8 +54,11 @@ class ToolFunction(msgspec.Struct, frozen=True, kw_only=True):
 
 def tool_functions_of(attached: AttachedTool) -> list[ToolFunction]:
     """Return the functions of a tool with their preferred names."""
+    functions = _mcp_functions(attached)
+    if functions:
+        return [_mcp_function(attached, name, declared) for name, declared in functions.items()]
     endpoints = _endpoints(attached)
-    if not 0 < len(endpoints) <= MAX_ENDPOINT_FUNCTIONS:
+    if not endpoints:
         return [as_single_function(attached)]
     is_only = len(endpoints) == 1
     return [
@@ -48,11 +66,20 @@ def tool_functions_of(attached: AttachedTool) -> list[ToolFunction]:
     ]
 
 
+def joined(functions: list[ToolFunction]) -> list[ToolFunction]:
+    """Return the functions of a tool; one for all of them if there are very many."""
+    if len(functions) <= MAX_ENDPOINT_FUNCTIONS:
+        return functions
+    return [as_single_function(functions[0].attached)]
+
+
 def as_single_function(attached: AttachedTool) -> ToolFunction:
     """Return the whole tool as one function."""
     tool = attached.tool
     schema = tool.input_schema
-    if schema is None:
+    if schema is None and (functions := _mcp_functions(attached)):
+        schema = _function_choice_schema(functions)
+    elif schema is None:
         schema = (
             _endpoint_choice_schema(_endpoints(attached))
             if tool.tool_type is ToolType.rest_api
@@ -67,18 +94,42 @@ def _endpoints(attached: AttachedTool) -> dict[str, Mapping[str, Any]]:
     """Return the endpoints after the agent's override."""
     if attached.tool.tool_type is not ToolType.rest_api:
         return {}
-    declared = apply_override(attached.tool.config, attached.attachment.config_override or {}).get(
-        "endpoints"
-    )
+    declared = _effective_config(attached).get("endpoints")
     if not isinstance(declared, dict):
         return {}
     return {name: endpoint for name, endpoint in declared.items() if isinstance(endpoint, dict)}
 
 
+def _mcp_functions(attached: AttachedTool) -> dict[str, JsonObject]:
+    """Return the functions of an imported MCP server after the agent's override."""
+    if attached.tool.tool_type is not ToolType.custom:
+        return {}
+    return functions_in(_effective_config(attached)) or {}
+
+
+def _effective_config(attached: AttachedTool) -> JsonObject:
+    return apply_override(attached.tool.config, attached.attachment.config_override or {})
+
+
+def _mcp_function(attached: AttachedTool, name: str, declared: Mapping[str, Any]) -> ToolFunction:
+    own = declared.get("description") or declared.get("title")
+    schema = declared.get("input_schema")
+    return ToolFunction(
+        attached=attached,
+        name=f"{attached.tool.slug}__{_safe_name(name)}",
+        description=(own if isinstance(own, str) else _describe_tool(attached))[:_MAX_DESCRIPTION_LENGTH],
+        schema=schema if isinstance(schema, dict) else {"type": "object"},
+        mcp_function=name,
+    )
+
+
+def _safe_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "endpoint"
+
+
 def _endpoint_function(
     attached: AttachedTool, name: str, declared: Mapping[str, Any], *, is_only: bool
 ) -> ToolFunction:
-    safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "endpoint"
     endpoint_description = declared.get("description")
     if is_only and not endpoint_description:
         description = _describe_tool(attached)
@@ -86,7 +137,7 @@ def _endpoint_function(
         description = f"{_describe_tool(attached)}: {endpoint_description or _method_and_path(declared)}"
     return ToolFunction(
         attached=attached,
-        name=f"{attached.tool.slug}__{safe_name}",
+        name=f"{attached.tool.slug}__{_safe_name(name)}",
         description=description[:_MAX_DESCRIPTION_LENGTH],
         schema=_endpoint_schema(attached.tool.input_schema, declared, is_only=is_only),
         endpoint=None if is_only else name,
@@ -149,3 +200,19 @@ def _endpoint_choice_schema(endpoints: Mapping[str, Mapping[str, Any]]) -> Funct
     schema["properties"] = {"endpoint": endpoint, **schema["properties"]}
     schema["required"] = ["endpoint"] if len(endpoints) > 1 else []
     return schema
+
+
+def _function_choice_schema(functions: Mapping[str, Mapping[str, Any]]) -> FunctionSchema:
+    """Return a schema in which the model names the function, for servers with too many of them."""
+    described = "; ".join(
+        f"{name}: {str(declared.get('description') or declared.get('title') or '')[:100]}"
+        for name, declared in functions.items()
+    )
+    return {
+        "type": "object",
+        "properties": {
+            "function": {"type": "string", "enum": list(functions), "description": described},
+            "arguments": {"type": "object", "description": "The arguments of that function."},
+        },
+        "required": ["function"],
+    }

@@ -1,16 +1,33 @@
 """The tools, sub-agents and web search of a turn under the names the model sees."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
+from enum import StrEnum
+from itertools import chain
 
 import msgspec
 
-from retinue.adapters.llm import ToolSpec
-from retinue.agents.capabilities import AttachedAgent, Capabilities
+from retinue.adapters.llm import ToolCall, ToolSpec
+from retinue.agents.capabilities import AttachedAgent, AttachedTool, Capabilities
 from retinue.agents.models import Agent
 from retinue.agents.search_engine import WEB_SEARCH_SPEC
-from retinue.chat.engine.tool_functions import ToolFunction, as_single_function, tool_functions_of
+from retinue.chat.engine.attachment_reader import READ_ATTACHMENT_SPEC
+from retinue.chat.engine.page_reader import READ_PAGE_SPEC
+from retinue.chat.engine.tool_functions import (
+    ToolFunction,
+    as_single_function,
+    joined,
+    tool_functions_of,
+)
+from retinue.chat.engine.tool_search import (
+    CALL_SPEC,
+    FIND_SPEC,
+    MAX_ALWAYS_OFFERED,
+    MAX_SEARCHED_FUNCTIONS,
+    is_searched,
+    unwrap_call,
+    wrap_call,
+)
 from retinue.kit.json_types import JsonObject
 
 _MAX_FUNCTION_NAME_LENGTH = 64
@@ -24,40 +41,102 @@ _DELEGATION_SCHEMA: JsonObject = {
 }
 
 
-class WebSearchTool(msgspec.Struct, frozen=True):
-    """Marks the agent's web search in the toolbox."""
+class OwnFunction(StrEnum):
+    """A function of the engine itself."""
+
+    web_search = "web_search"
+    tool_search = "tool_search"
+    call_tool = "call_tool"
+    read_attachment = "read_attachment"
+    read_page = "read_page"
 
 
-ToolboxEntry = ToolFunction | AttachedAgent | WebSearchTool
+ToolboxEntry = ToolFunction | AttachedAgent | OwnFunction
 
 
 class Toolbox(msgspec.Struct, frozen=True):
-    """The offered functions by name; a REST tool can also be called by its slug alone."""
+    """The functions by name, and the `specs` of those that a model is offered.
+
+    A REST tool can also be called by its slug alone. The model finds the `searched` functions by the tool
+    search, and calls them by `call_tool`.
+    """
 
     specs: tuple[ToolSpec, ...] = ()
     by_name: Mapping[str, ToolboxEntry] = {}
+    searched: Mapping[str, ToolFunction] = {}
 
     @classmethod
-    def of(cls, agent: Agent, capabilities: Capabilities, *, may_delegate: bool) -> "Toolbox":
-        offered: dict[str, tuple[ToolSpec, ToolboxEntry]] = {}
-        for attached in capabilities.tools:
-            for offer in tool_functions_of(attached):
-                name = _free_name(offer.name, offered)
-                offered[name] = ToolSpec(name, offer.description, offer.schema), offer
+    def of(
+        cls, agent: Agent, capabilities: Capabilities, *, may_delegate: bool, has_documents: bool = False
+    ) -> "Toolbox":
+        offered, searched = _tool_offers(agent, capabilities.tools)
         for sub_agent in capabilities.sub_agents if may_delegate else ():
             name = _free_name(f"delegate_to_{_slug(sub_agent.agent.name)}", offered)
             offered[name] = ToolSpec(name, _describe_delegation(sub_agent), _DELEGATION_SCHEMA), sub_agent
         if agent.web_search.enabled:
             name = _free_name(WEB_SEARCH_SPEC.name, offered)
-            offered[name] = msgspec.structs.replace(WEB_SEARCH_SPEC, name=name), WebSearchTool()
+            offered[name] = msgspec.structs.replace(WEB_SEARCH_SPEC, name=name), OwnFunction.web_search
+        if agent.web_search.enabled and agent.web_search.read_pages:
+            name = _free_name(READ_PAGE_SPEC.name, offered)
+            offered[name] = msgspec.structs.replace(READ_PAGE_SPEC, name=name), OwnFunction.read_page
+        if has_documents:
+            name = _free_name(READ_ATTACHMENT_SPEC.name, offered)
+            offered[name] = (
+                msgspec.structs.replace(READ_ATTACHMENT_SPEC, name=name),
+                OwnFunction.read_attachment,
+            )
         by_slug = {attached.tool.slug: as_single_function(attached) for attached in capabilities.tools}
         by_name = {name: entry for name, (_, entry) in offered.items()}
-        return cls(tuple(spec for spec, _ in offered.values()), {**by_slug, **by_name})
+        specs = tuple(spec for spec, _ in offered.values())
+        return cls(specs, {**by_slug, **searched, **by_name}, searched)
+
+    def requested(self, call: ToolCall) -> ToolCall:
+        """Return the function that the model calls, also by `call_tool`."""
+        return unwrap_call(call, self.searched) if self.searched else call
+
+    def as_written(self, call: ToolCall) -> ToolCall:
+        """Return a requested call as the model writes it."""
+        return wrap_call(call) if call.name in self.searched else call
+
+    def names_of(self, *functions: OwnFunction) -> tuple[str, ...]:
+        return tuple(name for name, entry in self.by_name.items() if entry in functions)
 
     def find_sub_agent(self, agent_id: str) -> AttachedAgent | None:
         """Return the sub-agent by its id, because its function name changes with the agent's name."""
         sub_agents_offered = (entry for entry in self.by_name.values() if isinstance(entry, AttachedAgent))
         return next((sub_agent for sub_agent in sub_agents_offered if sub_agent.agent.id == agent_id), None)
+
+
+def _tool_offers(
+    agent: Agent, tools: Sequence[AttachedTool]
+) -> tuple[dict[str, tuple[ToolSpec, ToolboxEntry]], dict[str, ToolFunction]]:
+    """Return the functions to offer, and those that the agent searches."""
+    offered: dict[str, tuple[ToolSpec, ToolboxEntry]] = {}
+    by_tool = [tool_functions_of(attached) for attached in tools]
+    functions = list(chain.from_iterable(by_tool))
+    if not is_searched(agent.tool_search, functions):
+        for function in chain.from_iterable(map(joined, by_tool)):
+            name = _free_name(function.name, offered)
+            offered[name] = _spec(name, function), function
+        return offered, {}
+    own = {
+        FIND_SPEC.name: (FIND_SPEC, OwnFunction.tool_search),
+        CALL_SPEC.name: (CALL_SPEC, OwnFunction.call_tool),
+    }
+    searched: dict[str, ToolFunction] = {}
+    taken = set(own)
+    for function in functions[:MAX_SEARCHED_FUNCTIONS]:
+        name = _free_name(function.name, taken)
+        taken.add(name)
+        if function.attached.attachment.always_offered and len(offered) < MAX_ALWAYS_OFFERED:
+            offered[name] = _spec(name, function), function
+        else:
+            searched[name] = function
+    return {**offered, **own}, searched
+
+
+def _spec(name: str, function: ToolFunction) -> ToolSpec:
+    return ToolSpec(name, function.description, function.schema)
 
 
 def _describe_delegation(sub_agent: AttachedAgent) -> str:
@@ -69,7 +148,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "agent"
 
 
-def _free_name(wanted: str, taken: Mapping[str, Any]) -> str:
+def _free_name(wanted: str, taken: Container[str]) -> str:
     name = wanted[:_MAX_FUNCTION_NAME_LENGTH]
     number = 1
     while name in taken:

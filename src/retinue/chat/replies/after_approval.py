@@ -107,10 +107,10 @@ async def _rebuild_attempt(ctx: Context, paused: PausedTurn) -> "_ResumedAttempt
     reply = await ctx.db.get(Message, paused.message_id)
     if pending is None or reply is None or reply.details is None:
         return None
-    if paused.asker_kind == "user":
-        requester_ctx = await acting_as(ctx, paused.asker_id, requires="agents:chat")
-    else:
+    if paused.asker_kind == "embed_key":
         requester_ctx = requester.acting_as_embed_key(ctx, paused.asker_id, paused.agent_id)
+    else:
+        requester_ctx = await acting_as(ctx, paused.asker_id, requires="agents:chat")
     require_not_archived(pending.request.agent)
     resumed = Resumption(
         standing=paused.state, decisions=paused.decisions, text=reply.content, details=reply.details

@@ -11,6 +11,7 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.agents.models import Agent
+from retinue.chat.attachments.preparation import convert
 from retinue.chat.engine.parts import ToolCallStarted, TurnPart
 from retinue.chat.errors import JobNotFound, TooManyTurns
 from retinue.chat.job_kinds import ANSWER_TURN, AcceptedTurn
@@ -103,9 +104,11 @@ async def accept_within(
         conversation_id=pending.conversation_id,
         user_message_id=pending.user_message_id,
         message_id=pending.reply_id,
-        user_id=ctx.principal.id if ctx.principal.kind == "user" else None,
+        user_id=ctx.principal.owner_id or None,
         context=request.context,
         warnings=list(request.warnings),
+        output=request.output,
+        reasoning_effort=request.reasoning_effort,
         callback_url=callback_url,
         waiting=waiting,
     )
@@ -184,7 +187,14 @@ async def _rebuild_turn(ctx: Context, chat_job: ChatJob) -> tuple[PendingTurn, C
         context=chat_job.context,
         job_id=chat_job.id,
         warnings=tuple(chat_job.warnings),
+        output=chat_job.output,
+        reasoning_effort=chat_job.reasoning_effort,
+        attachments=tuple(question.attachments or ()),
     )
+    if not all(attachment.is_converted for attachment in request.attachments):
+        request = await convert(as_user, request)
+        async with ctx.unit() as unit:
+            await unit.db.update(question, attachments=list(request.attachments))
     return await storage.load_pending_turn(ctx, request, question.id), as_user
 
 

@@ -91,6 +91,7 @@ async def resume_waiter(
         "conversation_id": chat_job.conversation_id,
         "message_id": chat_job.message_id,
         "reply": reply.content if reply is not None else None,
+        "output": details.output if details is not None else None,
         "usage": msgspec.to_builtins(details.usage) if details is not None else None,
         "usage_by_model": msgspec.to_builtins(details.usage_by_model) if details is not None else [],
         "estimated_cost_usd": details.estimated_cost_usd if details is not None else None,

@@ -195,6 +195,7 @@ class LiveTurns:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self.opened_at = instance.clock.now()
         self._turns: dict[str, LiveTurn] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None

@@ -43,10 +43,18 @@ async def resume_stream(ctx: Context, agent: Agent, message_id: str, after: int,
         if reply.updated_at < ctx.clock.ahead(-REPLAY_RETENTION_SECONDS):
             raise StreamExpired
         return EventStream(lambda: replay_events(reply, after, level))
-    if question.created_at < ctx.clock.ahead(-turn_seconds(ctx, agent)):
+    if question.created_at < ctx.clock.ahead(-turn_seconds(ctx, agent)) or _is_lost(ctx, question):
         raise StreamExpired
     detached = ctx.detached()
     return EventStream(lambda: _replay_when_stored(detached, question, message_id, after, level))
+
+
+def _is_lost(ctx: Context, question: Message) -> bool:
+    """Return whether the process that wrote the reply is known to be gone.
+
+    One process serves an SQLite database, so a turn from before its start ended with the process before it.
+    """
+    return ctx.db.dialect == "sqlite" and question.created_at < ctx.state(LiveTurns).opened_at
 
 
 async def _replay_when_stored(

@@ -13,11 +13,13 @@ from retinue.chat.engine.parts import (
     FinishReason,
     ReplyDetails,
     ReplyText,
+    TextWithdrawn,
     ToolCallFinished,
     ToolCallStarted,
     TurnFinished,
     TurnPart,
 )
+from retinue.chat.engine.sources import cited_sources
 from retinue.chat.models import Message, MessageStatus
 from retinue.chat.replies.followers import is_followed_elsewhere
 from retinue.chat.replies.live import TEXT_ONLY, WITH_SUB_AGENTS, WITH_TOOLS, Frame, LiveTurn, LiveTurns
@@ -26,6 +28,7 @@ from retinue.chat.trail import (
     CallFinished,
     CallStarted,
     TextAdded,
+    TextDropped,
     TrailRecorder,
     TurnSuspended,
 )
@@ -76,13 +79,13 @@ async def start_live_turn(ctx: Context, request: TurnRequest) -> LiveTurn:
 class _TurnPublisher:
     """Publishes the parts of one turn as events."""
 
-    __slots__ = ("_details", "_has_started", "_live", "_pending")
+    __slots__ = ("_finished", "_has_started", "_live", "_pending")
 
     def __init__(self, live: LiveTurn, pending: PendingTurn) -> None:
         self._live = live
         self._pending = pending
         self._has_started = False
-        self._details: ReplyDetails | None = None
+        self._finished: TurnFinished | None = None
 
     async def run(self, ctx: Context, reservation: BudgetReservation) -> None:
         try:
@@ -98,11 +101,11 @@ class _TurnPublisher:
             if not self._live.is_stopped:
                 raise
         self._publish_start()
-        assert self._details is not None
-        publish_stop(self._live, self._details)
+        assert self._finished is not None
+        publish_stop(self._live, self._finished.text, self._finished.details)
 
     async def _store(self, ctx: Context, pending: PendingTurn, result: TurnResult) -> Message | None:
-        self._details = result.answered.details
+        self._finished = result.answered
         return await suspension.store_result_or_suspend(ctx, pending, result)
 
     def _publish_start(self) -> None:
@@ -120,10 +123,15 @@ class _TurnPublisher:
         publish_part(self._live, part)
 
 
-def publish_part(live: LiveTurn, part: ReplyText | ToolCallStarted | ToolCallFinished) -> None:
+def publish_part(
+    live: LiveTurn, part: ReplyText | TextWithdrawn | ToolCallStarted | ToolCallFinished
+) -> None:
     """Publish one part of a turn to its listeners."""
     if isinstance(part, ReplyText):
         live.publish_text(part.text)
+    elif isinstance(part, TextWithdrawn):
+        # Nothing unsays an event; `message_stop` has the output that counts.
+        return
     elif isinstance(part, ToolCallStarted):
         live.publish(
             "tool_use",
@@ -136,10 +144,10 @@ def publish_part(live: LiveTurn, part: ReplyText | ToolCallStarted | ToolCallFin
         )
 
 
-def publish_stop(live: LiveTurn, details: ReplyDetails) -> None:
+def publish_stop(live: LiveTurn, text: str, details: ReplyDetails) -> None:
     for call in details.pending_approvals():
         live.publish("approval_required", _approval_data(call), WITH_TOOLS)
-    plain = _plain_stop_data(live.id, details)
+    plain = _plain_stop_data(live.id, text, details)
     live.publish("message_stop", _stop_data(live.id, details), TEXT_ONLY, plain=plain)
 
 
@@ -147,7 +155,7 @@ def publish_stored_end(live: LiveTurn, reply: Message) -> None:
     """Publish the end of a stored reply as a replay would."""
     assert reply.details is not None
     if _ends_with_stop(reply, reply.details):
-        publish_stop(live, reply.details)
+        publish_stop(live, reply.content, reply.details)
     else:
         live.publish("error", _error_data(reply.details), TEXT_ONLY)
 
@@ -168,7 +176,8 @@ async def replay_events(reply: Message, after: int, level: int) -> AsyncGenerato
     for number, (name, data, min_level) in enumerate(_stored_events(reply, details), 1):
         if number > after and min_level <= level:
             is_plain = name == "message_stop" and level == TEXT_ONLY
-            yield ServerSentEvent(name, _plain_stop_data(reply.id, details) if is_plain else data, number)
+            shown = _plain_stop_data(reply.id, reply.content, details) if is_plain else data
+            yield ServerSentEvent(name, shown, number)
     if not _ends_with_stop(reply, details):
         # Send the error as an event, even as the only one: the reply failed, not this request.
         yield ServerSentEvent("error", _error_data(details), number)
@@ -185,6 +194,8 @@ def _stored_events(reply: Message, details: ReplyDetails) -> Iterator[tuple[str,
             case TextAdded():
                 yield "content_delta", {"delta": reply.content[length : step.length]}, TEXT_ONLY
                 length = step.length
+            case TextDropped():
+                yield "content_delta", {"delta": step.text}, TEXT_ONLY
             case CallStarted():
                 yield _stored_call_start(step, unseen)
             case CallFinished():
@@ -267,15 +278,17 @@ def _stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
         "sources": details.sources,
         "tool_calls": details.tool_calls,
         "warnings": details.warnings,
+        "output": details.output,
     }
 
 
-def _plain_stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
-    """Return the stop event without tool calls, costs, models and document ids, for visitors."""
+def _plain_stop_data(message_id: str, text: str, details: ReplyDetails) -> JsonObject:
+    """Return the stop event for visitors: no tool calls, costs, models and ids; only cited sources."""
     return {
         "usage": details.usage,
         "message_id": message_id,
         "finish_reason": details.finish_reason,
-        "sources": [source.plain() for source in details.sources],
+        "sources": [source.plain() for source in cited_sources(text, details.sources)],
         "warnings": details.plain_warnings(),
+        "output": details.output,
     }

@@ -1,21 +1,25 @@
 from typing import Any
 
+import msgspec
+
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.agents.loaders import AgentById
+from retinue.chat.attachment_schemas import MAX_ATTACHMENTS, AttachmentRef
+from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS
 from retinue.chat.engine.budget import OutOfTokens
 from retinue.chat.errors import (
     AgentArchived,
     ConversationNotFound,
-    SttNotConfigured,
     TooManyTurns,
     TtsNotConfigured,
     TurnTimedOut,
 )
+from retinue.chat.models import ChatChannel
 from retinue.chat.schemas import AudioReply, SpeechAsk
-from retinue.chat.turn.request import ignored_field_warnings
+from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
 from retinue.chat.voice import audio_message, speech
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid, UnsupportedFileType
+from retinue.kit.errors import Invalid
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
 from retinue.kit.http.replies import ByteStream
 from retinue.kit.http.request import Request
@@ -24,7 +28,12 @@ from retinue.kit.http.uploads import FormData
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import ModelUnpriced
 
-RECORDING = Upload(max_file=audio_message.MAX_RECORDING_BYTES, fields=("audio",), texts=("conversation_id",))
+RECORDING = Upload(
+    max_file=audio_message.MAX_RECORDING_BYTES,
+    fields=("audio",),
+    texts=("conversation_id",),
+    lists=("attachments",),
+)
 
 routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
 
@@ -36,10 +45,9 @@ _AUDIO_ERRORS: tuple[Any, ...] = (
     ModelNotConfigured,
     ModelUnpriced,
     OutOfTokens,
-    SttNotConfigured,
     TooManyTurns,
     TurnTimedOut,
-    UnsupportedFileType,
+    *ATTACHMENT_ERRORS,
 )
 
 
@@ -53,12 +61,15 @@ async def chat_audio(
 
     If no speech is recognised, the reply says so with `finish_reason: no_speech`.
     """
+    request = TurnRequest(
+        agent=agent,
+        message="",
+        channel=ChatChannel.audio,
+        conversation_id=_conversation_id(form),
+        warnings=ignored_field_warnings(unknown_fields),
+    )
     answer, transcription = await audio_message.reply_to_recording(
-        ctx,
-        agent,
-        form.file("audio").path,
-        _conversation_id(form),
-        ignored_field_warnings(unknown_fields),
+        ctx, request, form.file("audio").path, _attachments(form)
     )
     return AudioReply.heard(answer, transcription)
 
@@ -75,6 +86,16 @@ async def chat_tts(ctx: Context, agent: AgentById, body: SpeechAsk, request: Req
     """Speak a text: the response is audio, `audio/mpeg` by default, sent while it is generated."""
     refuse_for_stream(request)
     return speech.stream_speech(ctx, agent, body)
+
+
+def _attachments(form: FormData) -> list[AttachmentRef]:
+    sent = [{"file_id": file_id} for file_id in form.lists.get("attachments", ())]
+    if len(sent) > MAX_ATTACHMENTS:
+        raise Invalid({"attachments": f"must be at most {MAX_ATTACHMENTS} files"})
+    try:
+        return msgspec.convert(sent, list[AttachmentRef])
+    except msgspec.ValidationError:
+        raise Invalid({"attachments": "must be the ids of files"}) from None
 
 
 def _conversation_id(form: FormData) -> str | None:

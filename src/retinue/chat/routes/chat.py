@@ -1,8 +1,14 @@
 from typing import Any
 
+from msgspec import UNSET
+
 from retinue.adapters.llm import ModelError, ModelTimeout
+from retinue.agents.errors import VersionNotFound
 from retinue.agents.loaders import AgentById
+from retinue.chat import playground
+from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS, attach
 from retinue.chat.engine.budget import OutOfTokens
+from retinue.chat.engine.structured_output import OutputInvalid, OutputOverride
 from retinue.chat.errors import (
     AgentArchived,
     ConversationNotFound,
@@ -13,7 +19,7 @@ from retinue.chat.errors import (
 )
 from retinue.chat.models import ChatChannel
 from retinue.chat.replies import background, blocking, stream_control, streaming
-from retinue.chat.replies.live import WITH_SUB_AGENTS, WITH_TOOLS
+from retinue.chat.replies.live import TEXT_ONLY, WITH_SUB_AGENTS, WITH_TOOLS
 from retinue.chat.schemas import (
     BackgroundAsk,
     ChatAsk,
@@ -22,6 +28,7 @@ from retinue.chat.schemas import (
     ResumeQuery,
     Stopped,
     StreamQuery,
+    TurnFields,
 )
 from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
 from retinue.kit.context import Context
@@ -30,6 +37,7 @@ from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
 from retinue.kit.http.replies import EventStream, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
+from retinue.kit.schema.output_schema import compile_output_schema
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import ModelUnpriced
 
@@ -44,7 +52,10 @@ _ERRORS: tuple[Any, ...] = (
     TurnTimedOut,
     TooManyTurns,
     OutOfTokens,
+    OutputInvalid,
     ModelUnpriced,
+    VersionNotFound,
+    *ATTACHMENT_ERRORS,
 )
 
 
@@ -55,9 +66,15 @@ async def chat(ctx: Context, agent: AgentById, body: ChatAsk, unknown_fields: tu
     A turn may take as long as the instance and the agent's `timeouts` allow, ten minutes unless set
     otherwise. Draft agents answer as well. If a tool needs an approval, the reply so far is returned with
     `finish_reason: awaiting_approval` and continues by itself after the decision.
+
+    `version`, `seed_messages`, `from_conversation_id` and `as` try the agent out: such turns require
+    `agents:read`, have the channel `playground` and are left out of the agent's statistics. Another version
+    than the current one, the draft and `model` require `agents:write`.
     """
-    request = _turn_request(agent, body, ChatChannel.console, unknown_fields)
-    return ChatReply.shown(await blocking.reply_idempotently(ctx, request))
+    request = await playground.prepare(
+        ctx, _turn_request(agent, body, ChatChannel.console, unknown_fields), body
+    )
+    return playground.shown(await blocking.reply_idempotently(ctx, request), body)
 
 
 @routes.post(
@@ -80,11 +97,15 @@ async def chat_stream(
 
     Events: `message_start`, `content_delta`, `tool_use`, `tool_result`, `message_stop`; when it happens also
     `approval_required`, or `error`, which ends the stream. An error before the first event is a normal error
-    response. The reply is cut off shortly after its last listener disconnects, unless one resumes it.
+    response. The reply is cut off shortly after its last listener disconnects, unless one resumes it. Turns
+    that try the agent out (`version` and others) work as in the blocking chat.
     """
     refuse_for_stream(request)
-    turn_request = _turn_request(agent, body, ChatChannel.console, unknown_fields)
-    return await streaming.stream(ctx, turn_request, level=_level(query))
+    turn_request = await playground.prepare(
+        ctx, _turn_request(agent, body, ChatChannel.console, unknown_fields), body
+    )
+    level = TEXT_ONLY if body.as_ == "visitor" else _level(query)
+    return await streaming.stream(ctx, turn_request, level=level)
 
 
 @routes.get("/stream/{message_id}", requires="agents:chat", errors=(MessageNotFound, StreamExpired))
@@ -115,7 +136,7 @@ async def stop_chat(ctx: Context, agent: AgentById, message_id: str) -> Stopped:
     cost="chat",
     status=202,
     calls_out=True,
-    errors=(AgentArchived, ConversationNotFound),
+    errors=(AgentArchived, ConversationNotFound, *ATTACHMENT_ERRORS),
 )
 async def chat_async(
     ctx: Context, agent: AgentById, body: BackgroundAsk, unknown_fields: tuple[str, ...]
@@ -125,6 +146,7 @@ async def chat_async(
     Completion is also announced by the event `agent.chat.completed` and, if given, to `callback_url`.
     """
     request = _turn_request(agent, body, ChatChannel.background, unknown_fields)
+    request = await attach(ctx, request, body.attachments)
     job = await background.accept(ctx, request, body.callback_url)
     url = f"{ctx.settings.base_url}/api/v1/agents/{agent.id}/chat/jobs/{job.id}"
     accepted = JobAccepted.of(job, job_id=job.id, status_url=url)
@@ -132,7 +154,7 @@ async def chat_async(
 
 
 def _turn_request(
-    agent: AgentById, body: ChatAsk, channel: ChatChannel, unknown_fields: tuple[str, ...]
+    agent: AgentById, body: TurnFields, channel: ChatChannel, unknown_fields: tuple[str, ...]
 ) -> TurnRequest:
     return TurnRequest(
         agent=agent,
@@ -141,7 +163,17 @@ def _turn_request(
         conversation_id=body.conversation_id,
         context=body.context,
         warnings=ignored_field_warnings(unknown_fields),
+        output=_output_override(body),
+        reasoning_effort=body.reasoning_effort,
     )
+
+
+def _output_override(body: TurnFields) -> OutputOverride | None:
+    if body.output_schema is UNSET:
+        return None
+    if body.output_schema is not None:
+        compile_output_schema(body.output_schema)
+    return OutputOverride(body.output_schema)
 
 
 def _level(query: StreamQuery) -> int:

@@ -1,9 +1,10 @@
 from retinue.chat import conversations
 from retinue.chat.loaders import ConversationById
-from retinue.chat.queries import CONVERSATIONS, MESSAGES, own_rows_filter
+from retinue.chat.queries import MESSAGES, page_of_conversations
 from retinue.chat.schemas import (
     ConversationExportQuery,
     ConversationList,
+    ConversationListed,
     ConversationOut,
     ConversationUpdate,
     MessageOut,
@@ -17,12 +18,13 @@ routes = Routes("/api/v1/conversations", tag="conversations")
 
 
 @routes.get("", requires="conversations:read")
-async def list_conversations(ctx: Context, query: ConversationList) -> Page[ConversationOut]:
+async def list_conversations(ctx: Context, query: ConversationList) -> Page[ConversationListed]:
     """List conversations, the one with the newest message first by default.
 
-    Callers with `agents:write` see those of the whole tenant, all others only their own.
+    Callers with `agents:write` see those of the whole tenant, all others only their own. With
+    `include=agent_name` each carries the name of its agent.
     """
-    return (await CONVERSATIONS.page(ctx.db, query, **own_rows_filter(ctx))).shown(ConversationOut.of)
+    return await page_of_conversations(ctx, query)
 
 
 @routes.get("/{conversation_id}", requires="conversations:read")

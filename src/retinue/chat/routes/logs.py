@@ -1,11 +1,14 @@
 from msgspec.structs import replace
 
 from retinue.agents.loaders import AgentById
+from retinue.agents.schemas import LogSettingsUpdate
 from retinue.agents.service import change
-from retinue.chat import conversations, statistics
+from retinue.chat import breakdown, conversations, statistics
 from retinue.chat.errors import MessageNotFound
 from retinue.chat.queries import page_of_logs
 from retinue.chat.schemas import (
+    AgentBreakdown,
+    AgentBreakdownQuery,
     AgentStats,
     AgentStatsQuery,
     Feedback,
@@ -13,7 +16,6 @@ from retinue.chat.schemas import (
     LogList,
     LogOut,
     LogSettingsOut,
-    LogSettingsUpdate,
     StatusOut,
 )
 from retinue.kit.context import Context
@@ -37,6 +39,16 @@ async def get_agent_stats(ctx: Context, agent: AgentById, query: AgentStatsQuery
     They include turns whose log entries have been deleted; those are counted by whole days.
     """
     return await statistics.collect(ctx, agent, query.period)
+
+
+@routes.get("/stats/breakdown", requires="agents:read")
+async def get_agent_breakdown(ctx: Context, agent: AgentById, query: AgentBreakdownQuery) -> AgentBreakdown:
+    """Return the figures of a period with their course over time, and the models and tools that were used.
+
+    One entry of `series` covers an hour of `24h` and a day (UTC) of longer periods; what happened before the
+    first whole one is in the sums only. Models, tools and times are those of turns whose logs are kept.
+    """
+    return await breakdown.collect(ctx, agent, query.period)
 
 
 @routes.get("/logs", requires="conversations:read")

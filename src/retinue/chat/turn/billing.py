@@ -1,20 +1,21 @@
 """Cost of a turn: budgets are checked before the model is called and metered with the result."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Self
 
 from msgspec.structs import replace
 
 from retinue.agents.models import Agent
-from retinue.chat.engine.budget import MAX_TURN_TOKENS, MAX_UNLIMITED_REPLY_TOKENS, estimate_tokens
 from retinue.chat.engine.parts import ModelSpending
-from retinue.chat.engine.prompts import MAX_HISTORY_CHARACTERS
 from retinue.chat.models import ChatLog
-from retinue.chat.schemas import MAX_MESSAGE_LENGTH
+from retinue.chat.turn.monthly_budget import reserve_turn
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.turn_tokens import max_turn_tokens
 from retinue.kit.context import Context
 from retinue.kit.metrics import declarations as metrics
 from retinue.providers.model_resolution import full_model_id
+from retinue.service_accounts import token_budget as machine_tokens
+from retinue.service_accounts.errors import AccountTokensSpent
 from retinue.usage import enforcement, unpriced
 from retinue.usage.enforcement import BudgetCache, BudgetHold, Spender
 from retinue.usage.meters import meter
@@ -22,17 +23,19 @@ from retinue.usage.price_book import PriceBook, load_price_book
 from retinue.usage.unpriced import UnpricedRule
 
 _LOCAL_PREFIX = "local/"
-# Upper bound for the passages quoted from documents.
-_MAX_PASSAGE_CHARACTERS = 10_000
 
 
 def _spender(ctx: Context, request: TurnRequest) -> Spender:
-    user_id = ctx.principal.id if ctx.principal.kind == "user" else ""
-    return Spender(agent_id=request.agent.id, user_id=user_id, embed_key_id=request.embed_key_id or "")
+    return Spender(
+        agent_id=request.agent.id,
+        user_id=ctx.principal.owner_id,
+        embed_key_id=request.embed_key_id or "",
+    )
 
 
 async def require_budget(ctx: Context, request: TurnRequest) -> None:
     """Raise if a spent budget stops this turn, or one that refuses its model; nothing is stored then."""
+    await machine_tokens.require_tokens(ctx)
     if not await ctx.state(BudgetCache).of(ctx):
         return
     agent, _ = await _priced_agent(ctx, request)
@@ -66,6 +69,7 @@ class BudgetReservation:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._budget_hold: BudgetHold | None = None
+        self._release_own_tokens: Callable[[], Awaitable[None]] | None = None
         self._affordable_request: TurnRequest | None = None
         self.unpriced: UnpricedRule | None = None
         """The rule of a budget that refuses models without a price, once reserved."""
@@ -84,6 +88,12 @@ class BudgetReservation:
 
     async def _reserve(self, request: TurnRequest) -> TurnRequest:
         ctx = self._ctx
+        if ctx.principal.kind == "service_account" and ctx.principal.tokens_left is not None:
+            account = await machine_tokens.load_spender(ctx.detached())
+            left, self._release_own_tokens = await reserve_turn(
+                ctx, request.agent, account, AccountTokensSpent
+            )
+            request = _capped(request, left)
         if not await ctx.state(BudgetCache).of(ctx):
             return request
         agent, self.unpriced = await _priced_agent(ctx, request)
@@ -93,12 +103,7 @@ class BudgetReservation:
         )
         self._budget_hold = budget_hold
         if budget_hold.tokens is not None:
-            token_budget = (
-                budget_hold.tokens
-                if request.token_budget is None
-                else min(budget_hold.tokens, request.token_budget)
-            )
-            request = replace(request, token_budget=token_budget)
+            request = _capped(request, budget_hold.tokens)
         if budget_hold.spent is not None:
             cheaper_models = _cheaper_models(agent, await load_price_book(ctx))
             if not cheaper_models:
@@ -109,16 +114,15 @@ class BudgetReservation:
     async def release(self) -> None:
         if self._budget_hold is not None:
             await self._budget_hold.release()
+        if self._release_own_tokens is not None:
+            release, self._release_own_tokens = self._release_own_tokens, None
+            await release()
 
 
-def max_turn_tokens(agent: Agent) -> int:
-    """Return the most tokens a turn can use; an agent without tools calls its model only once."""
-    if agent.tool_count or agent.sub_agent_count or agent.web_search.enabled:
-        return MAX_TURN_TOKENS
-    prompt = (
-        len(agent.system_prompt) + MAX_HISTORY_CHARACTERS + 2 * MAX_MESSAGE_LENGTH + _MAX_PASSAGE_CHARACTERS
-    )
-    return min(MAX_TURN_TOKENS, estimate_tokens(prompt) + (agent.max_tokens or MAX_UNLIMITED_REPLY_TOKENS))
+def _capped(request: TurnRequest, tokens: int) -> TurnRequest:
+    """Return the request with at most this many tokens."""
+    cap = tokens if request.token_budget is None else min(tokens, request.token_budget)
+    return replace(request, token_budget=cap)
 
 
 def _cheaper_models(agent: Agent, prices: PriceBook) -> list[str]:

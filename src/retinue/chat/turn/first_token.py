@@ -1,4 +1,4 @@
-"""The time until a streamed reply begins, as a metric."""
+"""The time until a streamed reply begins, for the metric and the turn's log entry."""
 
 from collections.abc import Callable
 
@@ -8,19 +8,23 @@ from retinue.kit.context import Context
 from retinue.kit.metrics import declarations as metrics
 
 
-def time_first_token(
-    ctx: Context, pending: PendingTurn, on_part: Callable[[TurnPart], None] | None
-) -> Callable[[TurnPart], None] | None:
-    """Return a listener that also observes the time until the first text of a streamed reply."""
-    if on_part is None or not metrics.CHATS.is_on:
-        return on_part
-    is_waiting = True
+class FirstTokenTimer:
+    """Takes the time until the first text of a streamed reply; `elapsed_ms` is None without one."""
 
-    def listen(part: TurnPart) -> None:
-        nonlocal is_waiting
-        if is_waiting and isinstance(part, ReplyText):
-            is_waiting = False
-            metrics.CHAT_TIME_TO_FIRST_TOKEN.observe(ctx.clock.monotonic() - pending.started)
-        on_part(part)
+    def __init__(self, ctx: Context, pending: PendingTurn) -> None:
+        self.elapsed_ms: int | None = None
+        self._clock, self._started = ctx.clock, pending.started
 
-    return listen
+    def listening(self, on_part: Callable[[TurnPart], None] | None) -> Callable[[TurnPart], None] | None:
+        """Return a listener that also takes the time; a reply that nobody streams has no first token."""
+        if on_part is None:
+            return None
+
+        def listen(part: TurnPart) -> None:
+            if self.elapsed_ms is None and isinstance(part, ReplyText):
+                elapsed_s = self._clock.monotonic() - self._started
+                self.elapsed_ms = round(elapsed_s * 1000)
+                metrics.CHAT_TIME_TO_FIRST_TOKEN.observe(elapsed_s)
+            on_part(part)
+
+        return listen

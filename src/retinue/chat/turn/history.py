@@ -1,15 +1,18 @@
 """The stored messages of a conversation as model messages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 import sqlalchemy as sa
 
-from retinue.adapters.llm import ModelMessage, ToolCall
+from retinue.adapters.llm import ContentPart, ModelMessage, TextContent, ToolCall
 from retinue.chat.engine import prompts
+from retinue.chat.engine.attached import Attachment, user_message
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import CalledTool, CallStatus, FinishReason
+from retinue.chat.engine.tool_search import wrap_call
 from retinue.chat.models import Message
+from retinue.chat.turn.repeated_attachments import load_repeated
 from retinue.kit.context import Context
 from retinue.kit.db.statements import record_statement
 
@@ -40,28 +43,53 @@ _HISTORY_BEFORE = record_statement(
 )
 
 
-async def load_history(ctx: Context, conversation_id: str) -> tuple[ModelMessage, ...]:
+class ConversationHistory(msgspec.Struct, frozen=True):
+    """What a turn knows of the turns before it; `documents` are those that the model may read further in."""
+
+    messages: tuple[ModelMessage, ...] = ()
+    documents: tuple[Attachment, ...] = ()
+
+
+NO_HISTORY = ConversationHistory()
+
+
+async def load_history(ctx: Context, conversation_id: str) -> ConversationHistory:
     """Return the newest messages of a conversation, oldest first, as the model has seen them."""
     rows = await ctx.db.rows(_HISTORY, conversation_id=conversation_id)
-    return tuple(to_model_messages(rows, PromptFence.of_seed(ctx, conversation_id)))
+    return await _to_history(ctx, rows, conversation_id)
 
 
-async def load_history_before(ctx: Context, question: Message) -> tuple[ModelMessage, ...]:
+async def load_newest_messages(ctx: Context, conversation_id: str) -> list[Message]:
+    """Return the messages that the next turn of a conversation would see, oldest first."""
+    return _whole_blocks(await ctx.db.rows(_HISTORY, conversation_id=conversation_id))[::-1]
+
+
+async def load_history_before(ctx: Context, question: Message) -> ConversationHistory:
     """Return the messages before a question that is still to be answered."""
     rows = await ctx.db.rows(
         _HISTORY_BEFORE, conversation_id=question.conversation_id, position=question.position
     )
-    return tuple(to_model_messages(rows, PromptFence.of_seed(ctx, question.conversation_id)))
+    return await _to_history(ctx, rows, question.conversation_id)
 
 
-def to_model_messages(newest_first: list[Message], fence: PromptFence) -> list[ModelMessage]:
+async def _to_history(ctx: Context, newest_first: list[Message], seed: str) -> ConversationHistory:
+    fence = PromptFence.of_seed(ctx, seed)
+    oldest_first = _whole_blocks(newest_first)[::-1]
+    attached = await load_repeated(ctx, oldest_first, fence)
+    messages = to_model_messages(oldest_first, fence, attached.parts)
+    return ConversationHistory(tuple(messages), attached.documents)
+
+
+def to_model_messages(
+    oldest_first: list[Message], fence: PromptFence, attached: Mapping[str, tuple[ContentPart, ...]]
+) -> list[ModelMessage]:
     """Convert stored messages; consecutive texts of one role are joined into one."""
     converted: list[ModelMessage] = []
-    for message in _whole_blocks(newest_first)[::-1]:
-        for replayed in replay(message, fence):
+    for message in oldest_first:
+        for replayed in replay(message, fence, attached.get(message.id, ())):
             if converted and _are_joined(converted[-1], replayed):
-                text = f"{converted[-1].text()}\n\n{replayed.text()}"
-                converted[-1] = msgspec.structs.replace(replayed, content=text)
+                content = _joined_content(converted[-1], replayed)
+                converted[-1] = msgspec.structs.replace(replayed, content=content)
             else:
                 converted.append(replayed)
     return converted
@@ -69,6 +97,16 @@ def to_model_messages(newest_first: list[Message], fence: PromptFence) -> list[M
 
 def _are_joined(last: ModelMessage, next: ModelMessage) -> bool:
     return last.role == next.role != "tool" and not last.tool_calls
+
+
+def _joined_content(last: ModelMessage, next: ModelMessage) -> str | tuple[ContentPart, ...]:
+    if isinstance(last.content, str) and isinstance(next.content, str):
+        return f"{last.content}\n\n{next.content}"
+    return (*_parts_of(last), *_parts_of(next))
+
+
+def _parts_of(message: ModelMessage) -> tuple[ContentPart, ...]:
+    return (TextContent(message.content),) if isinstance(message.content, str) else message.content
 
 
 def _whole_blocks(newest_first: list[Message]) -> list[Message]:
@@ -79,7 +117,9 @@ def _whole_blocks(newest_first: list[Message]) -> list[Message]:
     return newest_first[: len(newest_first) - surplus]
 
 
-def replay(message: Message, fence: PromptFence) -> Iterator[ModelMessage]:
+def replay(
+    message: Message, fence: PromptFence, attached: tuple[ContentPart, ...] = ()
+) -> Iterator[ModelMessage]:
     """Yield the message, with the calls and their results where the model asked for them."""
     start = 0
     for calls in message.rounds or ():
@@ -94,7 +134,9 @@ def replay(message: Message, fence: PromptFence) -> Iterator[ModelMessage]:
     if _is_waiting(message) and not message.rounds:
         # Stored by an earlier release. Without the note the model would think that it was abandoned.
         text = f"{text}\n\n{_AWAITING_APPROVAL_NOTE}".strip()
-    if text:
+    if attached:
+        yield user_message(text, attached)
+    elif text:
         yield ModelMessage(role=message.role.value, content=text)
 
 
@@ -117,7 +159,8 @@ def _find_call(message: Message, id: str) -> CalledTool:
 
 
 def _as_tool_call(call: CalledTool) -> ToolCall:
-    return ToolCall(call.id, call.tool, call.input, raw_arguments="")
+    made = ToolCall(call.id, call.tool, call.input, raw_arguments="")
+    return wrap_call(made) if call.found_by_search else made
 
 
 def _result_of(call: CalledTool) -> object:

@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from retinue.adapters.llm import ModelMessage
+from retinue.adapters.llm import ModelMessage, ReasoningEffort
 from retinue.agents.models import Agent
+from retinue.agents.pinned import PinnedConfiguration
+from retinue.chat.engine.attached import Attachment
 from retinue.chat.engine.parts import IGNORED_FIELD_PREFIX
+from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.models import ChatChannel
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
@@ -15,13 +18,15 @@ from retinue.kit.json_types import JsonObject
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One message to one agent.
 
-    Without `conversation_id` and `session_id` a new conversation begins; `forces_new_conversation` begins one
-    even if the session has an earlier conversation. `history` replaces the stored messages, for callers that
-    keep the conversation themselves. `token_budget` is what the caller may still spend. `max_tokens`,
-    `temperature` and `stop` override the agent's own values for this turn. `on_turn_end` runs in the
-    transaction that stores the end of the turn and receives the tokens used. `job_id` names the background
-    job that answers, if any. `depth` counts the agents that delegated the turn. `warnings` are codes that the
-    reply begins with.
+    Without `conversation_id` and `session_id` a new conversation begins; `forces_new_conversation` begins
+    one even if the session has an earlier conversation. `history` replaces the stored messages, for
+    callers that keep the conversation themselves. `token_budget` is what the caller may still spend.
+    `max_tokens`, `temperature`, `stop` and `reasoning_effort` override the agent's own values for this
+    turn. `on_turn_end` runs in the transaction that stores the end of the turn and receives the tokens
+    used. `job_id` names the background job that answers, if any. `depth` counts the agents that delegated
+    the turn. `warnings` are codes that the reply begins with. `pinned` is the configuration of `agent` if
+    it is not the one in use. `output` is the schema for the reply if it is not the agent's. `attachments`
+    are files sent with the message.
     """
 
     agent: Agent
@@ -42,6 +47,14 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     job_id: str | None = None
     depth: int = 0
     warnings: tuple[str, ...] = ()
+    pinned: PinnedConfiguration | None = None
+    output: OutputOverride | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def output_schema(self) -> JsonObject | None:
+        return self.agent.output_schema if self.output is None else self.output.schema
 
     @property
     def session_key(self) -> str | None:

@@ -1,8 +1,8 @@
 """Histories that callers keep themselves: they know what the agent said, not which tools it used.
 
 The calls of such a reply are found again by its text, so that the model, and the provider's cache, see the
-conversation as it was. This is for users only: visitors of a site share an embed key, and one of them could
-ask for the results of another.
+conversation as it was. This is not for embed keys: the visitors of a site share one, and one could ask
+for the results of another.
 """
 
 import hashlib
@@ -75,7 +75,7 @@ async def remember_reply(unit: Context, request: TurnRequest, reply: Message) ->
 def _may_recall(ctx: Context, request: TurnRequest) -> bool:
     agent = request.agent
     has_calls = agent.tool_count or agent.sub_agent_count or agent.web_search.enabled
-    return bool(has_calls) and ctx.principal.kind == "user"
+    return bool(has_calls) and bool(ctx.principal.owner_id)
 
 
 def _reply_key(seed: str, text: str) -> str:

@@ -9,7 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 import structlog
 
+from retinue.adapters.llm import ContentPart
 from retinue.chat.engine import AgentTurn, Resumption, TurnBudget, TurnTask
+from retinue.chat.engine.attached import attachment_parts
+from retinue.chat.engine.attachment_content import load_texts
+from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import CallError, FinishReason, TurnFinished, TurnPart
 from retinue.chat.engine.time_limits import turn_seconds
 from retinue.chat.errors import ConversationNotFound, TurnTimedOut
@@ -17,7 +21,8 @@ from retinue.chat.models import Message, TurnStatus
 from retinue.chat.trail import TrailRecorder
 from retinue.chat.turn import suspension
 from retinue.chat.turn.billing import BudgetReservation
-from retinue.chat.turn.first_token import time_first_token
+from retinue.chat.turn.first_token import FirstTokenTimer
+from retinue.chat.turn.repeated_attachments import readable_documents
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import conversation_seed
 from retinue.chat.turn.storage import PendingTurn, TurnResult
@@ -52,12 +57,23 @@ async def run_turn(
     # ADR 21: records and events of this turn may quote the conversation.
     ctx.quote(pending.conversation_id)
     reservation = reservation or BudgetReservation(ctx)
-    on_part = time_first_token(ctx, pending, on_part)
+    timer = FirstTokenTimer(ctx, pending)
+    on_part = timer.listening(on_part)
     try:
         with recording_turn(ctx, pending.request, pending.conversation_id, resumed):
-            return await _run(ctx, pending, reservation, on_part, trail, store, resumed)
+            return await _run(ctx, pending, reservation, on_part, trail, _timed(store, timer), resumed)
     finally:
         await reservation.release()
+
+
+def _timed(store: StoreResult, timer: FirstTokenTimer) -> StoreResult:
+    """Return `store` for results that also hold the time until the reply began."""
+
+    async def store_timed(ctx: Context, pending: PendingTurn, result: TurnResult) -> Message | None:
+        timed = msgspec.structs.replace(result, first_token_ms=timer.elapsed_ms)
+        return await store(ctx, pending, timed)
+
+    return store_timed
 
 
 async def _run(
@@ -70,13 +86,21 @@ async def _run(
     resumed: Resumption | None,
 ) -> Message:
     budget = TurnBudget(await load_price_book(ctx), pending.request.token_budget)
-    turn = _build_agent_turn(ctx, pending, pending.request, budget, resumed, is_streaming=on_part is not None)
+    build = functools.partial(
+        _build_agent_turn,
+        ctx,
+        pending,
+        resumed=resumed,
+        attached=await _load_attached(ctx, pending, resumed),
+        is_streaming=on_part is not None,
+    )
+    turn = build(pending.request, budget)
     steps = trail.steps if trail is not None else None
     try:
         request = await reservation.reserve(pending.request)
         if request is not pending.request or reservation.unpriced is not None:
             budget = TurnBudget(budget.prices, request.token_budget, reservation.unpriced)
-            turn = _build_agent_turn(ctx, pending, request, budget, resumed, is_streaming=on_part is not None)
+            turn = build(request, budget)
         async with asyncio.timeout(turn_seconds(ctx, request.agent)):
             async with aclosing(turn.parts()) as parts:
                 async for part in parts:
@@ -108,13 +132,25 @@ async def _run(
     return reply
 
 
+async def _load_attached(
+    ctx: Context, pending: PendingTurn, resumed: Resumption | None
+) -> tuple[ContentPart, ...]:
+    """Return the attachments of the message; a resumed turn has them in its conversation."""
+    request = pending.request
+    if not request.attachments or resumed is not None:
+        return ()
+    fence = PromptFence.of_seed(ctx, conversation_seed(ctx, request, pending.conversation_id))
+    return attachment_parts(request.attachments, await load_texts(ctx, request.attachments), fence)
+
+
 def _build_agent_turn(
     ctx: Context,
     pending: PendingTurn,
     request: TurnRequest,
     budget: TurnBudget,
-    resumed: Resumption | None,
     *,
+    resumed: Resumption | None,
+    attached: tuple[ContentPart, ...],
     is_streaming: bool,
 ) -> AgentTurn:
     agent = request.agent
@@ -122,7 +158,7 @@ def _build_agent_turn(
         agent=agent,
         message=request.message,
         seed=conversation_seed(ctx, request, pending.conversation_id),
-        history=pending.history,
+        history=pending.history.messages,
         context=request.context,
         max_tokens=min((limit for limit in (request.max_tokens, agent.max_tokens) if limit), default=None),
         temperature=agent.temperature if request.temperature is None else request.temperature,
@@ -133,6 +169,11 @@ def _build_agent_turn(
         is_streaming=is_streaming,
         resumed=resumed,
         warnings=request.warnings,
+        pinned=request.pinned,
+        output_schema=request.output_schema,
+        reasoning_effort=request.reasoning_effort or agent.reasoning_effort,
+        attached=attached,
+        documents=(*pending.history.documents, *readable_documents(request.attachments)),
     )
     return AgentTurn(ctx, task, budget)
 

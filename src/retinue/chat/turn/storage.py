@@ -11,7 +11,6 @@ number taken from the locked row of the conversation.
 import msgspec
 import sqlalchemy as sa
 
-from retinue.adapters.llm import ModelMessage
 from retinue.agents.models import Agent
 from retinue.chat.engine import SuspendedTurn
 from retinue.chat.engine.parts import ReplyDetails, TurnFinished, known_cost_usd
@@ -20,6 +19,7 @@ from retinue.chat.events import ChatMessage, ChatStarted
 from retinue.chat.models import (
     ChatLog,
     Conversation,
+    ConversationFile,
     ConversationStatus,
     Message,
     MessageStatus,
@@ -28,7 +28,12 @@ from retinue.chat.models import (
 )
 from retinue.chat.trail import TrailStep
 from retinue.chat.turn import billing
-from retinue.chat.turn.history import load_history, load_history_before
+from retinue.chat.turn.history import (
+    NO_HISTORY,
+    ConversationHistory,
+    load_history,
+    load_history_before,
+)
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import remember_reply, restore_calls
@@ -38,6 +43,7 @@ from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
 from retinue.kit.ids import new_id
+from retinue.service_accounts.token_budget import count_tokens
 
 _MAX_TITLE_LENGTH = 80
 _MAX_EVENT_CONTENT_LENGTH = 4_000
@@ -66,7 +72,7 @@ class PendingTurn(msgspec.Struct, frozen=True, kw_only=True):
     user_message_id: str
     reply_id: str
     position: int
-    history: tuple[ModelMessage, ...] = ()
+    history: ConversationHistory = NO_HISTORY
     started: float
 
 
@@ -81,6 +87,7 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     error: RetinueError | None = None
     trail: list[TrailStep] | None = None
     paused: SuspendedTurn | None = None
+    first_token_ms: int | None = None
 
 
 async def find_own_conversation(ctx: Context, agent: Agent, conversation_id: str) -> Conversation | None:
@@ -88,7 +95,7 @@ async def find_own_conversation(ctx: Context, agent: Agent, conversation_id: str
     conversation = await ctx.db.get(Conversation, conversation_id)
     if conversation is None or conversation.agent_id != agent.id:
         return None
-    is_own = ctx.principal.kind == "user" and conversation.user_id == ctx.principal.id
+    is_own = conversation.user_id is not None and conversation.user_id == ctx.principal.owner_id
     return conversation if is_own else None
 
 
@@ -101,7 +108,10 @@ async def start_turn(
 ) -> PendingTurn:
     """Store the message, in `unit` if given, and return the turn that is to answer it."""
     await require_answerable(ctx, request, reservation)
-    conversation, history = await _load_conversation_and_history(ctx, request)
+    conversation = await _find_conversation(ctx, request)
+    # With `unit`, the question is only stored here; whoever answers it loads the history.
+    history = NO_HISTORY if unit is not None else await _load_history(ctx, request, conversation)
+    conversation = conversation or build_conversation(ctx, request)
     pending = PendingTurn(
         request=request,
         conversation_id=conversation.id,
@@ -127,16 +137,12 @@ async def start_turn(
         raise ConversationNotFound from None
 
 
-async def _load_conversation_and_history(
-    ctx: Context, request: TurnRequest
-) -> tuple[Conversation, tuple[ModelMessage, ...]]:
-    """Return the conversation to continue, or a new one that is not stored yet, and its history."""
-    existing = await _find_conversation(ctx, request)
-    if existing is None:
-        return _new_conversation(ctx, request), await restore_calls(ctx, request)
-    if request.history is not None:
-        return existing, await restore_calls(ctx, request)
-    return existing, await load_history(ctx, existing.id)
+async def _load_history(
+    ctx: Context, request: TurnRequest, existing: Conversation | None
+) -> ConversationHistory:
+    if existing is None or request.history is not None:
+        return ConversationHistory(await restore_calls(ctx, request))
+    return await load_history(ctx, existing.id)
 
 
 async def _find_conversation(ctx: Context, request: TurnRequest) -> Conversation | None:
@@ -150,14 +156,15 @@ async def _find_conversation(ctx: Context, request: TurnRequest) -> Conversation
     return await ctx.db.find(Conversation, agent_id=request.agent.id, session_key=request.session_key)
 
 
-def _new_conversation(ctx: Context, request: TurnRequest) -> Conversation:
+def build_conversation(ctx: Context, request: TurnRequest) -> Conversation:
+    """Return a conversation that is not stored yet."""
     first_line = request.message.strip().partition("\n")[0]
     return Conversation(
         id=new_id(Conversation.__prefix__),
         agent_id=request.agent.id,
         title=first_line[:_MAX_TITLE_LENGTH] or "Conversation",
         channel=request.channel,
-        user_id=ctx.principal.id if ctx.principal.kind == "user" else None,
+        user_id=ctx.principal.owner_id or None,
         session_id=request.session_id,
         embed_key_id=request.embed_key_id,
         visitor_id=request.visitor_id,
@@ -179,7 +186,7 @@ async def load_pending_turn(ctx: Context, request: TurnRequest, question_id: str
         position=question.position,
         history=await load_history_before(ctx, question)
         if request.history is None
-        else await restore_calls(ctx, request),
+        else ConversationHistory(await restore_calls(ctx, request)),
         started=ctx.clock.monotonic(),
     )
 
@@ -194,6 +201,14 @@ async def _store_question(
         position = await take_next_position(unit, conversation.id, known)
         pending = msgspec.structs.replace(pending, position=position)
     await unit.db.insert_at_commit(_build_user_message(pending))
+    for attachment in pending.request.attachments:
+        await unit.db.insert_at_commit(
+            ConversationFile(
+                conversation_id=pending.conversation_id,
+                message_id=pending.user_message_id,
+                file_id=attachment.file_id,
+            )
+        )
     emit_chat_message(unit, pending, pending.user_message_id, Speaker.user, pending.request.message)
     return pending
 
@@ -221,6 +236,7 @@ def _build_user_message(pending: PendingTurn) -> Message:
         content=pending.request.message,
         position=pending.position,
         reply_id=pending.reply_id,
+        attachments=list(pending.request.attachments) or None,
     )
 
 
@@ -303,8 +319,10 @@ async def store_result_part(unit: Context, pending: PendingTurn, result: TurnRes
 
 
 def notify_end(unit: Context, pending: PendingTurn, result: TurnResult) -> None:
+    tokens = result.answered.details.usage.total_tokens
+    count_tokens(unit, tokens)
     if pending.request.on_turn_end is not None:
-        pending.request.on_turn_end(unit, result.answered.details.usage.total_tokens)
+        pending.request.on_turn_end(unit, tokens)
 
 
 def _has_reply(result: TurnResult) -> bool:
@@ -352,7 +370,7 @@ def build_chat_log(
         conversation_id=pending.conversation_id,
         message_id=pending.reply_id,
         channel=request.channel,
-        user_id=unit.principal.id if unit.principal.kind == "user" else None,
+        user_id=unit.principal.owner_id or None,
         session_id=request.session_id,
         embed_key_id=request.embed_key_id,
         user_message=request.message if keeps_messages else None,
@@ -370,6 +388,7 @@ def build_chat_log(
         usage_by_model=list(details.usage_by_model),
         model=details.model,
         response_time_ms=round((unit.clock.monotonic() - pending.started) * 1000),
+        first_token_ms=result.first_token_ms,
         status=result.status,
         error={"code": error.code, "message": error.message} if error is not None else None,
         correlation_id=unit.caller.correlation_id,

@@ -6,6 +6,7 @@ import msgspec
 
 from retinue.access.models import Role
 from retinue.agents.models import Agent
+from retinue.agents.pinned import configured
 from retinue.approvals import service as approvals
 from retinue.approvals.service import (
     ApprovalSource,
@@ -17,13 +18,23 @@ from retinue.approvals.service import (
 )
 from retinue.chat.engine import CallDecision, PendingCall
 from retinue.chat.engine.parts import CalledTool, CallError, CallStatus, FinishReason, TurnFinished
-from retinue.chat.models import Conversation, Message, MessageStatus, PausedTurn, Speaker, TurnStatus
+from retinue.chat.models import (
+    Conversation,
+    ConversationFile,
+    Message,
+    MessageStatus,
+    PausedTurn,
+    Speaker,
+    TurnStatus,
+)
 from retinue.chat.turn import storage
+from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, load_history_before
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.kit.context import Context
 from retinue.kit.context.continuations import ContinuationRef, resume_continuation
 from retinue.kit.json_types import JsonObject
+from retinue.service_accounts.token_budget import count_tokens
 from retinue.tools.models import ApprovalRule, Tool
 
 TURN_CONTINUATION = "chat_turn"
@@ -91,6 +102,9 @@ async def _store_suspended_turn(unit: Context, pending_turn: PendingTurn, turn_r
             stop=list(request.stop),
             state=state,
             decisions={},
+            pinned=request.pinned,
+            output=request.output,
+            reasoning_effort=request.reasoning_effort,
         )
     )
     for agent_id, pending in state.pending_approvals(request.agent.id):
@@ -155,9 +169,10 @@ async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn 
     conversation = await ctx.db.get(Conversation, paused.conversation_id)
     if agent is None or question is None or conversation is None:
         return None
+    pinned = paused.pinned
     return PendingTurn(
         request=TurnRequest(
-            agent=agent,
+            agent=agent if pinned is None else configured(agent, pinned),
             message=question.content,
             channel=paused.channel,
             conversation_id=conversation.id,
@@ -169,13 +184,25 @@ async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn 
             temperature=paused.temperature,
             stop=tuple(paused.stop),
             job_id=paused.job_id,
+            pinned=pinned,
+            output=paused.output,
+            reasoning_effort=paused.reasoning_effort,
+            attachments=tuple(question.attachments or ()),
         ),
         conversation_id=conversation.id,
         user_message_id=question.id,
         reply_id=paused.message_id,
         position=question.position,
+        history=await _load_documents(ctx, question),
         started=ctx.clock.monotonic(),
     )
+
+
+async def _load_documents(ctx: Context, question: Message) -> ConversationHistory:
+    """Return the history if its documents may be read further in; a resumed turn needs nothing else of it."""
+    if await ctx.db.find(ConversationFile, conversation_id=question.conversation_id) is None:
+        return NO_HISTORY
+    return await load_history_before(ctx, question)
 
 
 async def finish_suspended_turn(
@@ -200,9 +227,12 @@ async def finish_suspended_turn(
 async def _count_remaining_tokens(
     unit: Context, locked: PausedTurn, reply: Message, turn_result: TurnResult
 ) -> None:
-    if locked.asker_kind != "embed_key" or reply.details is None:
+    if reply.details is None:
         return
     tokens = turn_result.answered.details.usage.total_tokens - reply.details.usage.total_tokens
+    count_tokens(unit, tokens)
+    if locked.asker_kind != "embed_key":
+        return
     await resume_continuation(
         unit, ContinuationRef(EMBED_KEY_TOKENS_CONTINUATION, locked.asker_id), {"tokens": tokens}
     )

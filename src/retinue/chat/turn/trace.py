@@ -30,7 +30,7 @@ def recording_turn(
         origin=origin,
         agent_id=agent.id,
         conversation_id=conversation_id,
-        user_id=ctx.principal.id if ctx.principal.kind == "user" else None,
+        user_id=ctx.principal.owner_id or None,
     )
     if isinstance(recording, PartRecorder) and resumed is not None:
         recording.spent_before = _spending(resumed.details)

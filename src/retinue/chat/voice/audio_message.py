@@ -1,15 +1,20 @@
 """Spoken messages: transcribed, then answered like any other message."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from retinue.adapters.llm import Audio, Transcription
 from retinue.agents.models import Agent
+from retinue.chat import voice_models
+from retinue.chat.attachment_schemas import AttachmentRef
+from retinue.chat.attachments.preparation import attach
 from retinue.chat.engine.parts import FinishReason, ReplyDetails, TokenUsage, TurnFinished
 from retinue.chat.errors import ConversationNotFound
-from retinue.chat.models import ChatChannel, Message, TurnStatus
+from retinue.chat.models import Message, TurnStatus
+from retinue.chat.recording_types import FILENAMES_BY_TYPE
 from retinue.chat.replies import blocking
 from retinue.chat.schemas import MAX_MESSAGE_LENGTH
 from retinue.chat.turn import storage
@@ -19,7 +24,6 @@ from retinue.chat.turn.preconditions import require_answerable, require_not_arch
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.runner import run_turn
 from retinue.chat.turn.storage import PendingTurn, TurnResult
-from retinue.chat.voice import model_choice
 from retinue.kit.context import Context
 from retinue.kit.errors import UnsupportedFileType
 from retinue.kit.http.media_types import sniff_file
@@ -28,29 +32,15 @@ from retinue.providers import model_calls
 MAX_RECORDING_BYTES = 25 * 1024 * 1024
 NO_SPEECH_REPLY = "I could not hear anything in this recording. Please try again."
 
-# The type is sniffed from the bytes and passed to the provider as a file name; the caller's is ignored.
-_FILENAMES = {
-    "audio/wav": "audio.wav",
-    "audio/mpeg": "audio.mp3",
-    "audio/webm": "audio.webm",
-    "audio/ogg": "audio.ogg",
-    "audio/flac": "audio.flac",
-    "audio/mp4": "audio.m4a",
-    "video/mp4": "audio.mp4",
-}
-
 
 async def reply_to_recording(
-    ctx: Context,
-    agent: Agent,
-    recording: Path,
-    conversation_id: str | None,
-    warnings: tuple[str, ...] = (),
+    ctx: Context, request: TurnRequest, recording: Path, refs: Sequence[AttachmentRef] = ()
 ) -> tuple[Message, Transcription]:
     """Transcribe and answer a recording; return the reply and the transcription.
 
-    `ctx` must have no open transaction.
+    What was said becomes the message of `request`. `ctx` must have no open transaction.
     """
+    agent, conversation_id = request.agent, request.conversation_id
     require_not_archived(agent)
     if (
         conversation_id is not None
@@ -58,18 +48,13 @@ async def reply_to_recording(
     ):
         raise ConversationNotFound
     audio = await asyncio.to_thread(_load_audio, recording)
-    model = await model_choice.choose_voice_model(ctx, "transcription")
+    model = await voice_models.choose_voice_model(ctx, "transcription")
     # Check before paying for the transcription.
-    await require_answerable(ctx, TurnRequest(agent=agent, message="", channel=ChatChannel.audio))
+    await require_answerable(ctx, request)
+    request = await attach(ctx, request, refs)
     async with await acquire_turn_slot(ctx), BudgetReservation(ctx) as reservation:
         transcription = await _transcribe(ctx, agent, model.configured_id, audio)
-        request = TurnRequest(
-            agent=agent,
-            message=transcription.text,
-            channel=ChatChannel.audio,
-            conversation_id=conversation_id,
-            warnings=warnings,
-        )
+        request = replace(request, message=transcription.text)
         pending, answered = await blocking.start_turn_idempotently(ctx, request, reservation)
         if answered is None and not transcription.text:
             answered = await _store_no_speech_reply(ctx, pending, model.id)
@@ -79,10 +64,11 @@ async def reply_to_recording(
 
 
 def _load_audio(recording: Path) -> Audio:
+    # The type is sniffed from the bytes and passed to the provider as a file name; the caller's is ignored.
     kind = sniff_file(recording) or ""
-    if kind not in _FILENAMES:
+    if kind not in FILENAMES_BY_TYPE:
         raise UnsupportedFileType("The recording must be wav, mp3, webm, ogg, m4a or flac.")
-    return Audio(recording.read_bytes(), _FILENAMES[kind], kind)
+    return Audio(recording.read_bytes(), FILENAMES_BY_TYPE[kind], kind)
 
 
 async def _transcribe(ctx: Context, agent: Agent, model: str, audio: Audio) -> Transcription:

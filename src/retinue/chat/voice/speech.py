@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from retinue.agents.models import Agent
+from retinue.chat import voice_models
 from retinue.chat.schemas import SpeechAsk
 from retinue.chat.turn.admission import acquire_turn_slot
 from retinue.chat.turn.preconditions import require_not_archived
-from retinue.chat.voice import model_choice
 from retinue.kit.context import Context
 from retinue.kit.http.replies import ByteStream
 from retinue.providers import model_calls
@@ -28,7 +28,7 @@ def stream_speech(ctx: Context, agent: Agent, speech_request: SpeechAsk) -> Byte
 
 
 async def _speech_bytes(ctx: Context, agent: Agent, speech_request: SpeechAsk) -> AsyncGenerator[bytes, None]:
-    model = await model_choice.choose_voice_model(ctx, "speech")
+    model = await voice_models.choose_voice_model(ctx, "speech")
     parts = model_calls.speak(
         ctx,
         model.configured_id,

@@ -46,6 +46,7 @@ async def _fill_tools(ctx: Context, names: ReferenceIndex, agent: Agent, part: A
             "display_order": wanted.display_order,
             "config_override": names.to_ids(wanted.config_override, f"tools.{position}.config_override"),
             "requires_approval": wanted.requires_approval,
+            "always_offered": wanted.always_offered,
         }
         existing = remaining.pop(tool_id, None)
         if existing is None:

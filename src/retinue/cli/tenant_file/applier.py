@@ -115,6 +115,9 @@ async def _make_agent(ctx: Context, _names: ReferenceIndex, step: PlannedChange)
         "max_tokens": part.max_tokens,
         "cache_ttl": part.cache_ttl,
         "timeouts": part.timeouts,
+        "output_schema": part.output_schema,
+        "reasoning_effort": part.reasoning_effort,
+        "tool_search": part.tool_search,
     }
     return await agents.create(ctx, convert_values(AgentCreate, fields))
 

@@ -60,6 +60,7 @@ class AttachedPart(_Part, kw_only=True):
     display_order: int = 0
     config_override: JsonObject | None = None
     requires_approval: bool = False
+    always_offered: bool = False
 
 
 class ModelPart(_Part, kw_only=True):
@@ -73,6 +74,9 @@ class ModelPart(_Part, kw_only=True):
     max_tokens: int | None = 2048
     cache_ttl: str = "5m"
     timeouts: JsonObject = {}
+    output_schema: JsonObject | None = None
+    reasoning_effort: str | None = None
+    tool_search: str = "auto"
 
 
 class SubAgentPart(_Part, kw_only=True):
@@ -90,6 +94,7 @@ class WebSearchPart(_Part, kw_only=True):
     search_engine: str = "duckduckgo"
     max_results: int = 5
     safe_search: bool = True
+    read_pages: bool = True
     credential_id: str | None = None
     base_url: str | None = None
     allowed_domains: list[str] = []

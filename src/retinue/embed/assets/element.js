@@ -1,41 +1,114 @@
-const WORDS = {
-  title: "Chat",
-  greeting: "Hello! How can I help?",
-  placeholder: "Write a message",
-  waiting: "This needs someone’s approval. The answer appears here as soon as it is decided.",
-  sources: "Sources",
-};
+const LOOK = ["title", "greeting", "placeholder", "accent", "on-accent", "scheme", "position", "suggestions"];
 
 /** A button that opens a panel to talk to an agent; with the attribute `inline` the panel alone. */
 class RetinueChat extends HTMLElement {
+  static observedAttributes = LOOK;
+
   connectedCallback() {
     if (this.shadowRoot) return;
     this.isInline = this.hasAttribute("inline");
-    this.conversation = new Conversation({
+    this.words = wordsFor(this.getAttribute("lang") ?? document.documentElement.lang);
+    this.conversation ??= new Conversation({
       baseUrl: this.getAttribute("base-url") ?? OWN_BASE,
       agentId: this.getAttribute("agent-id"),
       apiKey: this.getAttribute("api-key"),
       user: this.readUser(),
     });
-    const root = this.attachShadow({ mode: "open" });
-    addStyle(root);
+    const shadow = this.attachShadow({ mode: "open" });
+    addStyle(shadow);
+    this.accents = new CSSStyleSheet();
+    shadow.adoptedStyleSheets = [...shadow.adoptedStyleSheets, this.accents];
+    this.root = make("div", { class: "root" });
+    shadow.append(this.root);
+    this.log = new MessageLog(this.words, (question) => this.askAgain(question));
+    this.tray = new AttachmentTray(this.words, this.conversation, () => this.showSendable());
     this.buildPanel();
-    if (!this.isInline) {
-      this.launcher = make("button", {
-        type: "button", class: "launcher", "aria-haspopup": "dialog", "aria-expanded": "false",
-        "aria-label": `Open ${this.word("title")}`, onclick: () => this.toggle(),
-      });
-      root.append(this.launcher);
-    }
-    root.append(this.panel);
-    this.panel.hidden = !this.isInline;
-    this.addMessage("agent", this.word("greeting"));
-    this.showEarlier();
+    this.follow();
+    this.start();
   }
 
   disconnectedCallback() {
     this.sending?.abort();
     this.awaiting?.abort();
+    this.listening?.abort();
+  }
+
+  attributeChangedCallback() {
+    if (this.look) this.showLook();
+  }
+
+  /** Another design, as its owner is choosing it. */
+  set design(design) {
+    this.stored = design;
+    if (this.look) this.showLook();
+  }
+
+  /** Show the widget once it is known how it looks. */
+  async start() {
+    this.stored ??= await loadDesign(this.conversation, (refused) => this.withdraw(refused));
+    if (this.isWithdrawn) return;
+    this.greetingBubble = this.log.add("agent", this.words.greeting);
+    this.showLook();
+    if (!this.isInline) this.root.append(this.launcher);
+    this.root.append(this.panel);
+    this.panel.hidden = !this.isInline;
+    this.dispatchEvent(new CustomEvent("retinue-ready"));
+    await this.showEarlier();
+  }
+
+  /** Show nothing where the chat cannot work, and tell the page's owner why. */
+  withdraw(reason) {
+    this.isWithdrawn = true;
+    this.root.replaceChildren();
+    console.warn(`Retinue: the chat is not shown on ${location.origin}. ${reason}`);
+    this.dispatchEvent(new CustomEvent("retinue-refused"));
+  }
+
+  /** Follow what changes around the widget: the visitor's scheme and the network. */
+  follow() {
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    this.darkness = matchMedia("(prefers-color-scheme: dark)");
+    this.darkness.addEventListener("change", () => this.look && this.showLook(), { signal });
+    for (const name of ["online", "offline"]) addEventListener(name, () => this.showNetwork(), { signal });
+    this.showNetwork();
+  }
+
+  showNetwork() {
+    const isOffline = navigator.onLine === false;
+    this.offline.textContent = isOffline ? this.words.offline : "";
+    this.showSendable();
+  }
+
+  /** Nothing is sent without a network, and not before the files have arrived. */
+  showSendable() {
+    this.sendButton.disabled = navigator.onLine === false || this.tray.isUploading;
+  }
+
+  showLook() {
+    const look = lookOf(this, this.stored, this.words);
+    this.look = look;
+    const isDark = look.scheme === "dark" || (look.scheme !== "light" && this.darkness.matches);
+    this.root.dataset.scheme = isDark ? "dark" : "light";
+    this.root.dataset.position = look.position;
+    this.accents.replaceSync(look.accent ? `:host { --accent: ${look.accent}; --on-accent: ${look.onAccent}; }` : "");
+    this.heading.textContent = look.title;
+    this.log.name = look.title;
+    this.log.hidesSources = look.hidesSources;
+    this.tray.allow(this.stored?.allow_attachments === true);
+    this.input.placeholder = look.placeholder;
+    this.input.setAttribute("aria-label", look.placeholder);
+    this.launcher.setAttribute("aria-label", fillIn(this.words.open, look));
+    this.log.fill(this.greetingBubble, "agent", look.greeting);
+    this.showSuggestions();
+  }
+
+  /** Questions to begin with, until something was said. */
+  showSuggestions() {
+    const isShown = this.log.isEmpty && this.look.suggestions.length > 0;
+    this.suggestions.hidden = !isShown;
+    this.suggestions.replaceChildren(...this.look.suggestions.map((text) =>
+      make("button", { type: "button", class: "suggestion", onclick: () => this.submit(text) }, text)));
   }
 
   /** What was said before the page was loaded again; a chat that cannot be read back begins empty. */
@@ -43,18 +116,24 @@ class RetinueChat extends HTMLElement {
     if (!this.conversation.hasBegunBefore) return;
     const sessionId = this.conversation.sessionId;
     const messages = await this.conversation.messages().catch(() => []);
-    const isOvertaken = this.sending || sessionId !== this.conversation.sessionId || this.log.children.length > 1;
+    const isOvertaken = this.sending || sessionId !== this.conversation.sessionId || !this.log.isEmpty;
     if (isOvertaken) return;
-    for (const message of messages) {
-      const bubble = this.addMessage(message.role === "user" ? "visitor" : "agent", message.content);
-      if (message.role === "user") continue;
-      this.addSources(bubble, message.sources);
-      if (message.is_waiting) this.awaitDecision(bubble, message.id);
-    }
+    for (const [at, message] of messages.entries()) this.showStored(message, messages[at - 1], messages[at + 1]);
+    this.showSuggestions();
   }
 
-  word(name) {
-    return this.getAttribute(name) ?? WORDS[name];
+  /** A message of before; one that failed can be sent again if nothing was said after it. */
+  showStored(message, previous, next) {
+    const isVisitor = message.role === "user";
+    const isRepeated = isVisitor && message.has_failed && next?.role === "user" && next.content === message.content;
+    if (isRepeated) return;
+    const bubble = this.log.add(isVisitor ? "visitor" : "agent", message.content, message.attachments);
+    if (!isVisitor) this.log.addSources(bubble, message.sources, message.content);
+    if (message.is_waiting) this.awaitDecision(bubble, message.id);
+    if (!message.has_failed) return;
+    const error = new ChatError(isVisitor ? "unanswered" : "cutOff", { mayRetry: !next });
+    const asked = isVisitor ? message : previous;
+    this.log.addFailure({ text: asked?.content ?? "", files: asked?.attachments ?? [] }, error);
   }
 
   readUser() {
@@ -67,24 +146,49 @@ class RetinueChat extends HTMLElement {
   }
 
   buildPanel() {
-    this.log = make("div", { class: "log", role: "log", "aria-live": "polite", "aria-label": "Messages", tabindex: "0" });
-    this.input = make("textarea", {
-      rows: "1", maxlength: "32000", placeholder: this.word("placeholder"), "aria-label": this.word("placeholder"),
-      onkeydown: (event) => this.onInputKey(event),
-    });
-    this.sendButton = make("button", { type: "submit", class: "send" }, "Send");
-    this.stopButton = make("button", { type: "button", class: "send", hidden: "", onclick: () => this.stop() }, "Stop");
-    const heading = make("header", {}, make("h2", { id: "title" }, this.word("title")),
-      make("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "New"));
-    if (!this.isInline) {
-      heading.append(make("button", { type: "button", class: "plain", "aria-label": "Close", onclick: () => this.close() }, "✕"));
-    }
-    const form = make("form", { onsubmit: (event) => this.onSubmit(event) }, this.input, this.sendButton, this.stopButton);
+    const { words } = this;
+    const button = (name, label, onclick) =>
+      make("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick }, icon(name));
+    this.launcher = make("button", {
+      type: "button", class: "launcher", "aria-haspopup": "dialog", "aria-expanded": "false", onclick: () => this.toggle(),
+    }, icon("chat", 26), icon("down", 26));
+    this.heading = make("h2", { id: "title" });
+    const header = make("header", {}, agentMark(this.getAttribute("agent-id") ?? ""), this.heading,
+      button("anew", words.anew, () => this.startAnew()));
+    if (!this.isInline) header.append(button("close", words.close, () => this.close()));
+    this.input = make("textarea", { rows: "1", maxlength: "32000", onkeydown: (event) => this.onInputKey(event) });
+    this.input.addEventListener("paste", (event) => this.tray.add(event.clipboardData?.files) && event.preventDefault());
+    this.sendButton = make("button", { type: "submit", class: "send", "aria-label": words.send, title: words.send }, icon("send"));
+    this.stopButton = make("button", {
+      type: "button", class: "send", "aria-label": words.stop, title: words.stop, hidden: "", onclick: () => this.stop(),
+    }, icon("stop"));
+    this.suggestions = make("div", { class: "suggestions", role: "group", "aria-label": words.suggestions });
+    this.offline = make("p", { class: "offline", role: "status" });
+    const form = make("form", { onsubmit: (event) => this.onSubmit(event) },
+      this.tray.element,
+      make("div", { class: "composer" }, this.tray.button, this.tray.picker, this.input, this.sendButton, this.stopButton));
     this.panel = make("section", {
       class: this.isInline ? "panel inline" : "panel", "aria-labelledby": "title",
       role: this.isInline ? "region" : "dialog", "aria-modal": this.isInline ? undefined : "true",
       onkeydown: (event) => this.onPanelKey(event),
-    }, heading, this.log, form);
+    }, header, this.log.element, this.suggestions, this.offline, form);
+    this.followDrops();
+  }
+
+  /** Files may be dropped anywhere on the panel; without this the browser would leave the page. */
+  followDrops() {
+    const bringsFiles = (event) => this.tray.isAllowed && event.dataTransfer?.types.includes("Files");
+    const mark = (event, isOver) => {
+      if (!bringsFiles(event)) return;
+      event.preventDefault();
+      this.panel.toggleAttribute("data-drop", isOver);
+    };
+    this.panel.addEventListener("dragover", (event) => mark(event, true));
+    this.panel.addEventListener("dragleave", (event) => mark(event, false));
+    this.panel.addEventListener("drop", (event) => {
+      mark(event, false);
+      if (bringsFiles(event)) this.tray.add(event.dataTransfer.files);
+    });
   }
 
   toggle() {
@@ -92,15 +196,18 @@ class RetinueChat extends HTMLElement {
     else this.close();
   }
 
-  open() {
+  open({ takesFocus = true } = {}) {
     this.panel.hidden = false;
-    this.launcher?.setAttribute("aria-expanded", "true");
-    this.input.focus();
+    this.root.toggleAttribute("data-open", true);
+    this.launcher.setAttribute("aria-expanded", "true");
+    this.log.scrollDown();
+    if (takesFocus) this.input.focus();
   }
 
   close() {
     if (this.isInline) return;
     this.panel.hidden = true;
+    this.root.toggleAttribute("data-open", false);
     this.launcher.setAttribute("aria-expanded", "false");
     this.launcher.focus();
   }
@@ -114,8 +221,10 @@ class RetinueChat extends HTMLElement {
     this.stop();
     this.awaiting?.abort();
     this.conversation.startAnew();
-    this.log.replaceChildren();
-    this.addMessage("agent", this.word("greeting"));
+    this.log.clear();
+    this.tray.clear();
+    this.greetingBubble = this.log.add("agent", this.look.greeting);
+    this.showSuggestions();
   }
 
   onPanelKey(event) {
@@ -130,7 +239,8 @@ class RetinueChat extends HTMLElement {
 
   /** Tab goes round inside the open panel. */
   keepFocus(event) {
-    const stops = [...this.panel.querySelectorAll("a[href], button:not([hidden]):not([disabled]), textarea, [tabindex='0']")];
+    const found = this.panel.querySelectorAll("a[href], button:not([disabled]), summary, textarea, [tabindex='0']");
+    const stops = [...found].filter((one) => one.checkVisibility?.() ?? one.offsetParent);
     const edge = event.shiftKey ? stops[0] : stops.at(-1);
     if (this.shadowRoot.activeElement === edge) {
       event.preventDefault();
@@ -144,68 +254,26 @@ class RetinueChat extends HTMLElement {
 
   onSubmit(event) {
     event.preventDefault();
-    const message = this.input.value.trim();
-    if (!message || this.sending) return;
+    this.submit(this.input.value.trim());
+  }
+
+  submit(message) {
+    const text = message || (this.tray.sendable.length ? this.words.seeFiles : "");
+    if (!text || this.sending || this.sendButton.disabled) return;
+    const files = this.tray.take();
     this.input.value = "";
     this.input.focus();
-    this.addMessage("visitor", message);
-    this.ask(message);
+    this.log.add("visitor", text, files);
+    this.showSuggestions();
+    this.ask({ text, files });
   }
 
-  addMessage(from, text) {
-    const bubble = make("div", { class: `message ${from}` });
-    this.fill(bubble, from, text);
-    this.log.append(bubble);
-    this.scrollDown();
-    return bubble;
-  }
-
-  /** Each source can be opened: the passage that was read, and the page it is from. */
-  addSources(bubble, sources) {
-    if (!sources?.length) return;
-    const items = sources.map((source) => {
-      const place = source.page ? `${source.document_name}, page ${source.page}` : source.document_name;
-      const item = make("details", { class: "source" }, make("summary", {}, `[${source.index}] ${place}`),
-        make("blockquote", {}, source.chunk_preview));
-      const isWebPage = /^https?:\/\//.test(source.url ?? "");
-      if (isWebPage) {
-        item.append(make("a", { href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, source.url));
-      }
-      return item;
-    });
-    bubble.append(make("div", { class: "sources", role: "group", "aria-label": this.word("sources") }, ...items));
-    this.scrollDown();
-  }
-
-  /** Say that the reply waits for somebody, and show it when it comes. */
-  async awaitDecision(bubble, messageId) {
-    const controller = new AbortController();
-    this.awaiting?.abort();
-    this.awaiting = controller;
-    const notice = make("p", { class: "waiting", role: "status" }, this.word("waiting"));
-    bubble.append(notice);
-    this.scrollDown();
-    try {
-      const reply = await this.conversation.decided(messageId, controller.signal);
-      this.fill(bubble, "agent", reply.content);
-      this.addSources(bubble, reply.sources);
-      this.scrollDown();
-    } catch (error) {
-      notice.remove();
-      if (error.name !== "AbortError") bubble.append(make("p", { class: "failure" }, error.message));
-    } finally {
-      if (this.awaiting === controller) this.awaiting = null;
-    }
-  }
-
-  fill(bubble, from, text) {
-    const speaker = make("span", { class: "speaker" }, from === "visitor" ? "You: " : `${this.word("title")}: `);
-    const content = from === "agent" ? elementsOf(blockNodes(text), document) : [make("p", {}, text)];
-    bubble.replaceChildren(speaker, ...content);
-  }
-
-  scrollDown() {
-    this.log.scrollTop = this.log.scrollHeight;
+  /** Send a message that failed again; returns whether it is on its way. */
+  askAgain(question) {
+    if (this.sending) return false;
+    this.ask(question);
+    this.input.focus();
+    return true;
   }
 
   setBusy(controller) {
@@ -213,55 +281,64 @@ class RetinueChat extends HTMLElement {
     this.sendButton.hidden = Boolean(controller);
     this.stopButton.hidden = !controller;
     // Read aloud when the answer is whole, not at each word.
-    this.log.setAttribute("aria-busy", controller ? "true" : "false");
+    this.log.element.setAttribute("aria-busy", controller ? "true" : "false");
   }
 
-  async ask(message) {
+  async ask(question) {
     const controller = new AbortController();
-    const bubble = this.addMessage("agent", "…");
+    const bubble = this.log.addPending();
     let text = "";
     let isDrawn = true;
     let ended = null;
     const draw = () => {
       isDrawn = true;
-      this.fill(bubble, "agent", text);
-      this.scrollDown();
+      this.log.stream(bubble, text);
     };
     this.setBusy(controller);
     try {
-      ended = await this.conversation.say(message, (piece) => {
+      ended = await this.conversation.say(question, (piece) => {
         text += piece;
         // What stands below the text at its end must not be drawn over.
         if (isDrawn) requestAnimationFrame(() => ended || draw());
         isDrawn = false;
       }, controller.signal);
     } catch (error) {
+      ended = { failure: error };
       if (!text) bubble.remove();
-      if (error.name !== "AbortError") this.addFailure(message, error);
-    } finally {
-      if (text || ended) draw();
-      if (this.sending === controller) this.setBusy(null);
     }
-    if (!ended) return;
-    this.addSources(bubble, ended.sources);
-    if (ended.finish_reason === "awaiting_approval") this.awaitDecision(bubble, ended.message_id);
+    if (text || !ended.failure) draw();
+    if (this.sending === controller) this.setBusy(null);
+    this.finish(bubble, question, text, ended);
   }
 
-  addFailure(message, error) {
-    const isKnown = error instanceof ChatError;
-    const notice = make("div", { class: "failure", role: "alert" }, isKnown ? error.message : "Something went wrong.");
-    if (!isKnown || error.mayRetry) {
-      notice.append(make("button", {
-        type: "button", class: "plain",
-        onclick: () => {
-          if (this.sending) return;
-          notice.remove();
-          this.ask(message);
-          this.input.focus();
-        },
-      }, "Try again"));
+  finish(bubble, question, text, ended) {
+    if (ended.failure?.name === "AbortError") {
+      if (text && bubble.isConnected) this.log.addNote(bubble, this.words.stopped, "waiting");
+    } else if (ended.failure) {
+      this.log.addFailure(question, ended.failure);
+    } else {
+      this.log.addSources(bubble, ended.sources, text);
+      if (ended.finish_reason === "awaiting_approval") this.awaitDecision(bubble, ended.message_id);
     }
-    this.log.append(notice);
-    this.scrollDown();
+  }
+
+  /** Say that the reply waits for somebody, and show it when it comes. */
+  async awaitDecision(bubble, messageId) {
+    const controller = new AbortController();
+    this.awaiting?.abort();
+    this.awaiting = controller;
+    const notice = this.log.addNote(bubble, this.words.waiting, "waiting");
+    try {
+      const reply = await this.conversation.decided(messageId, controller.signal);
+      this.log.fill(bubble, "agent", reply.content);
+      this.log.addSources(bubble, reply.sources, reply.content);
+      if (reply.has_failed) this.log.addNote(bubble, this.words.cutOff, "failure");
+      this.log.scrollDown();
+    } catch (error) {
+      notice.remove();
+      if (error.name !== "AbortError") this.log.addNote(bubble, error.say?.(this.words) ?? this.words.failed, "failure");
+    } finally {
+      if (this.awaiting === controller) this.awaiting = null;
+    }
   }
 }

@@ -58,6 +58,7 @@ function inlineNodes(text, depth = 0) {
   return nodes;
 }
 
+const TABLE_RULE = /^ {0,3}\|?\s{0,20}:?-{1,200}:?\s{0,20}(?:\|\s{0,20}:?-{1,200}:?\s{0,20}){0,50}\|?\s*$/;
 const FENCE = /^ {0,3}(```|~~~)/;
 const HEADING = /^ {0,3}#{1,6} +(.*)$/;
 const BULLET = /^ {0,3}[-*+] +(.*)$/;
@@ -79,6 +80,12 @@ function blockNodes(text) {
       const code = [];
       while (++at < lines.length && !lines[at].trimStart().startsWith(fence[1])) code.push(lines[at]);
       blocks.push({ tag: "pre", children: [{ tag: "code", children: [code.join("\n")] }] });
+    } else if (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? "")) {
+      endParagraph();
+      const rows = [line];
+      for (at += 2; at < lines.length && lines[at].includes("|"); at++) rows.push(lines[at]);
+      at--;
+      blocks.push(tableNode(rows.map(cellsOf)));
     } else if (line.trim() === "") {
       endParagraph();
     } else if (HEADING.test(line)) {
@@ -94,6 +101,18 @@ function blockNodes(text) {
   }
   endParagraph();
   return blocks;
+}
+
+/** The cells of a row; a bar after a backslash belongs to its text. */
+function cellsOf(row) {
+  const inner = row.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+function tableNode([head, ...rows]) {
+  const row = (cells, tag) => ({ tag: "tr", children: head.map((_, at) => ({ tag, children: inlineNodes(cells[at] ?? "") })) });
+  const body = rows.length ? [{ tag: "tbody", children: rows.map((cells) => row(cells, "td")) }] : [];
+  return { tag: "table", children: [{ tag: "thead", children: [row(head, "th")] }, ...body] };
 }
 
 function addItem(blocks, tag, text) {

@@ -11,6 +11,8 @@ function addChat() {
   for (const { name, value } of ownScript.attributes) {
     if (name.startsWith("data-")) chat.setAttribute(name.slice(5), value);
   }
+  // Without a place of its own in the page, an inline chat fills all of it.
+  if (chat.hasAttribute("inline")) chat.setAttribute("fill", "");
   document.body.append(chat);
 }
 

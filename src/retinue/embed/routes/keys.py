@@ -7,6 +7,7 @@ from retinue.embed.schemas import (
     EmbedKeyList,
     EmbedKeyOut,
     EmbedKeyRotate,
+    EmbedKeyUpdate,
     NewEmbedKeyOut,
     Revoked,
     RotatedEmbedKeyOut,
@@ -46,6 +47,15 @@ async def revoke_embed_key(ctx: Context, query: WhichKey, body: WhichKeyBody) ->
 async def revoke_embed_key_by_id(ctx: Context, key: EmbedKeyById) -> Revoked:
     """Revoke the key: it stops working at once, and its record stays. Revoking it again changes nothing."""
     return await keys.revoke(ctx, key)
+
+
+@routes.patch("/{embed_key_id}", requires="embed_keys:write", errors=(EmbedKeyAlreadyRevoked,))
+async def update_embed_key(ctx: Context, key: EmbedKeyById, body: EmbedKeyUpdate) -> EmbedKeyOut:
+    """Change the name, the allowed domains or the limits of a key, from the next request on.
+
+    The key itself stays the same. A revoked key is refused with 409.
+    """
+    return await keys.update(ctx, key, body)
 
 
 @routes.post("/{embed_key_id}/rotate", requires="embed_keys:write", errors=(EmbedKeyAlreadyRevoked,))

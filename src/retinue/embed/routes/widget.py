@@ -1,5 +1,5 @@
 from retinue.agents.models import Agent
-from retinue.embed import widget
+from retinue.embed import installations, widget
 from retinue.embed.principals import find_active_key
 from retinue.kit.context import Context
 from retinue.kit.errors import NotFound
@@ -26,8 +26,22 @@ async def get_widget_script(
     return serve_script(widget.script(), query, request)
 
 
+@routes.get("/preview", requires=PUBLIC, cost="free", is_documented=False)
+async def get_widget_preview(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
+    """Return the page in which the console shows a design; it knows no agent and no key."""
+    return Reply(WebDocument(widget.preview_page(), policy=widget.PREVIEW_POLICY))
+
+
+@routes.get("/preview.js", requires=PUBLIC, cost="free", is_documented=False)
+async def get_widget_preview_script(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
+    """Return the script of the preview, which passes messages between the widget and the console."""
+    return Reply(WebDocument(widget.preview_script(), "text/javascript; charset=utf-8"))
+
+
 @routes.get("/{agent_id}", requires=PUBLIC, errors=(NotFound,))
-async def get_widget_page(ctx: Context, agent_id: str, query: FrameQuery) -> Reply[WebDocument]:
+async def get_widget_page(
+    ctx: Context, agent_id: str, query: FrameQuery, request: Request
+) -> Reply[WebDocument]:
     """Return the chat widget as a page, for the frame of `iframe_code`.
 
     Only pages that the key's `allowed_domains` permit can frame it.
@@ -39,6 +53,8 @@ async def get_widget_page(ctx: Context, agent_id: str, query: FrameQuery) -> Rep
     agent = await ctx.db.get(Agent, agent_id)
     if agent is None:
         raise NotFound
+    origin = installations.origin_of_address(request.header(b"referer"))
+    await installations.note(ctx, key.id, agent.id, origin)
     policy = widget.page_policy(key.allowed_domains)
     content = widget.page(agent, query.api_key or "")
     return Reply(WebDocument(content, policy=policy), headers=(("Cache-Control", "no-store"),))

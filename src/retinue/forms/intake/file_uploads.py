@@ -185,8 +185,8 @@ async def _claim_signed_in_upload(
 ) -> File:
     """Claim a file that a signed-in user uploaded through the files API, without naming a form."""
     own_file = await ctx.db.get(File, file_id)
-    is_own = own_file is not None and ctx.principal.kind == "user" and own_file.created_by == ctx.principal.id
-    if own_file is None or not is_own:
+    owner_id = ctx.principal.owner_id
+    if own_file is None or not owner_id or own_file.created_by != owner_id:
         raise FileNotFound
     require_allowed_extension(definition, own_file.filename)
     if own_file.size_bytes > max_file_bytes(definition):

@@ -82,7 +82,7 @@ def _new_submission(ctx: Context, form: OpenForm, values: JsonObject, metadata: 
         metadata=metadata,
         source=metadata["source"][:_MAX_SOURCE_LENGTH],
         searched=search_text(form, values),
-        submitted_by=ctx.principal.id if ctx.principal.kind == "user" else "",
+        submitted_by=ctx.principal.owner_id,
         is_signed_in=ctx.principal.kind == "user",
     )
 

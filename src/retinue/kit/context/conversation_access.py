@@ -14,11 +14,22 @@ from retinue.kit.conversation_ids import UNNAMED_CONVERSATIONS
 from retinue.kit.principal import Principal
 
 
+class QuotedMessage(msgspec.Struct, frozen=True):
+    role: str
+    content: str
+    created_at: str
+
+
 class ConversationAccess(msgspec.Struct, frozen=True):
-    """`find_readable(ctx, ids)` returns the ids of those conversations that the caller may read."""
+    """`find_readable(ctx, ids)` returns the ids of those conversations that the caller may read.
+
+    `load_last_messages(ctx, id, until, count)` returns the last messages up to an instant, oldest first, and
+    does not ask who reads them.
+    """
 
     reads_all: Callable[[Principal], bool]
     find_readable: Callable[[Context, Sequence[str]], Awaitable[set[str]]]
+    load_last_messages: Callable[[Context, str, str, int], Awaitable[list[QuotedMessage]]]
 
 
 class ContentReader:

@@ -10,6 +10,7 @@ from retinue.kit.context.continuations import Continuation
 from retinue.kit.context.conversation_access import ConversationAccess
 from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
+from retinue.kit.context.search_sources import SearchSource
 from retinue.kit.context.subscription_actions import SubscriptionAction, WorkflowStarter
 from retinue.kit.context.tool_kinds import ToolKind
 from retinue.kit.db.models import Record
@@ -54,6 +55,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     workflow_starters: tuple[WorkflowStarter, ...] = ()
     continuations: tuple[Continuation, ...] = ()
     conversation_access: tuple[ConversationAccess, ...] = ()
+    search_sources: tuple[SearchSource, ...] = ()
+    provided: tuple[Any, ...] = ()
+    """What a domain below declares and this one implements, found in the registry by its type."""
     process_state: tuple[ProcessState[Any], ...] = ()
     gauges: tuple[DatabaseGauge, ...] = ()
 
@@ -71,6 +75,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
             *self.workflow_starters,
             *self.continuations,
             *self.conversation_access,
+            *self.search_sources,
+            *self.provided,
             *self.process_state,
             *self.gauges,
         )

@@ -19,19 +19,25 @@ class ActingSubscription(msgspec.Struct, frozen=True):
     config: JsonObject
 
 
+def _is_done_at_once(config: JsonObject) -> bool:  # noqa: ARG001  the signature of `is_delivered_later`
+    return False
+
+
 class SubscriptionAction(msgspec.Struct, frozen=True):
     """One `action_type`: `check` validates a config before it is stored, `perform` acts on an event.
 
     `config` declares the keys that both read.
 
     `perform` runs in the transaction of a job, so what it stores and defers happens exactly once. It must not
-    call outside; an error that it raises becomes the subscription's `last_error`.
+    call outside; an error that it raises becomes the subscription's `last_error`. If `is_delivered_later`,
+    it has only enqueued a message, and whoever delivers that records the outcome.
     """
 
     type: str
     check: Callable[[Context, JsonObject], Awaitable[None]]
     perform: Callable[[Context, ActingSubscription, DispatchedEvent], Awaitable[None]]
     config: ConfigStruct
+    is_delivered_later: Callable[[JsonObject], bool] = _is_done_at_once
 
     @property
     def config_schema(self) -> ConfigSchema:

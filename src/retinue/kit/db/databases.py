@@ -7,9 +7,13 @@ from retinue.kit.db.sqlite import SqliteDatabase
 from retinue.kit.settings import BadSetting, Settings
 
 
+def is_postgres(settings: Settings) -> bool:
+    return settings.database_url.startswith(("postgresql://", "postgres://"))
+
+
 def database_for(settings: Settings) -> Database:
     url = settings.database_url
-    if url.startswith(("postgresql://", "postgres://")):
+    if is_postgres(settings):
         # Its driver is imported only where it is used: 50 ms of every other start.
         from retinue.kit.db.postgres import PostgresDatabase
 

@@ -155,14 +155,28 @@ def index_where(flag: str, *columns: str) -> Callable[[sa.Table], object]:
 
 def index_present(column: str, *columns: str) -> Callable[[sa.Table], object]:
     """For `extra`: index only the rows that have a value in the column."""
+    return _index_of(f"{column}_present", f"{column} IS NOT NULL", columns)
 
+
+def index_equal(column: str, value: str, *columns: str) -> Callable[[sa.Table], object]:
+    """For `extra`: index only the rows with this value in a text column."""
+    return _index_of(value, f"{column} = '{value}'", columns)
+
+
+def index_nonzero(column: str, *columns: str) -> Callable[[sa.Table], object]:
+    """For `extra`: index only the rows with another number than 0 in the column."""
+    return _index_of(f"{column}_nonzero", f"{column} <> 0", columns)
+
+
+def _index_of(name: str, condition: str, columns: tuple[str, ...]) -> Callable[[sa.Table], object]:
     def declare(target: sa.Table) -> object:
-        present = sa.text(f"{column} IS NOT NULL")
+        # As text, because a migration drafted on one database must contain the SQL of both.
+        chosen = sa.text(condition)
         return sa.Index(
-            f"ix_{target.name}_{column}_present",
-            *(target.c[name] for name in columns),
-            sqlite_where=present,
-            postgresql_where=present,
+            f"ix_{target.name}_{name}",
+            *(target.c[column] for column in columns),
+            sqlite_where=chosen,
+            postgresql_where=chosen,
         )
 
     return declare

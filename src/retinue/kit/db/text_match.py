@@ -20,8 +20,9 @@ class _IsNotAscii(FunctionElement[bool]):
 
 @compiles(_IsNotAscii, "sqlite")
 def _on_sqlite(element: Any, compiler: Any, **more: Any) -> str:
-    # Also true for line breaks, which only costs time.
-    return f"{compiler.process(element.clauses, **more)} GLOB '*[^ -~]*'"
+    # A third of the time of GLOB '*[^ -~]*'. Also true for a text with a NUL, which only costs time.
+    text = compiler.process(element.clauses, **more)
+    return f"length({text}) <> length(CAST({text} AS BLOB))"
 
 
 @compiles(_IsNotAscii)

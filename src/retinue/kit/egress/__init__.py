@@ -1,6 +1,6 @@
 """The client for all outgoing calls: addresses are checked and pinned, responses are bounded (ADR 13)."""
 
-from retinue.kit.egress.client import MAX_REDIRECTS, Egress
+from retinue.kit.egress.client import MAX_PAGE_REDIRECTS, MAX_REDIRECTS, Egress
 from retinue.kit.egress.destination import Destination, parse_destination, read_destination
 from retinue.kit.egress.errors import EgressFailed, EgressRefused, EgressTimeout, ResponseTooLarge
 from retinue.kit.egress.headers import check_custom_headers, check_headers
@@ -10,6 +10,7 @@ from retinue.kit.egress.response import Response
 from retinue.kit.egress.system_resolver import SystemResolver
 
 __all__ = [
+    "MAX_PAGE_REDIRECTS",
     "MAX_REDIRECTS",
     "AllowList",
     "Destination",

@@ -22,6 +22,8 @@ from retinue.kit.settings import Settings
 from retinue.kit.transaction_retry import mark_side_effect
 
 MAX_REDIRECTS = 3
+# Web pages move more often than APIs.
+MAX_PAGE_REDIRECTS = 5
 MEBIBYTE = 1024 * 1024
 
 
@@ -112,8 +114,8 @@ class Egress:
         `timeout_s` limits the time to the last byte of the body, `answer_timeout_s` to the response headers.
         `content_encoding` says how `content` is compressed.
         """
-        if not 0 <= follow_redirects <= MAX_REDIRECTS:
-            raise ValueError(f"at most {MAX_REDIRECTS} redirects are followed")
+        if not 0 <= follow_redirects <= MAX_PAGE_REDIRECTS:
+            raise ValueError(f"at most {MAX_PAGE_REDIRECTS} redirects are followed")
         if method not in METHODS:
             raise EgressRefused("method", "The method is not allowed for outgoing calls.")
         check_headers(headers or {})

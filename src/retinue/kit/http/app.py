@@ -162,7 +162,7 @@ class App:
         raise Unauthorized("missing_token", "Send an embed key as `Authorization: Bearer emb_…`.")
 
     async def _charge_key(self, request: Request, principal: Principal) -> None:
-        """Check the key's own limit before the tenant is charged, so that a refusal costs nothing."""
+        """Check the caller's own limit before the tenant is charged, so that a refusal costs nothing."""
         limiter, name, limit = self.instance.limiter, f"key:{principal.id}", principal.requests_per_minute
         decision = await limiter.hit_window(name, limit, 60)
         if not decision.allowed:
@@ -375,6 +375,8 @@ def _require_access(route: Route, principal: Principal) -> None:
     """Raise `Forbidden` if the principal may not call the route; the only check of roles and restrictions."""
     if principal.restriction is not None and route.requires not in {PUBLIC, ACCOUNT}:
         principal.require_admitted()
+    if not route.takes_service_account:
+        principal.require_person()
     # An embed key has no role: a route that accepts keys permits them.
     if route.permission is not None and principal.kind != "embed_key":
         principal.require(route.permission)

@@ -107,7 +107,7 @@ async def run_batch(
     if body.atomic:
         await hold(ctx)
         return await _all_or_none(ctx, operations, perform)
-    return _answer(
+    return batch_answer(
         [await _run_alone(ctx, position, operation, perform) for position, operation in enumerate(operations)]
     )
 
@@ -147,8 +147,8 @@ async def _all_or_none(ctx: Context, operations: list[BatchOperation], perform: 
                 _failed(index, other, error if index == position else NotCarriedOut())
                 for index, other in enumerate(operations)
             ]
-            raise BatchFailed(details=msgspec.to_builtins(_answer(undone))) from error
-    return _answer(items)
+            raise BatchFailed(details=msgspec.to_builtins(batch_answer(undone))) from error
+    return batch_answer(items)
 
 
 async def _run_alone(
@@ -177,9 +177,6 @@ def _succeeded(position: int, operation: BatchOperation, done: OperationResult[T
 
 
 def _failed(position: int, operation: BatchOperation, error: RetinueError) -> BatchItem[Any]:
-    batch_error = BatchError(code=error.code, message=error.message)
-    if error.details is not None:
-        batch_error.details = error.details
     return BatchItem(
         index=position,
         ref=operation.ref,
@@ -187,11 +184,19 @@ def _failed(position: int, operation: BatchOperation, error: RetinueError) -> Ba
         id=operation.id,
         status=error.status,
         success=False,
-        error=batch_error,
+        error=to_batch_error(error),
     )
 
 
-def _answer(items: list[BatchItem[T]]) -> BatchAnswer[T]:
+def to_batch_error(error: RetinueError) -> BatchError:
+    batch_error = BatchError(code=error.code, message=error.message)
+    if error.details is not None:
+        batch_error.details = error.details
+    return batch_error
+
+
+def batch_answer(items: list[BatchItem[T]]) -> BatchAnswer[T]:
+    """Return the results with their totals."""
     succeeded = sum(item.success for item in items)
     return BatchAnswer(
         data=items,

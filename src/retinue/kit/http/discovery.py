@@ -50,18 +50,21 @@ class Health(msgspec.Struct):
 async def get_health(ctx: Context) -> Reply[Health]:
     """Report liveness and readiness.
 
-    Answers 503 while the database is unavailable or the server is shutting down.
+    Answers 503 while the database is unavailable or the server is shutting down. With a sealed vault the
+    server works but for what needs a secret: it answers 200 and its status is `sealed`.
     """
     instance = ctx.instance
     database = await _database_status(ctx)
     is_stopping = instance.shutting_down.is_set()
     is_ready = database == "ok" and not is_stopping
+    vault = "sealed" if instance.vault.sealed_because else "open"
+    working = "ok" if vault == "open" else "sealed"
     health = Health(
-        status="ok" if is_ready else ("stopping" if is_stopping else "unavailable"),
+        status=working if is_ready else ("stopping" if is_stopping else "unavailable"),
         version=__version__,
         database=database,
         worker=instance.worker_status(),
-        vault="sealed" if instance.vault.sealed_because else "open",
+        vault=vault,
         # The endpoint is public, so the reason of a failure goes to the log only.
         sandbox={name: _public_sandbox_status(status) for name, status in instance.sandbox_status().items()},
     )

@@ -7,7 +7,6 @@ import msgspec
 import structlog
 
 from retinue.kit.errors import InternalError, RetinueError
-from retinue.kit.json_types import JsonObject
 
 log = structlog.get_logger("retinue.http")
 
@@ -91,12 +90,9 @@ def render_error(error: RetinueError) -> HttpResponse:
     if isinstance(error, InternalError):
         log.error("an internal error reached a response", exc_info=error)
         error = RetinueError()
-    content: JsonObject = {"code": error.code, "message": error.message}
-    if error.details is not None:
-        content["details"] = error.details
     headers = [JSON, NO_STORE]
     headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in error.headers.items()]
-    return HttpResponse(error.status, headers, _encode({"error": content}))
+    return HttpResponse(error.status, headers, _encode(error.body()))
 
 
 def render_response(result: object, status: int, *, wrap: bool) -> HttpResponse:

@@ -71,9 +71,9 @@ class Request:
             self.ip_address = forwarded_address(self.ip_address, b",".join(lines).decode("latin-1"), trusted)
 
     def find_trace(self) -> TraceOrigin | None:
-        """Return the trace of the request; none for reads. Only a person continues a trace of their own."""
+        """Return the trace of the request; none for reads. Visitors cannot continue a trace."""
         if self.method != "GET":
-            header, is_trusted = self.headers.get(TRACEPARENT_HEADER), self.principal.kind == "user"
+            header, is_trusted = self.headers.get(TRACEPARENT_HEADER), bool(self.principal.owner_id)
             self.trace = TraceOrigin.of_header(header, is_trusted=is_trusted)
         return self.trace
 

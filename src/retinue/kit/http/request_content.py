@@ -55,6 +55,7 @@ async def receive_form(request: Request, upload: Upload, limit: FileLimit, spool
         max_total=max_total,
         max_file=limit,
         max_files=upload.max_files,
+        lists=upload.lists,
     )
     return RequestContent(form=form)
 
@@ -126,7 +127,7 @@ def decode_body(route: Route, body: bytes) -> Any:
 def unknown_fields(route: Route, content: RequestContent) -> tuple[str, ...]:
     """Return the first names of a valid body or form that the route does not know."""
     if route.upload is not None:
-        known = frozenset((*route.upload.fields, *route.upload.texts))
+        known = frozenset((*route.upload.fields, *route.upload.texts, *route.upload.lists))
         form = content.form or FormData()
         sent: Iterable[str] = (*form.fields, *(file.field for file in form.files))
     else:

@@ -91,7 +91,7 @@ def is_plausible_id(value: str) -> bool:
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """The input of a multipart route: files, and optional text fields (`texts`).
+    """The input of a multipart route: files, and optional text fields, of which `lists` may be repeated.
 
     `admit(ctx, request, **path arguments)` runs before the body is read. It returns the maximum size of a
     file or raises the error for the caller.
@@ -101,6 +101,7 @@ class Upload(msgspec.Struct, frozen=True):
     max_files: int = 1
     fields: tuple[str, ...] = ("file",)
     texts: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     admit: Callable[..., Awaitable[FileLimit]] | None = None
 
     @property
@@ -117,6 +118,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     handler: Callable[..., Awaitable[Any]]
     requires: str | Access
     takes_embed_key: bool
+    takes_service_account: bool
     cost: str
     status: int
     other_status: int | None
@@ -170,6 +172,8 @@ class RouteOptions(TypedDict, total=False):
     requires: Required[str | Access]
     or_embed_key: bool
     """An embed key will do instead of a user; the handler checks that it is the agent's."""
+    or_service_account: bool
+    """A service account may call a route that needs only a sign-in; the handler checks its permissions."""
     status: int
     other_status: int | None
     """The handler may answer the same shape with this status as well, by a `Reply`."""
@@ -232,6 +236,7 @@ class Routes:
                 handler=handler,
                 requires=requires,
                 takes_embed_key=or_embed_key or requires is EMBED_KEY,
+                takes_service_account=options.get("or_service_account", isinstance(requires, str)),
                 cost=cost or METHOD_COST[method],
                 status=options.get("status", 200),
                 other_status=options.get("other_status"),

@@ -47,6 +47,7 @@ class FormData:
     """A complete form; leaving its context removes files that were not moved away."""
 
     fields: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, list[str]] = field(default_factory=dict)
     files: list[UploadedFile] = field(default_factory=list)
     body_sha256: str = ""
     """Hash of names, types and contents in order, without the boundary, which differs in a retry."""
@@ -101,10 +102,14 @@ async def read_form(
     max_fields: int = 100,
     max_field_bytes: int = 64 * 1024,
     max_part_headers: int = 8 * 1024,
+    lists: tuple[str, ...] = (),
 ) -> FormData:
-    """Read a multipart/form-data body; raise `FileTooLarge` as soon as it exceeds any limit."""
+    """Read a multipart/form-data body; raise `FileTooLarge` as soon as it exceeds any limit.
+
+    Fields in `lists` may be repeated.
+    """
     boundary = _boundary(content_type)
-    limits = _FormLimits(max_file, max_files, max_fields, max_field_bytes, max_part_headers)
+    limits = _FormLimits(max_file, max_files, max_fields, max_field_bytes, max_part_headers, lists)
     reader = _FormReader(boundary, limits, spool_dir)
     try:
         await _feed_all(receive, reader, max_total)
@@ -146,6 +151,7 @@ class _FormLimits:
     fields: int
     field_bytes: int
     part_headers: int
+    lists: tuple[str, ...]
 
 
 def _boundary(content_type: bytes) -> bytes:
@@ -260,7 +266,7 @@ class _FormReader:
                 spool.close()
         except OSError as error:
             raise Unavailable("The upload cannot be stored at the moment. Try again later.") from error
-        return _form(self._parts)
+        return _form(self._parts, self._limits.lists)
 
     def discard(self) -> None:
         for part in (*self._parts, self._part):
@@ -349,15 +355,19 @@ class _FormReader:
             self._parts.remove(part)  # sent by browsers for an empty file input
 
 
-def _form(parts: list[_Part]) -> FormData:
+def _form(parts: list[_Part], lists: tuple[str, ...]) -> FormData:
     form = FormData()
     digest = hashlib.sha256()
     for part in parts:
         if part.spool is None:
             if part.name in form.fields:
                 raise Invalid({part.name: "This field was sent twice."})
-            form.fields[part.name] = _text(part)
-            digest_parts: tuple[str, ...] = ("field", part.name, form.fields[part.name])
+            text = _text(part)
+            if part.name in lists:
+                form.lists.setdefault(part.name, []).append(text)
+            else:
+                form.fields[part.name] = text
+            digest_parts: tuple[str, ...] = ("field", part.name, text)
         else:
             upload = _uploaded(part, part.spool)
             form.files.append(upload)

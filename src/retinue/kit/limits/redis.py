@@ -103,6 +103,13 @@ class RedisStore:
         except (RedisError, OSError) as error:
             raise LimitsUnreachable(repr(error)) from error
 
+    async def ping(self) -> None:
+        """Raise `LimitsUnreachable` if Redis does not answer."""
+        try:
+            await self._client.ping()
+        except (RedisError, OSError) as error:
+            raise LimitsUnreachable(repr(error)) from error
+
     async def close(self) -> None:
         await self._client.aclose()
 

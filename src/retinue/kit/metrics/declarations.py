@@ -57,6 +57,10 @@ RATE_LIMITED = _counter(
 
 LOGINS = _counter("retinue_logins_total", "Sign-ins by method and outcome", "method", "outcome")
 
+TOKENS_ISSUED = _counter(
+    "retinue_tokens_issued_total", "Access tokens issued to service accounts, by grant", "grant"
+)
+
 CHATS = _counter("retinue_chats_total", "Finished turns by channel and status", "channel", "status")
 CHAT_DURATION = _histogram(
     "retinue_chat_duration_seconds", "Time of a turn with its model and tool calls", buckets=_WORK_SECONDS

@@ -32,6 +32,16 @@ def read_instant(field: str, written: str) -> Instant:
         raise Invalid({field: "must be a date and time such as 2026-11-15T08:30:00Z"}) from None
 
 
+def read_expiry(written: str | None, now: Instant, field: str = "expires_at") -> Instant | None:
+    """Parse an expiry, which must be in the future; None means never."""
+    if written is None:
+        return None
+    expires_at = read_instant(field, written)
+    if expires_at <= now:
+        raise Invalid({field: "must be in the future"})
+    return expires_at
+
+
 def field_errors(
     error: msgspec.ValidationError, raw: object, target: object, *, strict: bool = True
 ) -> FieldErrors:
@@ -188,4 +198,6 @@ def _allowed(inner: object) -> list[str]:
         return [str(member.value) for member in inner]
     if get_origin(inner) is Literal:
         return [str(value) for value in get_args(inner)]
-    return []
+    # A union such as `int | Literal["draft"]`.
+    choices = [choice for arm in _arms(inner) for choice in _allowed(_inner(arm))]
+    return ["a whole number", *choices] if choices and int in map(_inner, _arms(inner)) else choices

@@ -6,7 +6,7 @@ The conventions have the status "development" and may change: every name of thei
 
 from typing import Literal
 
-SCHEMA_URL = "https://opentelemetry.io/schemas/1.37.0"
+SCHEMA_URL = "https://opentelemetry.io/schemas/1.44.0"
 
 SpanKind = Literal[
     "turn",
@@ -79,5 +79,9 @@ JOB_KIND = "retinue.job.kind"
 INTERRUPTED = "retinue.interrupted"
 DROPPED_SPANS = "retinue.dropped_spans"
 EVENT_TYPE = "retinue.event.type"
+OUTPUT_ATTEMPT = "retinue.output.attempt"
+OUTPUT_ATTEMPTS = "retinue.output.attempts"
+OUTPUT_PROBLEMS = "retinue.output.problems"
 
+OUTPUT_REJECTED_EVENT = "retinue.output.rejected"
 RETRIEVAL_SCORES_EVENT = "retinue.retrieval.scores"

@@ -1,5 +1,6 @@
 """The trace that a request or job belongs to, and `traceparent`, the header that carries it (W3C)."""
 
+import os
 import random
 import re
 import secrets
@@ -13,6 +14,8 @@ _SECOND_NS = 1_000_000_000
 # Version 00 only, lower case, neither id all zeros.
 _TRACEPARENT = re.compile(rb"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}")
 _span_ids = random.Random(secrets.randbits(64))  # noqa: S311  a span id is no secret
+# A forked child must not hand out the same ids.
+os.register_at_fork(after_in_child=lambda: _span_ids.seed(secrets.randbits(64)))
 
 
 def new_trace_id() -> str:

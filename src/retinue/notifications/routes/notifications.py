@@ -62,10 +62,12 @@ async def send_notification(ctx: Context, body: NotificationSend) -> Notificatio
 
 @routes.get("/stream", requires=SIGNED_IN, errors=(RateLimited,))
 async def stream_notifications(ctx: Context, request: Request) -> EventStream:
-    """Receive the caller's notifications as server-sent events as they arrive.
+    """Receive the caller's notifications, and changes of the tenant's objects, as server-sent events.
 
-    `notification` events carry a notification, `unread` events the number of unread ones. Send the last
-    event's id as `Last-Event-ID` to receive missed notifications. At most 20 streams per user.
+    `notification` events carry a notification, `unread` events the number of unread ones. `changed` events
+    tell lists what to load again: `{ type, id, by }`, about types that the caller may read, within about a
+    second. `by` is the user who changed it. If many changed, `id` is null, as for others' conversations.
+    Send the last event's id as `Last-Event-ID` to receive missed notifications. At most 20 streams per user.
     """
     after, detached = _last_event(request), ctx.detached()
     return EventStream(lambda: follow_inbox(detached, after))

@@ -25,11 +25,18 @@ RUNTIMES: dict[str, Runtime] = {
 
 
 def changed(config: Config, changes: Config) -> Config:
-    """Return the configuration after an update: merged by key, `endpoints` by name."""
+    """Return the configuration after an update: merged by key, `endpoints` by name, `functions` in depth."""
     result = {**config, **changes}
     before, after = config.get("endpoints", {}), changes.get("endpoints")
     if isinstance(before, dict) and isinstance(after, dict):
         result["endpoints"] = _without_nulls({**before, **after})
+    functions, changes_to_functions = config.get("functions"), changes.get("functions")
+    if isinstance(functions, dict) and isinstance(changes_to_functions, dict):
+        result["functions"] = apply_override(functions, changes_to_functions)
+        removed = functions.keys() - result["functions"].keys()
+        if removed:
+            # A function that somebody removed is not a difference to what the server offers.
+            result["ignored_functions"] = sorted({*config.get("ignored_functions", []), *removed})
     return _without_nulls(result)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
+from retinue.adapters.openapi import BodyType, ValueStyle
 from retinue.kit.context.config_schemas import ConfigSchema
 from retinue.kit.context.tool_kinds import TOOL_CONFIG_FIELDS, ToolConfig
 from retinue.kit.errors import Invalid
@@ -35,6 +36,9 @@ class RestEndpoint(msgspec.Struct, kw_only=True):
     path: str = ""
     default_params: JsonObject | None = None
     default_headers: Scalars | None = None
+    body_type: BodyType = "json"
+    query_styles: dict[str, ValueStyle] | None = None
+    body_styles: dict[str, ValueStyle] | None = None
 
 
 class RestApiToolConfig(HttpToolConfig, kw_only=True):
@@ -69,12 +73,28 @@ class HttpTemplateToolConfig(HttpToolConfig, kw_only=True):
     request: TemplateRequest
 
 
+class McpFunction(msgspec.Struct, kw_only=True):
+    """A tool of an MCP server as it was agreed to."""
+
+    input_schema: JsonObject
+    title: str | None = None
+    description: str | None = None
+    output_schema: JsonObject | None = None
+    annotations: dict[str, bool] = {}
+    requires_approval: bool = False
+
+
 class McpToolConfig(ToolConfig, kw_only=True):
-    """Configuration of a `custom` tool that calls one tool of an MCP server."""
+    """Configuration of a `custom` tool that calls one tool of an MCP server, or several."""
 
     kind: Literal["mcp"]
     server_url: str
-    tool_name: str
+    tool_name: str | None = None
+    functions: dict[str, McpFunction] | None = None
+    ignored_functions: list[str] = []
+    protocol_version: str | None = None
+    listed_at: str | None = None
+    digest: str | None = None
     transport: Literal["streamable_http"] = "streamable_http"
 
 

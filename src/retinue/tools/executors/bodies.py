@@ -10,7 +10,7 @@ from retinue.tools.executors.urls import query_pairs
 
 JSON_TYPE = "application/json"
 
-_FORM_TYPE = "application/x-www-form-urlencoded"
+FORM_TYPE = "application/x-www-form-urlencoded"
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json", re.ASCII)
 # Only plain text encodings: others that Python accepts, such as punycode, are slow or are not text.
 _CHARSET = re.compile(
@@ -22,9 +22,11 @@ _CHARSET_PARAMETER = re.compile(r';\s*charset="?([^";\s]+)', re.IGNORECASE)
 
 
 def encode_body(body: Any, content_type: str) -> bytes:
-    """Encode a body by its content type; text is sent unchanged unless the type is JSON."""
+    """Encode a body by its content type; bytes are sent unchanged, and text unless the type is JSON."""
+    if isinstance(body, bytes):
+        return body
     mime_type = _mime_type(content_type)
-    if mime_type == _FORM_TYPE and isinstance(body, dict):
+    if mime_type == FORM_TYPE and isinstance(body, dict):
         return urllib.parse.urlencode(query_pairs(body), errors="replace").encode()
     if isinstance(body, str) and not _JSON.fullmatch(mime_type):
         return body.encode(errors="replace")

@@ -9,9 +9,10 @@ from retinue.kit.json_types import JsonObject
 from retinue.tools.config.shapes import RestApiToolConfig, RestEndpoint, parse_run_config
 from retinue.tools.errors import ExecutionFailed
 from retinue.tools.executors.call import ExecutorCall
+from retinue.tools.executors.forms import encode_form, form_pairs
 from retinue.tools.executors.headers import header_texts, merge_headers, validate_headers
 from retinue.tools.executors.http_call import HttpToolRequest, send
-from retinue.tools.executors.urls import encode_segment, query_pairs, refuse_path_traversal
+from retinue.tools.executors.urls import encode_segment, refuse_path_traversal
 
 _INPUT_PLACES = frozenset({"path_params", "query", "body", "headers"})
 _OBJECTS = ("path_params", "query", "headers")
@@ -51,11 +52,17 @@ def _build_request(
     elif rest and (body is None or isinstance(body, dict)):
         body = {**rest, **(body or {})}
     input_headers = _input_headers(call, explicit.get("headers") or {})
+    type_header: dict[str, str] = {}
+    if body is not None and endpoint.body_type != "json":
+        body, content_type = encode_form(
+            body, endpoint.body_type, endpoint.body_styles or {}, "input.body" if is_explicit else "input"
+        )
+        type_header = {"Content-Type": content_type}
     return HttpToolRequest(
         method=method,
         url=_url(base_url, endpoint.path, path_values, "input.path_params" if is_explicit else "input"),
-        query=query_pairs(query),
-        headers=merge_headers(header_texts(endpoint.default_headers), input_headers),
+        query=form_pairs(query, endpoint.query_styles or {}, "input.query" if is_explicit else "input"),
+        headers=merge_headers(header_texts(endpoint.default_headers), input_headers, type_header),
         body=body,
     )
 

@@ -1,13 +1,25 @@
+from retinue.adapters.openapi import YamlReaderUnavailable
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, VaultSealed
 from retinue.kit.http.replies import Reply
 from retinue.kit.http.routing import Routes
 from retinue.tools import openapi_import
-from retinue.tools.schemas import ImportOpenApi, ImportPreview, ImportQuery, ToolImported
+from retinue.tools.errors import McpServerFailed, McpServerNotAllowed
+from retinue.tools.mcp_servers import server_import
+from retinue.tools.schemas import (
+    ImportMcp,
+    ImportOpenApi,
+    ImportPreview,
+    ImportQuery,
+    McpImported,
+    McpImportPreview,
+    ToolImported,
+)
 
 routes = Routes("/v1/tools/import", tag="tools", wrap=True)
 
-_MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
+# A text of 8 MiB is longer as a JSON string, in which line ends and quotes are escaped.
+_MAX_BODY_BYTES = 12 * 1024 * 1024
 
 
 @routes.post(
@@ -15,8 +27,8 @@ _MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
     requires="tools:write",
     status=201,
     other_status=200,
-    body_limit=_MAX_DOCUMENT_BYTES,
-    errors=(Forbidden, VaultSealed),
+    body_limit=_MAX_BODY_BYTES,
+    errors=(Forbidden, VaultSealed, YamlReaderUnavailable),
 )
 async def import_openapi(
     ctx: Context, query: ImportQuery, body: ImportOpenApi
@@ -29,3 +41,24 @@ async def import_openapi(
     if query.dry_run:
         return Reply(await openapi_import.preview(body), status=200)
     return await openapi_import.create(ctx, body)
+
+
+@routes.post(
+    "/mcp",
+    requires="tools:write",
+    status=201,
+    other_status=200,
+    calls_out=True,
+    errors=(Forbidden, VaultSealed, McpServerFailed, McpServerNotAllowed),
+)
+async def import_mcp(
+    ctx: Context, query: ImportQuery, body: ImportMcp
+) -> McpImported | Reply[McpImportPreview]:
+    """Lists an MCP server and creates one tool with a function for each tool of the server.
+
+    Functions that the server calls destructive need an approval. Functions that cannot be imported are listed
+    in `skipped`. With `dry_run` no tool is stored and the answer is a preview with status 200.
+    """
+    if query.dry_run:
+        return Reply(await server_import.preview(ctx, body), status=200)
+    return await server_import.create(ctx, body)

@@ -4,16 +4,19 @@ from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.kit.text.header_masks import mask_config_headers
 from retinue.tools import service
-from retinue.tools.errors import ToolSlugTaken
+from retinue.tools.errors import McpServerFailed, McpServerNotAllowed, ToolNotRefreshable, ToolSlugTaken
 from retinue.tools.loaders import ToolById
+from retinue.tools.mcp_servers.refresh import refresh
 from retinue.tools.models import Tool
 from retinue.tools.queries import TOOLS
 from retinue.tools.schemas import (
     CategoryOut,
+    RefreshTool,
     ToolCreate,
     ToolList,
     ToolMade,
     ToolOut,
+    ToolRefreshed,
     ToolSummary,
     ToolUpdate,
 )
@@ -72,3 +75,18 @@ async def update_tool(ctx: Context, tool: ToolById, body: ToolUpdate) -> ToolOut
 async def delete_tool(ctx: Context, tool: ToolById) -> None:
     """Deletes the tool with its executions and detaches it from agents."""
     await service.delete(ctx, tool)
+
+
+@routes.post(
+    "/{tool_id}/refresh",
+    requires="tools:write",
+    calls_out=True,
+    errors=(ToolNotRefreshable, VaultSealed, McpServerFailed, McpServerNotAllowed),
+)
+async def refresh_tool(ctx: Context, tool: ToolById, body: RefreshTool) -> ToolRefreshed:
+    """Lists the MCP server of an imported tool again and holds what differs from what was agreed to.
+
+    Agents are offered the agreed functions until `accept` agrees to the difference, or to that of the named
+    functions. What is held is accepted as it was shown, without listing the server again.
+    """
+    return await refresh(ctx, tool, body.accept)

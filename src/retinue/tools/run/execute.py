@@ -95,7 +95,7 @@ def new_execution(ctx: Context, tool: Tool, source: ExecutionSource) -> ToolExec
     return ToolExecution(
         id=new_id(ToolExecution.__prefix__),
         tool_id=tool.id,
-        user_id=ctx.principal.id if ctx.principal.kind == "user" else None,
+        user_id=ctx.principal.owner_id or None,
         source=source,
         status=ExecutionStatus.running,
         input="{}",

@@ -2,7 +2,7 @@ from typing import Annotated
 
 from msgspec import UNSET
 
-from retinue.access.errors import RoleAboveYours
+from retinue.access.errors import PermissionAboveYours, RoleAboveYours
 from retinue.kit.context import Context
 from retinue.kit.errors import Conflict, VaultSealed
 from retinue.kit.http.routing import Routes, path_loader
@@ -24,7 +24,7 @@ InvitationById = Annotated[Invitation, path_loader(Invitation, "invitation_id", 
     "/invite",
     requires="admin:users",
     status=201,
-    errors=(RoleAboveYours, EmailTaken, Conflict, VaultSealed),
+    errors=(RoleAboveYours, PermissionAboveYours, EmailTaken, Conflict, VaultSealed),
 )
 async def invite_user(ctx: Context, body: Invite) -> Invited:
     """Invite a mail address to join the tenant with a role.
@@ -47,7 +47,7 @@ async def list_invitations(ctx: Context, query: ListQuery) -> Page[InvitationOut
     requires="admin:users",
     # Separate transactions find the account and notify its owner.
     calls_out=True,
-    errors=(RoleAboveYours, EmailTaken, Conflict, VaultSealed),
+    errors=(RoleAboveYours, PermissionAboveYours, EmailTaken, Conflict, VaultSealed),
 )
 async def resend_invitation(ctx: Context, invitation: InvitationById) -> Invited:
     """Create a new link for an invitation, valid for seven days, and mail it.

@@ -1,4 +1,4 @@
-"""The user that an execution acts for."""
+"""The user or service account that an execution acts for."""
 
 from retinue.kit.context import Context
 from retinue.users.acting_as import acting_as
@@ -21,7 +21,7 @@ async def acting_as_starter(ctx: Context, execution: WorkflowExecution) -> Conte
 
 async def require_permission(ctx: Context, execution: WorkflowExecution, permission: str) -> None:
     """Raise `NodeFailed` unless the user has the permission now: a workflow grants no extra rights."""
-    starter_ctx = ctx if ctx.principal.kind == "user" else await acting_as_starter(ctx, execution)
+    starter_ctx = ctx if ctx.principal.owner_id else await acting_as_starter(ctx, execution)
     if not starter_ctx.principal.may(permission):
         raise NodeFailed(
             "forbidden",

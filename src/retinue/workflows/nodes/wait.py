@@ -19,6 +19,9 @@ from retinue.approvals.service import (
     Requester,
     SourceType,
 )
+from retinue.chat.attachment_schemas import MAX_ATTACHMENTS, AttachmentRef, Attachments
+from retinue.chat.attachments.preparation import check
+from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.models import ChatChannel, ChatJob
 from retinue.chat.replies import background
 from retinue.chat.turn.request import TurnRequest
@@ -27,6 +30,7 @@ from retinue.kit.context.continuations import ContinuationRef
 from retinue.kit.errors import Invalid, InvalidTransition
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.configs import describe_first_problem, parse_config
+from retinue.kit.schema.output_schema import OUTPUT_SCHEMA_FIELD, compile_output_schema
 from retinue.workflows.engine.node_type import (
     NodeCheck,
     NodeCompleted,
@@ -65,10 +69,34 @@ async def _run_agent(ctx: Context, step: NodeStep) -> NodeSuspended:
         channel=ChatChannel.workflow,
         conversation_id=step.config.get("conversation_id") or None,
         context=context if isinstance(context, dict) else None,
+        output=_output_override(step.config),
     )
+    if refs := _attachments(step.config):
+        # Converted by the worker that answers: this transaction must not wait for it.
+        turn_request = await check(starter_ctx, turn_request, refs)
     job = await background.accept_within(ctx, starter_ctx, turn_request, waiting=continuation_for(step))
     ctx.quote(job.conversation_id)
     return NodeSuspended({"job_id": job.id, "conversation_id": job.conversation_id})
+
+
+def _attachments(config: JsonObject) -> list[AttachmentRef]:
+    try:
+        return msgspec.convert(config.get("attachments") or [], Attachments)
+    except msgspec.ValidationError:
+        problem = f"attachments must be a list of at most {MAX_ATTACHMENTS} objects with a file_id."
+        raise NodeFailed("invalid_config", problem, is_final=True) from None
+
+
+def _output_override(config: JsonObject) -> OutputOverride | None:
+    if OUTPUT_SCHEMA_FIELD not in config:
+        return None
+    schema = config[OUTPUT_SCHEMA_FIELD]
+    try:
+        if schema is not None:
+            compile_output_schema(schema)
+    except Invalid as invalid:
+        raise NodeFailed("invalid_config", describe_first_problem(invalid)[:300], is_final=True) from None
+    return OutputOverride(schema)
 
 
 async def _resume_agent(_ctx: Context, _step: NodeStep, _run: NodeRun, result: JsonObject) -> NodeCompleted:
@@ -78,7 +106,7 @@ async def _resume_agent(_ctx: Context, _step: NodeStep, _run: NodeRun, result: J
             (error["code"], error["message"]) if error else ("cancelled", "The turn was cancelled.")
         )
         raise NodeFailed(code, error_message)
-    names = ("reply", "conversation_id", "message_id", "usage")
+    names = ("reply", "conversation_id", "message_id", "usage", "output")
     return NodeCompleted({name: result.get(name) for name in names})
 
 
@@ -92,6 +120,12 @@ async def _cancel_agent(ctx: Context, _key: str, state: JsonObject) -> None:
 
 
 async def _check_agent(node_check: NodeCheck) -> Problems:
+    schema = node_check.node.config.get(OUTPUT_SCHEMA_FIELD)
+    if isinstance(schema, dict):
+        try:
+            compile_output_schema(schema, f"{node_check.path}.{OUTPUT_SCHEMA_FIELD}")
+        except Invalid as invalid:
+            return dict(invalid.details or {})
     return await problems_of_reference(node_check, "agent_id", Agent, "There is no such agent.")
 
 
@@ -162,7 +196,7 @@ WAIT_NODES = (
     NodeType(
         type="agent",
         name="Agent",
-        description="Sends a message to an agent and returns its `reply`.",
+        description="Sends a message to an agent and returns its `reply`, and `output` if it is structured.",
         config_schema={
             "type": "object",
             "properties": {
@@ -170,6 +204,16 @@ WAIT_NODES = (
                 "message": {"type": "string", "minLength": 1, "maxLength": _MAX_MESSAGE_LENGTH},
                 "conversation_id": {"type": "string", "maxLength": 64},
                 "context": {"type": "object"},
+                "output_schema": {"type": ["object", "null"]},
+                "attachments": {
+                    "type": "array",
+                    "maxItems": MAX_ATTACHMENTS,
+                    "items": {
+                        "type": "object",
+                        "properties": {"file_id": _ID},
+                        "required": ["file_id"],
+                    },
+                },
             },
             "required": ["agent_id", "message"],
         },

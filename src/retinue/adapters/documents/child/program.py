@@ -70,6 +70,10 @@ def _text_parser(extension: str, size: int, *, is_guessing: bool) -> ParseFuncti
         from . import table
 
         return lambda content, notes: table.read(open_text(content), notes, size)
+    if extension == ".html":
+        from . import html
+
+        return lambda content, notes: html.read(open_text(content), notes)
     if extension == ".txt":
         from . import text
 

@@ -40,14 +40,14 @@ def crop_to_square(content: bytes) -> bytes:
     picture.draft(None, (2 * SIDE_PIXELS, 2 * SIDE_PIXELS))
     picture.load()
     # Rotation does not change the centered square, so it is done last, on few pixels.
-    picture = ImageOps.exif_transpose(_shrunk(_in_color(picture)))
+    picture = ImageOps.exif_transpose(_shrunk(in_color(picture)))
     picture.info = {}
     result = BytesIO()
     picture.save(result, "WEBP", quality=85)
     return result.getvalue()
 
 
-def _in_color(picture: Image.Image) -> Image.Image:
+def in_color(picture: Image.Image) -> Image.Image:
     """Convert to RGB or RGBA if necessary; a copy would cost 160 MB."""
     if picture.mode.startswith("I"):
         # Pillow would clip 16-bit grey to white instead of scaling it.

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from retinue.adapters.llm.effort_levels import accepted_effort
 from retinue.adapters.llm.messages import (
     ChatRequest,
     ContentPart,
@@ -11,10 +12,12 @@ from retinue.adapters.llm.messages import (
     ImageData,
     ImageUrl,
     ModelMessage,
+    ReasoningEffort,
     ResponseSchema,
     TextContent,
 )
 from retinue.adapters.llm.profiles import ProviderProfile
+from retinue.adapters.llm.response_schemas import to_anthropic_schema, with_format_note
 from retinue.adapters.llm.tool_calls import provider_call_id, replayed_arguments
 from retinue.kit.json_types import JsonObject
 
@@ -27,6 +30,7 @@ _TOOL_CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 def messages_body(
     request: ChatRequest, provider: str, profile: ProviderProfile, *, is_streamed: bool
 ) -> JsonObject:
+    request, output = _output_config(request)
     body: JsonObject = {
         "model": request.model,
         **_tools(request),
@@ -35,6 +39,7 @@ def messages_body(
         **_tool_choice(request),
         "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS,
         **_sampling(request, profile),
+        **_with_effort(output, request, provider),
     }
     if request.stop:
         body["stop_sequences"] = list(request.stop)
@@ -137,11 +142,29 @@ def _system_texts(request: ChatRequest) -> Iterator[str]:
     for message in request.messages:
         if message.role == "system" and (text := message.text()):
             yield text
-    if request.response_format != "text":
-        yield "Answer with one JSON object and nothing else: no explanation and no code fence."
-    if isinstance(request.response_format, ResponseSchema):
-        schema = msgspec.json.encode(request.response_format.schema).decode()
-        yield f"The JSON object must match this JSON Schema:\n{schema}"
+
+
+def _output_config(request: ChatRequest) -> tuple[ChatRequest, JsonObject]:
+    """Return the field for a structured reply, or the request with a note if the API cannot express it."""
+    response_format = request.response_format
+    if response_format == "text":
+        return request, {}
+    schema = (
+        to_anthropic_schema(response_format.schema) if isinstance(response_format, ResponseSchema) else None
+    )
+    if schema is None:
+        return with_format_note(request), {}
+    return request, {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+
+def _with_effort(output: JsonObject, request: ChatRequest, provider: str) -> JsonObject:
+    """Return the output configuration with the effort; an effort of none is the API's default."""
+    if request.reasoning_effort is None:
+        return output
+    effort = accepted_effort(provider, request.model, request.reasoning_effort)
+    if effort is None or effort is ReasoningEffort.none:
+        return output
+    return {"output_config": {**output.get("output_config", {}), "effort": effort.value}}
 
 
 def _sampling(request: ChatRequest, profile: ProviderProfile) -> JsonObject:

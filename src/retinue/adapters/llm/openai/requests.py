@@ -1,5 +1,6 @@
 """Build the body of a request to OpenAI's chat completions API."""
 
+from retinue.adapters.llm.effort_levels import accepted_effort
 from retinue.adapters.llm.messages import (
     ChatRequest,
     ContentPart,
@@ -12,6 +13,7 @@ from retinue.adapters.llm.messages import (
     ToolCall,
 )
 from retinue.adapters.llm.profiles import ProviderProfile
+from retinue.adapters.llm.response_schemas import fits_strict_rules, with_format_note
 from retinue.adapters.llm.tool_calls import provider_call_id, replayed_arguments
 from retinue.kit.json_types import JsonObject
 
@@ -23,10 +25,11 @@ def chat_body(
     body: JsonObject = {
         "model": request.model,
         **_tools(request),
-        "messages": [writer.message(message) for message in request.messages_with_tail()],
+        "messages": [writer.message(message) for message in _noted(request).messages_with_tail()],
         **_tool_choice(request),
         **_sampling(request, profile),
         **_response_format(request),
+        **_effort(request, provider),
     }
     if profile.has_cache_key and request.cache is not None:
         body["prompt_cache_key"] = request.cache.key
@@ -98,6 +101,13 @@ def _sampling(request: ChatRequest, profile: ProviderProfile) -> JsonObject:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def _effort(request: ChatRequest, provider: str) -> JsonObject:
+    if request.reasoning_effort is None:
+        return {}
+    accepted = accepted_effort(provider, request.model, request.reasoning_effort)
+    return {} if accepted is None else {"reasoning_effort": accepted.value}
+
+
 def _tools(request: ChatRequest) -> JsonObject:
     if not request.tools:
         return {}
@@ -119,9 +129,26 @@ def _tool_choice(request: ChatRequest) -> JsonObject:
     return {"tool_choice": request.tool_choice}
 
 
+def _noted(request: ChatRequest) -> ChatRequest:
+    """Return the request with the note that the API requires for an object without a schema."""
+    return with_format_note(request) if _is_any_object(request) else request
+
+
+def _is_any_object(request: ChatRequest) -> bool:
+    response_format = request.response_format
+    return response_format == "json" or (
+        isinstance(response_format, ResponseSchema) and response_format.is_any_object
+    )
+
+
 def _response_format(request: ChatRequest) -> JsonObject:
     response_format = request.response_format
-    if isinstance(response_format, ResponseSchema):
-        schema = {"name": response_format.name, "schema": response_format.schema}
-        return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    return {"response_format": {"type": "json_object"}} if response_format == "json" else {}
+    if response_format == "text":
+        return {}
+    if _is_any_object(request):
+        return {"response_format": {"type": "json_object"}}
+    assert isinstance(response_format, ResponseSchema)
+    schema: JsonObject = {"name": response_format.name, "schema": response_format.schema}
+    if fits_strict_rules(response_format.schema):
+        schema["strict"] = True
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}

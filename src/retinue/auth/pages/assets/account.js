@@ -7,9 +7,9 @@ const forms = [...document.querySelectorAll("form")];
 const token = takeToken(forms[0].dataset.token);
 
 function takeToken(name) {
-  const found = new URLSearchParams(location.search).get(name) || undefined;
-  // Remember for a reload that there was a token, or an invitation would become a plain registration.
-  if (location.search) history.replaceState({ hadToken: Boolean(found) }, "", location.pathname);
+  const found = new URLSearchParams(location.search).get(name) || history.state?.token;
+  // Kept for a reload of this tab: without it, an invitation would become a plain registration.
+  if (location.search) history.replaceState({ token: found }, "", location.pathname);
   return found;
 }
 
@@ -54,7 +54,7 @@ function succeed(form, { message }) {
   form.reset();
   for (const each of forms) each.hidden = true;
   if ($("help")) $("help").hidden = true;
-  show(`${message} ${form.dataset.next}`, "good");
+  show(`${message} ${form.dataset.next ?? ""}`, "good");
   $("result").focus();
 }
 
@@ -96,8 +96,8 @@ for (const form of forms) {
 for (const box of document.querySelectorAll("[data-reveals]")) box.addEventListener("change", () => reveal(box));
 
 const [main] = forms;
-if (!token && (main.dataset.link === "required" || history.state?.hadToken)) {
+if (!token && main.dataset.link === "required") {
   main.hidden = true;
-  show("The link is incomplete. Open it from the mail again.", "bad");
+  show("The link is incomplete. Open it again as you received it.", "bad");
   offerHelp();
 }

@@ -216,6 +216,10 @@ def _form(route: Route, upload: Upload) -> JsonObject:
         "properties": {
             **{name: _described(route, name, part) for name in upload.fields},
             **{name: _described(route, name, {"type": "string"}) for name in upload.texts},
+            **{
+                name: _described(route, name, {"type": "array", "items": {"type": "string"}})
+                for name in upload.lists
+            },
         },
         "required": list(upload.fields),
     }

@@ -151,7 +151,7 @@ class ResponseComponents:
         response = {
             "description": "\n".join(f"- `{refusal.code}`: {_message(refusal)}" for refusal in refusals),
             "headers": _headers(*_ON_STATUS.get(status, ())),
-            "content": self._error,
+            "content": self._error_content(refusals),
             "x-codes": sorted({refusal.code for refusal in refusals}),
         }
         if not _PIPELINE.issuperset(refusals):
@@ -159,6 +159,14 @@ class ResponseComponents:
         name = "Or".join(refusal.__name__ for refusal in refusals)
         self._shared[name] = response
         return {"$ref": f"#/components/responses/{name}"}
+
+    def _error_content(self, refusals: list[Refusal]) -> JsonObject:
+        """Return the envelope, and the shapes of errors that a protocol prescribes."""
+        shapes = dict.fromkeys(refusal.body_shape for refusal in refusals)
+        if shapes.keys() == {None}:
+            return self._error
+        schemas = [self._shapes.response_schema(Error if shape is None else shape) for shape in shapes]
+        return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
 
 
 def _more_headers(route: Route) -> Iterator[str]:

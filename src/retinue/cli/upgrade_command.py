@@ -1,0 +1,69 @@
+"""`retinue upgrade`: back up, migrate, and check what came out."""
+
+import asyncio
+import dataclasses
+from pathlib import Path
+
+import typer
+
+from retinue.cli.backups.commands import read_passphrase, run_backup
+from retinue.cli.instance_folder import require_instance
+from retinue.cli.maintenance import command_context, run_migrations, verify_audit_chains
+from retinue.kit.db.databases import database_for
+from retinue.kit.errors import CannotStart
+from retinue.kit.logging import configure_logging
+from retinue.kit.settings import BadSetting, Settings
+from retinue.migrations.upgrade import SchemaTooNew, current, head
+from retinue.wiring import close_instance, command_settings, open_instance
+
+
+def run_upgrade(
+    settings: Settings, backup: Path | None, passphrase_file: Path | None, *, is_check: bool, is_unsafe: bool
+) -> None:
+    """Migrate an existing database; `is_unsafe` means without a backup."""
+    configure_logging(settings)
+    require_instance(settings)
+    read_passphrase(passphrase_file)
+    revision = asyncio.run(_revision(settings))
+    if revision > head():
+        raise SchemaTooNew(f"the database is at revision {revision}, this version knows up to {head()}")
+    if revision == head():
+        typer.echo(f"already at revision {revision}")
+        return
+    if is_check:
+        typer.echo(f"the database is at revision {revision} and would be migrated to {head()}")
+        raise typer.Exit(3)
+    if backup is None and not is_unsafe:
+        raise BadSetting("name the backup to write before the migration: --backup FILE, or --without-backup")
+    if backup is not None:
+        run_backup(settings, backup, passphrase_file, 0)
+    run_migrations(settings)
+    rows = asyncio.run(_verify(settings))
+    typer.echo(f"The vault opens and the audit log is intact, {rows:,} rows.")
+
+
+async def _revision(settings: Settings) -> str:
+    database = database_for(settings)
+    await database.open()
+    try:
+        revision = await current(database)
+    finally:
+        await database.close()
+    if revision is None:
+        raise CannotStart("the database is empty. Start the server, or restore a backup.")
+    return revision
+
+
+async def _verify(settings: Settings) -> int:
+    instance = await open_instance(dataclasses.replace(command_settings(settings), metrics=False))
+    try:
+        if instance.vault.sealed_because:
+            raise CannotStart(f"migrated, but the vault is sealed: {instance.vault.sealed_because}")
+        async with command_context(instance) as ctx:
+            verdicts = await verify_audit_chains(ctx)
+    finally:
+        await close_instance(instance)
+    for tenant_id, verdict in verdicts.items():
+        if not verdict.is_good:
+            raise CannotStart(f"migrated, but the audit log of {tenant_id} is not intact: {verdict}")
+    return sum(verdict.checked for verdict in verdicts.values())

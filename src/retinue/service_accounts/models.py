@@ -1,0 +1,48 @@
+from enum import StrEnum
+from typing import Annotated
+
+from retinue.kit.clock import Instant
+from retinue.kit.db.models import Ref, TenantRecord, table
+
+
+class ServiceAccountStatus(StrEnum):
+    """`expired` follows from `expires_at` and is never stored."""
+
+    active = "active"
+    disabled = "disabled"
+    expired = "expired"
+
+
+@table("service_accounts", prefix="sac", unique=[("tenant_id", "name")])
+class ServiceAccount(TenantRecord, kw_only=True):
+    """A machine that calls the API with permissions of its own; it owns what it creates.
+
+    `tokens_used` counts the tokens of `tokens_month`.
+    """
+
+    name: str
+    description: str = ""
+    permissions: list[str]
+    status: ServiceAccountStatus = ServiceAccountStatus.active
+    expires_at: Instant | None = None
+    allowed_ips: list[str]
+    rate_limit_per_minute: int | None = None
+    monthly_token_budget: int | None = None
+    tokens_used: int = 0
+    tokens_month: str = ""
+    last_used_at: Instant | None = None
+    last_used_ip: str | None = None
+    created_by: str
+
+
+@table("service_account_secrets", prefix="scs", unique=[("secret_hash",)])
+class ServiceAccountSecret(TenantRecord, kw_only=True):
+    """A secret that yields access tokens; only the hash of its 256 random bits is stored."""
+
+    account_id: Annotated[str, Ref(ServiceAccount, cascade=True)]
+    name: str
+    secret_prefix: str
+    secret_hash: str
+    expires_at: Instant
+    last_used_at: Instant | None = None
+    created_by: str

@@ -1,0 +1,123 @@
+"""Service accounts as principals: by access token, with one query per request, or by id in the background."""
+
+from functools import lru_cache
+
+import msgspec
+import sqlalchemy as sa
+
+from retinue.kit.clock import Instant
+from retinue.kit.config_cache import config_version_now
+from retinue.kit.context import Context
+from retinue.kit.context.instance import Instance
+from retinue.kit.db.config_versions import config_version_of
+from retinue.kit.db.session import Db
+from retinue.kit.db.statements import Statement
+from retinue.kit.db.unit_of_work import UnitOfWork
+from retinue.kit.errors import PersonRequired, Unauthorized
+from retinue.kit.http.request import Request
+from retinue.kit.limits import PlanLimits, limits_for
+from retinue.kit.principal import SERVICE_ACCOUNT_ROLE, Principal
+from retinue.kit.tokens import Claims
+from retinue.service_accounts.errors import AddressNotAllowed
+from retinue.service_accounts.models import ServiceAccount, ServiceAccountSecret, ServiceAccountStatus
+from retinue.service_accounts.networks import is_allowed
+from retinue.service_accounts.schemas import current_status
+from retinue.tenants.event_listeners import no_listeners_until
+from retinue.tenants.models import Tenant
+from retinue.usage.monthly_tokens import tokens_left
+
+TOKEN_KIND = "service"  # noqa: S105  the kind of principal that a token stands for
+
+_accounts, _secrets = ServiceAccount.__table__, ServiceAccountSecret.__table__
+_tenants = Tenant.__table__
+
+_PRINCIPAL_BY_TOKEN = Statement(
+    sa.select(
+        _accounts.c.permissions,
+        _accounts.c.allowed_ips,
+        _accounts.c.rate_limit_per_minute,
+        _accounts.c.monthly_token_budget,
+        _accounts.c.tokens_used,
+        _accounts.c.tokens_month,
+        _tenants.c.plan,
+        _tenants.c.limits,
+        _tenants.c.is_listened_to,
+        config_version_of(_accounts.c.tenant_id),
+    )
+    .select_from(
+        _accounts.join(
+            _secrets,
+            sa.and_(_secrets.c.tenant_id == _accounts.c.tenant_id, _secrets.c.account_id == _accounts.c.id),
+        ).join(_tenants, _tenants.c.id == _accounts.c.tenant_id)
+    )
+    .where(
+        _accounts.c.id == sa.bindparam("account_id"),
+        _accounts.c.status == ServiceAccountStatus.active.value,
+        sa.or_(_accounts.c.expires_at.is_(None), _accounts.c.expires_at > sa.bindparam("now")),
+        _secrets.c.id == sa.bindparam("secret_id"),
+        _secrets.c.expires_at > sa.bindparam("now"),
+    )
+)
+
+
+async def authenticate(instance: Instance, request: Request, claims: Claims) -> Principal:
+    """Return the account of a verified token, with what the token and the account both allow now."""
+    now = instance.clock.now()
+    unit = UnitOfWork(instance.database, reads_outside_transaction=True)
+    row = await Db(unit, instance.clock, instance.ring, claims.tid).first(
+        _PRINCIPAL_BY_TOKEN, account_id=claims.sub, secret_id=claims.sid, now=now
+    )
+    if row is None:
+        raise Unauthorized(
+            "token_revoked", "The service account or the secret of this token is no longer valid."
+        )
+    permissions, allowed_ips, per_minute, budget, used, month, plan, limits, is_listened_to, stamp = row
+    if not is_allowed(request.ip_address, allowed_ips):
+        raise AddressNotAllowed
+    requested_tenant = request.headers.get(b"x-tenant-id")
+    if requested_tenant is not None and requested_tenant.decode("latin-1") != claims.tid:
+        raise PersonRequired(SERVICE_ACCOUNT_ROLE)
+    return Principal(
+        kind="service_account",
+        id=claims.sub,
+        tenant_id=claims.tid,
+        role=SERVICE_ACCOUNT_ROLE,
+        permissions=_permission_set(claims.extra["scope"], permissions),
+        limits=_plan_limits(plan, limits),
+        requests_per_minute=per_minute,
+        tokens_left=tokens_left(budget, used, month, now),
+        config_version=config_version_now(instance.clock, stamp),
+        no_listeners_until=no_listeners_until(instance.clock, is_listened_to=is_listened_to),
+    )
+
+
+async def find_active_principal(ctx: Context, account_id: str) -> Principal | None:
+    """Return the account of the context's tenant with today's permissions; None if it may not act now."""
+    account = await ctx.db.get(ServiceAccount, account_id)
+    if account is None or not is_active(account, ctx.now):
+        return None
+    return Principal(
+        kind="service_account",
+        id=account.id,
+        tenant_id=ctx.tenant_id,
+        role=SERVICE_ACCOUNT_ROLE,
+        permissions=frozenset(account.permissions),
+        tokens_left=tokens_left(
+            account.monthly_token_budget, account.tokens_used, account.tokens_month, ctx.now
+        ),
+    )
+
+
+def is_active(account: ServiceAccount, now: Instant) -> bool:
+    return current_status(account, now) is ServiceAccountStatus.active
+
+
+# Keyed by the stored texts: a changed account or plan has a different text, so nothing has to be invalidated.
+@lru_cache(maxsize=1024)
+def _permission_set(scope: str, stored: str) -> frozenset[str]:
+    return frozenset(scope.split()).intersection(msgspec.json.decode(stored))
+
+
+@lru_cache(maxsize=1024)
+def _plan_limits(plan: str, stored: str) -> PlanLimits:
+    return limits_for(plan, msgspec.json.decode(stored))
