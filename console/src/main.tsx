@@ -8,6 +8,7 @@ import { createRoot } from "react-dom/client";
 import { resume } from "./api/session";
 import { App } from "./app";
 import { theme, variables } from "./design/theme";
+import { language } from "./shared/i18n/language";
 
 declare global {
   var __webpack_nonce__: string | undefined;
@@ -26,6 +27,7 @@ window.trustedTypes?.createPolicy("default", {
   },
 });
 
+document.documentElement.lang = language;
 void resume().catch(() => undefined);
 const root = document.getElementById("root");
 if (root)

@@ -13,9 +13,17 @@ import { sessionState, subscribe } from "./api/session";
 import { agentRoutes } from "./features/agents/routes";
 import { approvalRoutes } from "./features/approvals/routes";
 import { chatRoutes } from "./features/chat/routes";
+import { embedRoutes } from "./features/embed/routes";
+import { homeRoutes } from "./features/home/routes";
+import { knowledgeRoutes } from "./features/knowledge/routes";
 import { notificationRoutes } from "./features/notifications/routes";
+import { providerRoutes } from "./features/providers/routes";
+import { serviceAccountRoutes } from "./features/service_accounts/routes";
+import { statisticsRoutes } from "./features/statistics/routes";
 import { traceRoutes } from "./features/traces/routes";
 import { userRoutes } from "./features/users/routes";
+import { versionRoutes } from "./features/versions/routes";
+import { readSearch } from "./features/welcome/search";
 import { Frame } from "./shared/frame/frame";
 import { Boundary } from "./shared/states/boundary";
 import { Failure, NotFound } from "./shared/states/states";
@@ -53,23 +61,21 @@ const frame = createRoute({
   notFoundComponent: NotFound,
 });
 
-const start = createRoute({
-  getParentRoute: () => frame,
-  path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/agents", replace: true });
-  },
-});
-
 const accountPage = (
-  path: "forgot-password" | "reset-password" | "verify-email" | "accept-invitation",
-  name: "ForgotPassword" | "ResetPassword" | "VerifyEmail" | "AcceptInvitation",
+  path: "forgot-password" | "reset-password" | "verify-email",
+  name: "ForgotPassword" | "ResetPassword" | "VerifyEmail",
 ) =>
   createRoute({
     getParentRoute: () => root,
     path,
     component: lazyRouteComponent(() => import("./features/auth/account_pages"), name),
   });
+
+const acceptInvitation = createRoute({
+  getParentRoute: () => root,
+  path: "accept-invitation",
+  component: lazyRouteComponent(() => import("./features/auth/invitation"), "AcceptInvitation"),
+});
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -85,22 +91,36 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("./features/auth/sign_in")),
 });
 
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "welcome",
+  validateSearch: readSearch,
+  component: lazyRouteComponent(() => import("./features/welcome/welcome")),
+});
+
 export const newRouter = (client: QueryClient) =>
   createRouter({
     routeTree: root.addChildren([
       signIn,
+      welcome,
       accountPage("forgot-password", "ForgotPassword"),
       accountPage("reset-password", "ResetPassword"),
       accountPage("verify-email", "VerifyEmail"),
-      accountPage("accept-invitation", "AcceptInvitation"),
+      acceptInvitation,
       frame.addChildren([
-        start,
+        ...homeRoutes(frame),
         ...agentRoutes(frame),
         ...approvalRoutes(frame),
         ...chatRoutes(frame),
+        ...embedRoutes(frame),
+        ...knowledgeRoutes(frame),
         ...notificationRoutes(frame),
+        ...providerRoutes(frame),
+        ...serviceAccountRoutes(frame),
+        ...statisticsRoutes(frame),
         ...traceRoutes(frame),
         ...userRoutes(frame),
+        ...versionRoutes(frame),
       ]),
     ]),
     basepath: `${basePath}/console`,

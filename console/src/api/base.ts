@@ -3,3 +3,6 @@ const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[nam
 /** The path under which a proxy publishes the server; empty in development, where Vite leaves the placeholder. */
 export const basePath = meta("retinue-base").startsWith("__") ? "" : meta("retinue-base");
 export const serverVersion = meta("retinue-version").startsWith("__") ? "dev" : meta("retinue-version");
+
+/** The address of a guide that this server publishes, such as `embedding.md#the-widget`. */
+export const guide = (page: string) => `${basePath}/docs/guides/${page}`;

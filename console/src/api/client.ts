@@ -3,6 +3,7 @@ import { basePath } from "./base";
 import { ApiError, errorOf, offline } from "./errors";
 import type { paths } from "./schema";
 import { accessToken, refresh } from "./session";
+import { actingTenant } from "./tenant";
 
 export type Rate = { limit: number; remaining: number; resetAt: number };
 let rate: Rate | undefined;
@@ -13,7 +14,15 @@ export function subscribeToRate(listener: () => void) {
   return () => void rateListeners.delete(listener);
 }
 
+/** When the server takes requests again, after it has refused one for the number of requests. */
+let resumesAt = 0;
+export const currentPause = () => resumesAt;
+
 function noteRate(response: Response) {
+  if (response.status === 429) {
+    resumesAt = Date.now() + 1000 * (Number(response.headers.get("Retry-After")) || 30);
+    for (const listener of rateListeners) listener();
+  }
   const limit = Number(response.headers.get("X-RateLimit-Limit"));
   if (!limit) return;
   const reset = Number(response.headers.get("X-RateLimit-Reset"));
@@ -35,6 +44,8 @@ export async function call(input: Request): Promise<Response> {
 async function send(request: Request): Promise<Response> {
   const token = await accessToken();
   if (token) request.headers.set("Authorization", `Bearer ${token}`);
+  const tenant = actingTenant();
+  if (tenant) request.headers.set("X-Tenant-ID", tenant);
   request.headers.set("X-Correlation-ID", newCorrelationId());
   try {
     return await fetch(request);

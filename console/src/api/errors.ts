@@ -18,6 +18,18 @@ export class ApiError extends Error {
 
 export const offline = () => new ApiError(0, "server_gone", "The server does not answer.");
 
+/** What is wrong with which field: `{ base_url: "must begin with https://" }` → "Base url must begin with https://". */
+function sentences(details: Record<string, unknown> = {}): string {
+  const found = Object.entries(details).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  return found.map(([field, text]) => sentence(field, text)).join(" ");
+}
+
+function sentence(field: string, text: string): string {
+  const words = field.replace(/[_.]/g, " ");
+  const isWhole = /^[A-Z]/.test(text);
+  return `${isWhole ? text : `${words.charAt(0).toUpperCase()}${words.slice(1)} ${text}`}`.replace(/[^.!?]$/, "$&.");
+}
+
 export async function errorOf(response: Response): Promise<ApiError> {
   const correlationId = response.headers.get("X-Correlation-ID") ?? "";
   const retryAfter = Number(response.headers.get("Retry-After") ?? 0) || 0;
@@ -25,13 +37,18 @@ export async function errorOf(response: Response): Promise<ApiError> {
     const { error } = (await response.json()) as {
       error: { code: string; message: string; details?: Record<string, unknown> };
     };
-    return new ApiError(response.status, error.code, error.message, error.details, correlationId, retryAfter);
+    const message = (error.code === "validation_error" && sentences(error.details)) || error.message;
+    return new ApiError(response.status, error.code, message, error.details, correlationId, retryAfter);
   } catch {
     return new ApiError(response.status, `http_${response.status}`, response.statusText, {}, correlationId, retryAfter);
   }
 }
 
-export const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError
-    ? error
-    : new ApiError(0, "unexpected", error instanceof Error ? error.message : String(error));
+/** What browsers and the bundler say when a part of the page itself cannot be loaded. */
+const PART_MISSING = /preload css|dynamically imported module|importing a module script failed/i;
+
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError(0, PART_MISSING.test(message) ? "part_missing" : "unexpected", message);
+}

@@ -40,6 +40,12 @@ export const pendingQuery = queryOptions({
   queryFn: () => data(api.GET("/api/v1/approvals/count")),
 });
 
+/** What needs this person, and the numbers beside the navigation. */
+export const homeQuery = queryOptions({
+  queryKey: ["home"],
+  queryFn: () => data(api.GET("/api/v1/home")),
+});
+
 /** Whether this person has a permission; the server decides, the console only avoids dead ends. */
 export function useMay() {
   const { data: role } = useQuery(permissionsQuery);

@@ -16,6 +16,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_authorization_server"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/retinue-audit-keys.json": {
         parameters: {
             query?: never;
@@ -64,6 +80,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/access-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["request_access"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -74,6 +106,38 @@ export interface paths {
         get: operations["list_agents"];
         put?: never;
         post: operations["create_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["import_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_agent_templates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -288,6 +352,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/documents/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["change_many_documents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/documents/{document_id}": {
         parameters: {
             query?: never;
@@ -304,6 +384,22 @@ export interface paths {
         patch: operations["update_agent_document"];
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/documents/{document_id}/chunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_document_chunks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/documents/{document_id}/reindex": {
         parameters: {
             query?: never;
@@ -314,6 +410,38 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["reindex_agent_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_agent_draft"];
+        put: operations["save_agent_draft"];
+        post?: never;
+        delete: operations["discard_agent_draft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["export_agent"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -424,6 +552,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["get_agent_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/stats/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_agent_breakdown"];
         put?: never;
         post?: never;
         delete?: never;
@@ -650,6 +794,38 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["enable_web_search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/widget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_widget_settings"];
+        put: operations["update_widget_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/widget/installations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_widget_installations"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1277,7 +1453,7 @@ export interface paths {
         delete: operations["revoke_embed_key_by_id"];
         options?: never;
         head?: never;
-        patch?: never;
+        patch: operations["update_embed_key"];
         trace?: never;
     };
     "/api/v1/embed/api-keys/{embed_key_id}/rotate": {
@@ -1824,6 +2000,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/home": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_home"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/incoming-webhooks": {
         parameters: {
             query?: never;
@@ -2072,6 +2264,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["probe_local_models"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2432,6 +2640,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/public/agents/{agent_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["upload_visitor_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/public/agents/{agent_id}/transcript": {
         parameters: {
             query?: never;
@@ -2442,6 +2666,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["read_transcript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/public/agents/{agent_id}/widget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_public_widget"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2667,6 +2907,86 @@ export interface paths {
         put?: never;
         post: operations["upload_public_file"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["search_objects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/service-accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_service_accounts"];
+        put?: never;
+        post: operations["create_service_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/service-accounts/{service_account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_service_account"];
+        put?: never;
+        post?: never;
+        delete: operations["delete_service_account"];
+        options?: never;
+        head?: never;
+        patch: operations["update_service_account"];
+        trace?: never;
+    };
+    "/api/v1/service-accounts/{service_account_id}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_service_account_secrets"];
+        put?: never;
+        post: operations["create_service_account_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/service-accounts/{service_account_id}/secrets/{secret_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["delete_service_account_secret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3344,6 +3664,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["read_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/login": {
         parameters: {
             query?: never;
@@ -3515,6 +3851,38 @@ export interface paths {
         put?: never;
         post?: never;
         delete: operations["revoke_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_setup"];
+        put?: never;
+        post: operations["set_up_instance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["issue_access_token"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3896,6 +4264,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["list_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/administrators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_administrators"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4336,6 +4720,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tools/import/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["import_mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tools/import/openapi": {
         parameters: {
             query?: never;
@@ -4410,6 +4810,22 @@ export interface paths {
         get: operations["get_execution"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tools/{tool_id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["refresh_tool"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4499,6 +4915,16 @@ export interface components {
             expires_at?: string | null;
         };
         AccessPermission: "manage" | "reveal" | "use";
+        AccessRequestCreate: {
+            permission: string;
+            note?: string;
+        };
+        AccessRequestOut: {
+            id: string;
+            permission: string;
+            note: string;
+            asked_at: string;
+        };
         AccessRuleOut: {
             id: string;
             credential_id: string;
@@ -4517,6 +4943,34 @@ export interface components {
         Address: {
             email: string;
         };
+        AdministratorOut: {
+            id: string;
+            name: string;
+            role: components["schemas"]["Role"];
+        };
+        AgentBreakdown: {
+            agent_id: string;
+            total_conversations: number;
+            total_messages: number;
+            total_tokens_used: number;
+            avg_response_time_ms: number;
+            period: "24h" | "30d" | "7d" | "90d" | "all_time";
+            successful_messages: number;
+            failed_messages: number;
+            tool_calls: number;
+            positive_feedback: number;
+            negative_feedback: number;
+            estimated_cost_usd: number;
+            p50_response_time_ms: number | null;
+            p95_response_time_ms: number | null;
+            p50_first_token_ms: number | null;
+            p95_first_token_ms: number | null;
+            cached_tokens: number;
+            unpriced_calls: number;
+            series: components["schemas"]["StatsPoint"][];
+            models: components["schemas"]["ModelUse"][];
+            tools: components["schemas"]["ToolUse"][];
+        };
         AgentCreate: {
             name: string;
             primary_model: string;
@@ -4527,6 +4981,9 @@ export interface components {
             max_tokens?: number | null;
             cache_ttl?: components["schemas"]["CacheTtl"];
             timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
             status?: ("draft" | "published") | null;
         };
         AgentDetail: {
@@ -4543,6 +5000,9 @@ export interface components {
             max_tokens: number | null;
             cache_ttl: components["schemas"]["CacheTtl"];
             timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
             version: number;
             created_by: string;
             published_at: string | null;
@@ -4555,6 +5015,46 @@ export interface components {
             agent_name: string | null;
             executions: number;
         };
+        AgentExport: {
+            format: "retinue.agent/1";
+            agent: components["schemas"]["ExportedAgent"];
+            web_search?: components["schemas"]["ExportedWebSearch"] | null;
+            tools?: components["schemas"]["ExportedTool"][];
+            sub_agents?: string[];
+        };
+        AgentFields: {
+            name: string;
+            primary_model: string;
+            system_prompt: string;
+            description?: string | null;
+            fallback_models?: string[] | null;
+            temperature?: number | null;
+            max_tokens?: number | null;
+            cache_ttl?: components["schemas"]["CacheTtl"];
+            timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
+        };
+        AgentImported: {
+            agent: components["schemas"]["AgentOut"];
+            warnings: string[];
+        };
+        AgentListed: {
+            id: string;
+            name: string;
+            description: string;
+            primary_model: string;
+            status: components["schemas"]["AgentStatus"];
+            temperature: number | null;
+            created_at: string;
+            updated_at: string;
+            stats?: components["schemas"]["AgentRowStats"];
+        };
+        AgentListedPage: {
+            data: components["schemas"]["AgentListed"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         AgentName: {
             id: string;
             name: string;
@@ -4564,6 +5064,10 @@ export interface components {
             message: string;
             conversation_id?: string;
             context?: Record<string, never>;
+            output_schema?: Record<string, never> | null;
+            attachments?: {
+                file_id: string;
+            }[];
         };
         AgentOut: {
             id: string;
@@ -4579,6 +5083,9 @@ export interface components {
             max_tokens: number | null;
             cache_ttl: components["schemas"]["CacheTtl"];
             timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
             version: number;
             created_by: string;
             published_at: string | null;
@@ -4611,6 +5118,9 @@ export interface components {
             max_tokens: number | null;
             cache_ttl: components["schemas"]["CacheTtl"];
             timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
             version: number;
             created_by: string;
             published_at: string | null;
@@ -4619,6 +5129,19 @@ export interface components {
             sub_agents: components["schemas"]["SubAgentOfAgent"][];
             restored_version: number;
             warnings: string[];
+        };
+        AgentRowStats: {
+            period: "24h" | "30d" | "7d" | "90d";
+            chats: number;
+            failed_chats: number;
+            tokens: number;
+            cached_tokens: number;
+            estimated_cost_usd: number;
+            p95_response_time_ms: number | null;
+            p95_first_token_ms: number | null;
+            likes: number;
+            dislikes: number;
+            series: number[];
         };
         AgentStats: {
             agent_id: string;
@@ -4633,21 +5156,22 @@ export interface components {
             positive_feedback: number;
             negative_feedback: number;
             estimated_cost_usd: number;
+            p50_response_time_ms: number | null;
+            p95_response_time_ms: number | null;
+            p50_first_token_ms: number | null;
+            p95_first_token_ms: number | null;
+            cached_tokens: number;
         };
         AgentStatus: "archived" | "draft" | "published";
-        AgentSummary: {
+        AgentTemplate: {
             id: string;
             name: string;
             description: string;
-            primary_model: string;
-            status: components["schemas"]["AgentStatus"];
-            temperature: number | null;
-            created_at: string;
-            updated_at: string;
-        };
-        AgentSummaryPage: {
-            data: components["schemas"]["AgentSummary"][];
-            pagination: components["schemas"]["Pagination"];
+            system_prompt: string;
+            temperature: number;
+            web_search: boolean;
+            questions: string[];
+            next_steps: string[];
         };
         AgentTimeouts: {
             first_byte_s?: number | null;
@@ -4669,6 +5193,9 @@ export interface components {
             max_tokens?: number | null;
             cache_ttl?: components["schemas"]["CacheTtl"];
             timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
             status?: components["schemas"]["AgentStatus"];
         };
         AllChannelStats: {
@@ -4777,12 +5304,16 @@ export interface components {
             fields: Record<string, never>[];
             edited_input: Record<string, never> | null;
             responses: components["schemas"]["ResponseOut"][];
+            names: {
+                [key: string]: string;
+            };
             on_timeout: components["schemas"]["OnTimeout"];
             expires_at: string;
             created_at: string;
             resolved_at: string | null;
             resolved_by: string | null;
             redacted?: boolean;
+            context?: components["schemas"]["ContextMessage"][];
         };
         ApprovalOutPage: {
             data: components["schemas"]["ApprovalOut"][];
@@ -4828,6 +5359,7 @@ export interface components {
             display_order?: number | null;
             config_override?: Record<string, never> | null;
             requires_approval?: boolean;
+            always_offered?: boolean;
         };
         Attached: {
             agent_id: string;
@@ -4836,8 +5368,10 @@ export interface components {
             display_order: number;
             config_override: Record<string, never> | null;
             requires_approval: boolean;
+            always_offered: boolean;
             attached_at: string;
         };
+        AttachmentKind: "audio" | "document" | "image";
         AttachmentOut: {
             tool_id: string;
             tool_name: string;
@@ -4847,13 +5381,18 @@ export interface components {
             display_order: number;
             config_override: Record<string, never> | null;
             requires_approval: boolean;
+            always_offered: boolean;
             attached_at: string;
+        };
+        AttachmentRef: {
+            file_id: string;
         };
         AttachmentUpdate: {
             is_enabled?: boolean;
             display_order?: number;
             config_override?: Record<string, never> | null;
             requires_approval?: boolean;
+            always_offered?: boolean;
         };
         AudioReply: {
             conversation_id: string;
@@ -4869,6 +5408,7 @@ export interface components {
             correlation_id: string;
             trace_id: string | null;
             version: number;
+            output: Record<string, never> | null;
             transcription: components["schemas"]["TranscriptionOut"];
         };
         AuditAction: "access_denied" | "access_granted" | "access_revoked" | "created" | "deleted" | "destination_added" | "expired" | "expiring" | "refresh_failed" | "refreshed" | "revealed" | "secrets_updated" | "tested" | "updated" | "used";
@@ -4978,6 +5518,14 @@ export interface components {
             broken: components["schemas"]["BrokenRow"] | null;
         };
         AuthType: "api_key" | "basic" | "bearer" | "custom" | "none" | "oauth2";
+        AuthorizationServer: {
+            issuer: string;
+            token_endpoint: string;
+            response_types_supported: string[];
+            grant_types_supported: string[];
+            token_endpoint_auth_methods_supported: string[];
+            scopes_supported: string[];
+        };
         AvatarChanged: {
             avatar_url: string;
             message: string;
@@ -4986,6 +5534,9 @@ export interface components {
             message: string;
             conversation_id?: string | null;
             context?: Record<string, never> | null;
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            attachments?: components["schemas"]["AttachmentRef"][] | null;
             callback_url?: string | null;
         };
         Batch: {
@@ -5070,6 +5621,7 @@ export interface components {
             execution_time_ms: number;
             sub_agent_id: string | null;
             approval_id: string | null;
+            found_by_search: boolean;
         };
         Cancel: {
             comment?: string | null;
@@ -5185,8 +5737,16 @@ export interface components {
             message: string;
             conversation_id?: string | null;
             context?: Record<string, never> | null;
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            attachments?: components["schemas"]["AttachmentRef"][] | null;
+            version?: number | "draft" | null;
+            model?: string | null;
+            seed_messages?: components["schemas"]["SeedMessage"][] | null;
+            from_conversation_id?: string | null;
+            as?: "visitor" | null;
         };
-        ChatChannel: "async" | "audio" | "console" | "form" | "mcp" | "openai" | "public" | "tool" | "workflow";
+        ChatChannel: "async" | "audio" | "console" | "form" | "mcp" | "openai" | "playground" | "public" | "tool" | "workflow";
         ChatReply: {
             conversation_id: string;
             message: components["schemas"]["ReplyMessage"];
@@ -5201,12 +5761,32 @@ export interface components {
             correlation_id: string;
             trace_id: string | null;
             version: number;
+            output: Record<string, never> | null;
+        };
+        Checklist: {
+            model: boolean | null;
+            agent: boolean | null;
+            knowledge: boolean | null;
+            colleague: boolean | null;
+            embed: boolean | null;
+            budget: boolean | null;
         };
         Choice: {
             index: number;
             message: components["schemas"]["CompletionReply"];
             finish_reason: "content_filter" | "length" | "stop";
             logprobs: null;
+        };
+        ChunkOut: {
+            id: string;
+            position: number;
+            page: number | null;
+            heading: string | null;
+            text: string;
+        };
+        ChunkOutPage: {
+            data: components["schemas"]["ChunkOut"][];
+            pagination: components["schemas"]["Pagination"];
         };
         ColumnCreate: {
             name: string;
@@ -5243,6 +5823,12 @@ export interface components {
             table_id?: string | null;
             position?: number;
         };
+        ComparedDay: {
+            day: string;
+            chats: number;
+            tokens: number;
+            cost_usd: number;
+        };
         Completion: {
             id: string;
             object: "chat.completion";
@@ -5264,6 +5850,7 @@ export interface components {
             tools?: unknown[] | null;
             functions?: unknown[] | null;
             response_format?: components["schemas"]["ResponseFormat"] | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
         };
         CompletionMessage: {
             role: "assistant" | "developer" | "function" | "system" | "tool" | "user";
@@ -5303,6 +5890,11 @@ export interface components {
             type: string;
             text?: string | null;
         };
+        ContextMessage: {
+            role: string;
+            content: string;
+            created_at: string;
+        };
         ConversationAnswer: {
             user_message: components["schemas"]["FormMessageOut"];
             assistant_message: components["schemas"]["FormMessageOut"];
@@ -5316,6 +5908,23 @@ export interface components {
             submission_id?: string;
             redirect_url?: string;
         };
+        ConversationListed: {
+            id: string;
+            agent_id: string;
+            title: string;
+            channel: components["schemas"]["ChatChannel"];
+            user_id: string | null;
+            session_id: string | null;
+            message_count: number;
+            created_at: string;
+            last_message_at: string;
+            status: components["schemas"]["ConversationStatus"];
+            agent_name?: string;
+        };
+        ConversationListedPage: {
+            data: components["schemas"]["ConversationListed"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         ConversationOut: {
             id: string;
             agent_id: string;
@@ -5327,10 +5936,6 @@ export interface components {
             created_at: string;
             last_message_at: string;
             status: components["schemas"]["ConversationStatus"];
-        };
-        ConversationOutPage: {
-            data: components["schemas"]["ConversationOut"][];
-            pagination: components["schemas"]["Pagination"];
         };
         ConversationSay: {
             content?: string;
@@ -5617,6 +6222,9 @@ export interface components {
             max_tokens: number | null;
             cache_ttl: components["schemas"]["CacheTtl"];
             timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
         };
         DirectCreate: {
             name: string;
@@ -5628,6 +6236,9 @@ export interface components {
             max_tokens?: number | null;
             cache_ttl?: components["schemas"]["CacheTtl"];
             timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
             delegation_prompt?: string | null;
             is_enabled?: boolean | null;
         };
@@ -5641,8 +6252,15 @@ export interface components {
             max_tokens?: number | null;
             cache_ttl?: components["schemas"]["CacheTtl"];
             timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
             delegation_prompt?: string | null;
             is_enabled?: boolean;
+        };
+        DocumentBatch: {
+            action: "delete" | "disable" | "enable" | "reindex";
+            ids: string[];
         };
         DocumentOut: {
             id: string;
@@ -5659,6 +6277,20 @@ export interface components {
             created_at: string;
             updated_at: string;
             indexed_at: string | null;
+        };
+        DocumentOutBatchAnswer: {
+            data: components["schemas"]["DocumentOutBatchItem"][];
+            summary: components["schemas"]["BatchTotals"];
+        };
+        DocumentOutBatchItem: {
+            index: number;
+            ref: string | number | null;
+            op: string;
+            id: string | null;
+            status: number;
+            success: boolean;
+            result?: components["schemas"]["DocumentOut"] | null;
+            error?: components["schemas"]["BatchError"];
         };
         DocumentOutPage: {
             data: components["schemas"]["DocumentOut"][];
@@ -5678,6 +6310,19 @@ export interface components {
             metadata?: Record<string, never>;
             enabled?: boolean;
         };
+        DraftOut: {
+            agent_id: string;
+            based_on: number;
+            is_stored: boolean;
+            is_changed: boolean;
+            snapshot: components["schemas"]["Snapshot"];
+            updated_at: string | null;
+            updated_by: string | null;
+        };
+        DraftUpdate: {
+            snapshot: components["schemas"]["SnapshotChanges"];
+            based_on?: number | null;
+        };
         DropOff: {
             field_id: string;
             drop_off_rate: number;
@@ -5692,6 +6337,7 @@ export interface components {
             expires_at?: string | null;
             rate_limit_per_minute?: number | null;
             monthly_token_budget?: number | null;
+            allow_attachments?: boolean;
         };
         EmbedKeyOut: {
             id: string;
@@ -5709,6 +6355,7 @@ export interface components {
             request_count: number;
             created_at: string;
             revoked_at: string | null;
+            allow_attachments: boolean;
         };
         EmbedKeyOutPage: {
             data: components["schemas"]["EmbedKeyOut"][];
@@ -5718,6 +6365,22 @@ export interface components {
             grace_seconds?: number;
         };
         EmbedKeyStatus: "active" | "revoked";
+        EmbedKeyUpdate: {
+            name?: string;
+            allowed_domains?: string[];
+            rate_limit_per_minute?: number | null;
+            monthly_token_budget?: number | null;
+            allow_attachments?: boolean;
+        };
+        EmbeddedModelOut: {
+            id: string;
+            name: string;
+            kind: "chat" | "embedding" | "speech" | "transcription";
+            context_window: number | null;
+            is_demo: boolean;
+            available: boolean;
+            reason: string | null;
+        };
         Embedding: {
             script_embed: string;
             iframe_embed: string;
@@ -5839,6 +6502,37 @@ export interface components {
         };
         ExecutionSource: "agent" | "api" | "workflow";
         ExecutionStatus: "completed" | "failed" | "pending" | "running" | "timeout";
+        ExportedAgent: {
+            name: string;
+            description?: string;
+            primary_model: string;
+            fallback_models?: string[];
+            system_prompt: string;
+            temperature?: number | null;
+            max_tokens?: number | null;
+            cache_ttl?: components["schemas"]["CacheTtl"];
+            timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
+        };
+        ExportedTool: {
+            slug: string;
+            name?: string;
+            is_enabled?: boolean;
+            requires_approval?: boolean;
+            always_offered?: boolean;
+            has_config_override?: boolean;
+        };
+        ExportedWebSearch: {
+            enabled?: boolean;
+            search_engine?: string;
+            max_results?: number;
+            safe_search?: boolean;
+            read_pages?: boolean;
+            allowed_domains?: string[];
+            blocked_domains?: string[];
+        };
         FailedTest: {
             code: string;
             message: string;
@@ -6002,6 +6696,18 @@ export interface components {
             created_by: string;
             created_at: string;
         };
+        FoundServerOut: {
+            provider: components["schemas"]["ProviderName"];
+            base_url: string;
+            models: string[];
+            api_key_id: string | null;
+        };
+        FunctionChange: {
+            name: string;
+            path: string;
+            from: unknown;
+            to: unknown;
+        };
         FunctionToolConfig: {
             runtime: string;
             code: string;
@@ -6017,6 +6723,25 @@ export interface components {
             sandbox: {
                 [key: string]: string;
             };
+        };
+        Home: {
+            needs: components["schemas"]["Need"][];
+            sees_all_needs: boolean;
+            today: components["schemas"]["Today"] | null;
+            compared_with: components["schemas"]["ComparedDay"] | null;
+            checklist: components["schemas"]["Checklist"];
+            counts: components["schemas"]["HomeCounts"];
+        };
+        HomeCounts: {
+            approvals: number | null;
+            unread: number;
+        };
+        HomeHour: {
+            hour: number;
+            chats: number;
+            tokens: number;
+            cost_usd: number;
+            p95_first_token_ms: number | null;
         };
         HttpChannelConfig: {
             url?: string;
@@ -6043,6 +6768,14 @@ export interface components {
             retry_count?: number;
             retry_unsafe?: boolean;
             follow_redirects?: boolean;
+        };
+        ImportMcp: {
+            server_url: string;
+            name?: string | null;
+            category?: components["schemas"]["Category"];
+            auth_type?: components["schemas"]["AuthType"];
+            auth_config?: Record<string, never> | null;
+            tools?: string[] | null;
         };
         ImportMode: "append" | "replace" | "upsert";
         ImportOpenApi: {
@@ -6142,7 +6875,23 @@ export interface components {
             options: components["schemas"]["Option"][];
             required: boolean;
         };
+        InstanceSetupRequest: {
+            email: string;
+            token: string;
+            first_name: string;
+            last_name: string;
+            password: string;
+            session?: "cookie";
+            remember?: boolean;
+        };
         IntegrationType: "agent" | "channel" | "role" | "tool" | "user" | "workflow";
+        InvitationDetails: {
+            email: string;
+            role: components["schemas"]["Role"];
+            organization: string;
+            invited_by: string | null;
+            expires_at: string;
+        };
         InvitationOut: {
             id: string;
             email: string;
@@ -6156,6 +6905,9 @@ export interface components {
             data: components["schemas"]["InvitationOut"][];
             pagination: components["schemas"]["Pagination"];
         };
+        InvitationToken: {
+            invite_token: string;
+        };
         Invite: {
             email: string;
             role: components["schemas"]["Role"];
@@ -6167,6 +6919,12 @@ export interface components {
             expires_at: string;
             message: string;
             invite_url?: string;
+        };
+        IssuedToken: {
+            access_token: string;
+            token_type: "Bearer";
+            expires_in: number;
+            scope: string;
         };
         JobAccepted: {
             job_id: string;
@@ -6195,6 +6953,11 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         JobStatus: "awaiting_approval" | "cancelled" | "completed" | "failed" | "pending" | "running";
+        JsonSchemaFormat: {
+            name?: string | null;
+            schema?: Record<string, never> | null;
+            strict?: boolean | null;
+        };
         KnowledgeOfAgent: {
             enabled: boolean;
             document_count: number;
@@ -6206,6 +6969,12 @@ export interface components {
             filters?: {
                 [key: string]: string | number | boolean | null;
             } | null;
+            explain?: boolean;
+        };
+        ListingDiff: {
+            added: string[];
+            removed: string[];
+            changed: components["schemas"]["FunctionChange"][];
         };
         Liveness: {
             status: string;
@@ -6282,12 +7051,72 @@ export interface components {
             subscriptions: number;
             webhooks: number;
         };
+        McpFunction: {
+            input_schema: Record<string, never>;
+            title?: string | null;
+            description?: string | null;
+            output_schema?: Record<string, never> | null;
+            annotations?: {
+                [key: string]: boolean;
+            };
+            requires_approval?: boolean;
+        };
+        McpImportPreview: {
+            name: string;
+            slug: string;
+            category: components["schemas"]["Category"];
+            tool_type: components["schemas"]["ToolType"];
+            auth_type: components["schemas"]["AuthType"];
+            config: Record<string, never>;
+            functions: string[];
+            skipped: components["schemas"]["PartSkipped"][];
+        };
+        McpImported: {
+            id: string;
+            name: string;
+            slug: string;
+            description: string;
+            category: string;
+            tool_type: components["schemas"]["ToolType"];
+            auth_type: components["schemas"]["AuthType"];
+            is_enabled: boolean;
+            requires_approval: boolean;
+            usage_count: number;
+            last_used_at: string | null;
+            created_at: string;
+            credential_id: string | null;
+            input_schema: Record<string, never> | null;
+            output_schema: Record<string, never> | null;
+            packages_status: components["schemas"]["PackagesStatus"];
+            packages_error: string | null;
+            pinned_packages: string[];
+            approval: components["schemas"]["ApprovalRule"] | null;
+            created_by: string;
+            updated_at: string;
+            functions: string[];
+            skipped: components["schemas"]["PartSkipped"][];
+        };
         McpToolConfig: {
             kind: "mcp";
             server_url: string;
-            tool_name: string;
             timeout_ms?: number;
+            tool_name?: string | null;
+            functions?: {
+                [key: string]: components["schemas"]["McpFunction"];
+            } | null;
+            ignored_functions?: string[];
+            protocol_version?: string | null;
+            listed_at?: string | null;
+            digest?: string | null;
             transport?: "streamable_http";
+        };
+        MessageAttachmentOut: {
+            file_id: string;
+            filename: string;
+            mime_type: string;
+            size_bytes: number;
+            kind: components["schemas"]["AttachmentKind"];
+            pages: number | null;
         };
         MessageOut: {
             id: string;
@@ -6297,6 +7126,7 @@ export interface components {
             created_at: string;
             details: components["schemas"]["ReplyDetails"] | null;
             feedback: components["schemas"]["Feedback"] | null;
+            attachments: components["schemas"]["MessageAttachmentOut"][];
         };
         MessageOutPage: {
             data: components["schemas"]["MessageOut"][];
@@ -6373,6 +7203,7 @@ export interface components {
             id: string;
             provider: components["schemas"]["ProviderName"];
             name: string;
+            kind: "chat" | "embedding" | "other" | "speech" | "transcription";
             context_window: number | null;
             supports_tools: boolean | null;
             supports_streaming: boolean | null;
@@ -6407,6 +7238,11 @@ export interface components {
             cache_write_price_per_mtok?: number | null;
             scope?: "instance" | "tenant";
         };
+        ModelProbe: {
+            embedded: components["schemas"]["EmbeddedModelOut"][];
+            is_searched: boolean;
+            servers: components["schemas"]["FoundServerOut"][];
+        };
         ModelSpending: {
             model: string;
             calls: number;
@@ -6418,10 +7254,35 @@ export interface components {
             reasoning_tokens: number;
             estimated_cost_usd: number | null;
         };
+        ModelUse: {
+            model: string;
+            calls: number;
+            unpriced_calls: number;
+            tokens: number;
+            cached_tokens: number;
+            estimated_cost_usd: number | null;
+        };
         Models: {
             object: "list";
             data: components["schemas"]["Model"][];
         };
+        Need: {
+            kind: components["schemas"]["NeedKind"];
+            severity: components["schemas"]["NeedSeverity"];
+            title_code: string;
+            params: Record<string, never>;
+            object: components["schemas"]["NeedObject"];
+            since: string;
+            action: components["schemas"]["NeedAction"];
+        };
+        NeedAction: "approve" | "deactivate" | "decide" | "inspect" | "open_run" | "raise_limit" | "reindex" | "replace";
+        NeedKind: "account" | "administrator" | "api_key" | "approval" | "audit_stream" | "budget" | "channel" | "credential" | "delivery" | "document" | "model" | "run" | "subscription" | "trace_exporter" | "vault" | "worker";
+        NeedObject: {
+            type: string;
+            id: string;
+            name: string;
+        };
+        NeedSeverity: "bad" | "warn";
         NewAuditStream: {
             id: string;
             name: string;
@@ -6452,8 +7313,18 @@ export interface components {
             request_count: number;
             created_at: string;
             revoked_at: string | null;
+            allow_attachments: boolean;
             api_key: string;
             identity_secret: string;
+        };
+        NewSecretOut: {
+            id: string;
+            client_id: string;
+            client_secret: string;
+            secret_prefix: string;
+            name: string;
+            expires_at: string;
+            created_at: string;
         };
         NodeStatus: "cancelled" | "completed" | "failed" | "running" | "skipped" | "waiting";
         NotificationActionConfig: {
@@ -6560,6 +7431,13 @@ export interface components {
             what: string;
             why: string;
         };
+        PassageExplanation: {
+            text: string;
+            similarity: number | null;
+            word_share: number;
+            matched_terms: string[];
+            is_given: boolean;
+        };
         PassageOut: {
             document_id: string;
             document_name: string;
@@ -6568,6 +7446,7 @@ export interface components {
             relevance_score: number;
             page: number | null;
             heading: string | null;
+            explanation?: components["schemas"]["PassageExplanation"];
         };
         PasswordChange: {
             current_password: string;
@@ -6671,6 +7550,7 @@ export interface components {
             context?: Record<string, never> | null;
             user?: components["schemas"]["Visitor"] | null;
             stream?: boolean | null;
+            attachments?: components["schemas"]["AttachmentRef"][] | null;
         };
         PublicForm: {
             name: string;
@@ -6689,6 +7569,7 @@ export interface components {
             usage: components["schemas"]["TokenUsage"];
             agent: components["schemas"]["AgentName"];
             warnings: string[];
+            output: Record<string, never> | null;
         };
         PublicSource: {
             document_name: string;
@@ -6698,10 +7579,42 @@ export interface components {
             url: string | null;
             index: number;
         };
+        PublicWidget: {
+            agent: components["schemas"]["AgentName"];
+            settings: components["schemas"]["WidgetSettings"];
+            allow_attachments: boolean;
+        };
+        Publication: {
+            from_draft?: boolean;
+            note?: string | null;
+            force?: boolean;
+        };
         PubliclySubmitted: {
             submission_id: string;
             status: components["schemas"]["SubmissionStatus"];
             redirect_url?: string;
+        };
+        PublishedAgent: {
+            id: string;
+            name: string;
+            description: string;
+            primary_model: string;
+            status: components["schemas"]["AgentStatus"];
+            temperature: number | null;
+            created_at: string;
+            updated_at: string;
+            fallback_models: string[];
+            system_prompt: string;
+            max_tokens: number | null;
+            cache_ttl: components["schemas"]["CacheTtl"];
+            timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
+            version: number;
+            created_by: string;
+            published_at: string | null;
+            warnings?: string[];
         };
         Purpose: "avatar" | "chat" | "form" | "knowledge" | "tool";
         ReadAll: {
@@ -6713,6 +7626,7 @@ export interface components {
             database: string;
             vault: string;
         };
+        ReasoningEffort: "high" | "low" | "medium" | "minimal" | "none" | "xhigh";
         Receipt: {
             received: boolean;
             id: string;
@@ -6770,6 +7684,10 @@ export interface components {
             refresh_token?: string;
             session?: "cookie";
         };
+        RefreshStatus: "accepted" | "held" | "unchanged";
+        RefreshTool: {
+            accept?: boolean | string[];
+        };
         Registered: {
             id: string;
             email: string;
@@ -6813,6 +7731,7 @@ export interface components {
             usage_by_model: components["schemas"]["ModelSpending"][];
             estimated_cost_usd: number | null;
             trace_id: string | null;
+            output: Record<string, never> | null;
         };
         ReplyMessage: {
             id: string;
@@ -6825,7 +7744,8 @@ export interface components {
             id: string;
         };
         ResponseFormat: {
-            type?: string;
+            type?: "json_object" | "json_schema" | "text";
+            json_schema?: components["schemas"]["JsonSchemaFormat"] | null;
         };
         ResponseOut: {
             user_id: string;
@@ -6850,6 +7770,13 @@ export interface components {
             default_params?: Record<string, never> | null;
             default_headers?: {
                 [key: string]: string | number | boolean | null;
+            } | null;
+            body_type?: "form" | "json" | "multipart";
+            query_styles?: {
+                [key: string]: "brackets" | "comma" | "file" | "json" | "pipe" | "repeat" | "space";
+            } | null;
+            body_styles?: {
+                [key: string]: "brackets" | "comma" | "file" | "json" | "pipe" | "repeat" | "space";
             } | null;
         };
         Revealed: {
@@ -6902,6 +7829,7 @@ export interface components {
             request_count: number;
             created_at: string;
             revoked_at: string | null;
+            allow_attachments: boolean;
             api_key: string;
             previous_until: string;
         };
@@ -6941,6 +7869,20 @@ export interface components {
             timeout_ms?: number;
             packages?: string[];
         };
+        SearchHit: {
+            type: string;
+            id: string;
+            name: string;
+            description: string | null;
+            parent_id: string | null;
+        };
+        SearchMatches: {
+            data: components["schemas"]["SearchHit"][];
+        };
+        SecretCreate: {
+            name?: string;
+            expires_at?: string | null;
+        };
         SecretKeyOut: {
             type: string;
             required: boolean;
@@ -6949,9 +7891,25 @@ export interface components {
             default: unknown;
             choices: string[];
         };
+        SecretList: {
+            data: components["schemas"]["SecretOut"][];
+        };
+        SecretOut: {
+            id: string;
+            client_id: string;
+            secret_prefix: string;
+            name: string;
+            expires_at: string;
+            last_used_at: string | null;
+            created_at: string;
+        };
         SecretsUpdate: {
             secrets: Record<string, never>;
             merge?: boolean;
+        };
+        SeedMessage: {
+            role: components["schemas"]["Speaker"];
+            content: string;
         };
         SendgridChannelConfig: {
             api_key?: string;
@@ -6959,6 +7917,48 @@ export interface components {
             from_name?: string;
             to_email?: string;
             credential_id?: string;
+        };
+        ServiceAccountCreate: {
+            name: string;
+            permissions: string[];
+            description?: string;
+            expires_at?: string | null;
+            allowed_ips?: string[] | null;
+            rate_limit_per_minute?: number | null;
+            monthly_token_budget?: number | null;
+        };
+        ServiceAccountOut: {
+            id: string;
+            client_id: string;
+            name: string;
+            description: string;
+            permissions: string[];
+            status: components["schemas"]["ServiceAccountStatus"];
+            expires_at: string | null;
+            allowed_ips: string[];
+            rate_limit_per_minute: number | null;
+            monthly_token_budget: number | null;
+            tokens_used: number;
+            last_used_at: string | null;
+            last_used_ip: string | null;
+            created_by: string;
+            created_at: string;
+            updated_at: string;
+        };
+        ServiceAccountOutPage: {
+            data: components["schemas"]["ServiceAccountOut"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        ServiceAccountStatus: "active" | "disabled" | "expired";
+        ServiceAccountUpdate: {
+            name?: string;
+            permissions?: string[];
+            description?: string;
+            status?: "active" | "disabled";
+            expires_at?: string | null;
+            allowed_ips?: string[];
+            rate_limit_per_minute?: number | null;
+            monthly_token_budget?: number | null;
         };
         SesChannelConfig: {
             access_key_id?: string;
@@ -6981,6 +7981,10 @@ export interface components {
         SessionOutPage: {
             data: components["schemas"]["SessionOut"][];
             pagination: components["schemas"]["Pagination"];
+        };
+        SetupState: {
+            open: boolean;
+            sends_mail: boolean;
         };
         SignedIn: {
             access_token: string;
@@ -7044,11 +8048,32 @@ export interface components {
             max_tokens: number | null;
             cache_ttl: components["schemas"]["CacheTtl"];
             timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
             status: components["schemas"]["AgentStatus"];
             web_search: Record<string, never>;
             log_settings: components["schemas"]["LogSettings"];
             tools: components["schemas"]["ToolSnapshot"][];
             sub_agents: components["schemas"]["SubAgentSnapshot"][];
+        };
+        SnapshotChanges: {
+            name?: string;
+            primary_model?: string;
+            system_prompt?: string;
+            description?: string | null;
+            fallback_models?: string[] | null;
+            temperature?: number | null;
+            max_tokens?: number | null;
+            cache_ttl?: components["schemas"]["CacheTtl"];
+            timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
+            web_search?: components["schemas"]["WebSearchUpdate"];
+            log_settings?: components["schemas"]["LogSettingsUpdate"];
+            tools?: components["schemas"]["ToolDraft"][];
+            sub_agents?: components["schemas"]["SubAgentDraft"][];
         };
         Snippet: {
             embed_code: string;
@@ -7108,6 +8133,17 @@ export interface components {
             speed?: number | null;
             format?: ("mp3" | "opus" | "wav") | null;
         };
+        StatsPoint: {
+            start: string;
+            chats: number;
+            failed_chats: number;
+            tokens: number;
+            estimated_cost_usd: number;
+            p50_response_time_ms: number | null;
+            p95_response_time_ms: number | null;
+            likes: number;
+            dislikes: number;
+        };
         StatusChanged: {
             id: string;
             status: components["schemas"]["UserStatus"];
@@ -7136,6 +8172,13 @@ export interface components {
             delegation_prompt?: string | null;
             is_enabled?: boolean | null;
         };
+        SubAgentDraft: {
+            id?: string | null;
+            relationship_type?: components["schemas"]["RelationshipType"];
+            is_enabled?: boolean;
+            delegation_prompt?: string | null;
+            agent?: components["schemas"]["AgentFields"] | null;
+        };
         SubAgentOfAgent: {
             id: string;
             name: string;
@@ -7155,6 +8198,9 @@ export interface components {
             max_tokens?: number | null;
             cache_ttl?: components["schemas"]["CacheTtl"];
             timeouts?: components["schemas"]["AgentTimeouts"];
+            output_schema?: Record<string, never> | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            tool_search?: components["schemas"]["ToolSearch"];
         };
         SubAgentPatch: {
             delegation_prompt?: string | null;
@@ -7356,6 +8402,29 @@ export interface components {
             plan?: components["schemas"]["Plan"];
             limits?: Record<string, never>;
         };
+        Today: {
+            chats: number;
+            failed_chats: number;
+            tokens: number;
+            cached_tokens: number;
+            cost_usd: number;
+            unpriced_models: string[];
+            budget: components["schemas"]["TodayBudget"] | null;
+            p95_first_token_ms: number | null;
+            series: components["schemas"]["HomeHour"][];
+        };
+        TodayBudget: {
+            id: string;
+            period: string;
+            limit_usd: number | null;
+            limit_tokens: number | null;
+            spent: number;
+        };
+        TokenRefusal: {
+            error: string;
+            error_description: string;
+            request_id: string;
+        };
         TokenUsage: {
             prompt_tokens: number;
             completion_tokens: number;
@@ -7388,6 +8457,14 @@ export interface components {
             is_enabled?: boolean;
             requires_approval?: boolean;
             approval?: components["schemas"]["ApprovalRule"] | null;
+        };
+        ToolDraft: {
+            tool_id: string;
+            is_enabled?: boolean;
+            display_order?: number | null;
+            config_override?: Record<string, never> | null;
+            requires_approval?: boolean;
+            always_offered?: boolean;
         };
         ToolImported: {
             id: string;
@@ -7471,6 +8548,12 @@ export interface components {
             updated_at: string;
             config: Record<string, never>;
         };
+        ToolRefreshed: {
+            tool_id: string;
+            diff: components["schemas"]["ListingDiff"];
+            status: components["schemas"]["RefreshStatus"];
+        };
+        ToolSearch: "always" | "auto" | "off";
         ToolSnapshot: {
             tool_id: string;
             name: string;
@@ -7478,6 +8561,7 @@ export interface components {
             display_order: number;
             config_override: Record<string, never> | null;
             requires_approval: boolean;
+            always_offered: boolean;
         };
         ToolStats: {
             tool_id: string;
@@ -7525,6 +8609,13 @@ export interface components {
             is_enabled?: boolean;
             requires_approval?: boolean;
             approval?: components["schemas"]["ApprovalRule"] | null;
+        };
+        ToolUse: {
+            tool: string;
+            tool_id: string | null;
+            calls: number;
+            failed_calls: number;
+            avg_execution_time_ms: number;
         };
         Trace: {
             correlation_id: string;
@@ -7652,11 +8743,14 @@ export interface components {
             content: string;
             created_at: string;
             is_waiting: boolean;
+            has_failed: boolean;
             sources: components["schemas"]["PublicSource"][];
+            attachments: components["schemas"]["MessageAttachmentOut"][];
         };
         TranscriptRead: {
             session_id: string;
             user?: components["schemas"]["Visitor"] | null;
+            wait_for?: string | null;
         };
         TranscriptionOut: {
             text: string;
@@ -7800,6 +8894,12 @@ export interface components {
             email?: string | null;
             hash?: string | null;
         };
+        VisitorFileOut: {
+            file_id: string;
+            filename: string;
+            size_bytes: number;
+            mime_type: string;
+        };
         VonageChannelConfig: {
             api_key?: string;
             api_secret?: string;
@@ -7822,6 +8922,7 @@ export interface components {
             search_engine: string;
             max_results: number;
             safe_search: boolean;
+            read_pages: boolean;
             credential_id: string | null;
             base_url: string | null;
             allowed_domains: string[];
@@ -7834,6 +8935,7 @@ export interface components {
             search_engine?: string;
             max_results?: number;
             safe_search?: boolean;
+            read_pages?: boolean;
             credential_id?: string | null;
             base_url?: string | null;
             allowed_domains?: string[];
@@ -7954,6 +9056,27 @@ export interface components {
             id?: string | null;
             key_id?: string | null;
             api_key?: string | null;
+        };
+        WidgetInstallationOut: {
+            origin: string;
+            key_id: string;
+            key_name: string;
+            first_seen_at: string;
+            last_seen_at: string;
+            is_refused: boolean;
+        };
+        WidgetPosition: "left" | "right";
+        WidgetScheme: "auto" | "dark" | "light";
+        WidgetSettings: {
+            title?: string | null;
+            greeting?: string | null;
+            placeholder?: string | null;
+            accent?: string | null;
+            on_accent?: string | null;
+            scheme?: components["schemas"]["WidgetScheme"];
+            position?: components["schemas"]["WidgetPosition"];
+            suggestions?: string[];
+            show_sources?: boolean;
         };
         WorkflowActionConfig: {
             workflow_id: string;
@@ -8158,6 +9281,20 @@ export interface components {
     };
     responses: {
         FileTooLarge: {
+            headers: {
+                "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        FileTooLargeOrPayloadTooLarge: {
             headers: {
                 "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -8419,6 +9556,32 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_authorization_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizationServer"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_audit_keys: {
         parameters: {
             query?: never;
@@ -8513,6 +9676,59 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    request_access: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessRequestCreate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRequestOut"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_agents: {
         parameters: {
             query?: {
@@ -8521,6 +9737,9 @@ export interface operations {
                 search?: string;
                 sort?: string;
                 status?: components["schemas"]["AgentStatus"];
+                primary_model?: string;
+                include?: "stats";
+                period?: "24h" | "30d" | "7d" | "90d";
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
@@ -8541,7 +9760,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentSummaryPage"];
+                    "application/json": components["schemas"]["AgentListedPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8592,6 +9811,83 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    import_agent: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentExport"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentImported"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TenantNotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_agent_templates: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AgentTemplate"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TenantNotFound"];
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
@@ -8879,8 +10175,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["FileTooLargeOrPayloadTooLarge"];
+            415: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -8924,7 +10233,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             504: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -9005,11 +10328,51 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            413: components["responses"]["FileTooLargeOrPayloadTooLarge"];
+            415: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     chat_audio: {
@@ -9029,6 +10392,7 @@ export interface operations {
                 "multipart/form-data": {
                     audio: string;
                     conversation_id?: string;
+                    attachments?: string[];
                 };
             };
         };
@@ -9136,7 +10500,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             504: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -9389,8 +10767,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["FileTooLargeOrPayloadTooLarge"];
+            415: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -9434,7 +10825,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            503: components["responses"]["Unavailable"];
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             504: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -9751,6 +11156,79 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    change_many_documents: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentBatch"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentOutBatchAnswer"];
+                };
+            };
+            207: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentOutBatchAnswer"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_agent_document: {
         parameters: {
             query?: never;
@@ -9904,6 +11382,58 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    list_document_chunks: {
+        parameters: {
+            query?: {
+                page?: number;
+                per_page?: number;
+            };
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkOutPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     reindex_agent_document: {
         parameters: {
             query?: never;
@@ -9952,6 +11482,206 @@ export interface operations {
             };
             409: components["responses"]["IdempotencyConflict"];
             422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_agent_draft: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftOut"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    save_agent_draft: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftUpdate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftOut"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["VersionConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    discard_agent_draft: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["VersionConflict"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    export_agent: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentExport"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
@@ -10244,7 +11974,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Publication"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -10259,9 +11993,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOut"];
+                    "application/json": components["schemas"]["PublishedAgent"];
                 };
             };
+            400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: {
@@ -10292,6 +12027,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
@@ -10389,6 +12126,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentStats"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_agent_breakdown: {
+        parameters: {
+            query?: {
+                period?: "24h" | "30d" | "7d" | "90d";
+            };
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentBreakdown"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10999,7 +12786,7 @@ export interface operations {
     compare_agent_versions: {
         parameters: {
             query?: {
-                against?: number;
+                against?: number | "draft";
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
@@ -11301,6 +13088,157 @@ export interface operations {
             };
             409: components["responses"]["IdempotencyConflict"];
             422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_widget_settings: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WidgetSettings"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_widget_settings: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WidgetSettings"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WidgetSettings"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_widget_installations: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WidgetInstallationOut"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
@@ -11666,6 +13604,10 @@ export interface operations {
                 status?: components["schemas"]["ApprovalStatus"];
                 source_type?: components["schemas"]["SourceType"];
                 assigned_to_me?: boolean;
+                waiting_for_me?: boolean;
+                agent_id?: string;
+                tool_id?: string;
+                sort?: string;
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
@@ -12637,6 +14579,8 @@ export interface operations {
                 sort?: string;
                 action?: components["schemas"]["BudgetAction"];
                 period?: components["schemas"]["BudgetPeriod"];
+                scope_type?: components["schemas"]["ScopeType"];
+                scope_id?: string;
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
@@ -12835,6 +14779,7 @@ export interface operations {
                 user_id?: string;
                 channel?: components["schemas"]["ChatChannel"];
                 status?: components["schemas"]["ConversationStatus"];
+                include?: "agent_name";
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
@@ -12855,7 +14800,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConversationOutPage"];
+                    "application/json": components["schemas"]["ConversationListedPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14774,6 +16719,77 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_embed_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                embed_key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EmbedKeyUpdate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedKeyOut"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
@@ -17207,6 +19223,37 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_home: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Home"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["TenantNotFound"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_incoming_webhooks: {
         parameters: {
             query?: {
@@ -18339,6 +20386,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TenantNotFound"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    probe_local_models: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelProbe"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -19631,7 +21710,20 @@ export interface operations {
             };
             400: components["responses"]["InvalidJson"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             404: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -19660,8 +21752,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["FileTooLargeOrPayloadTooLarge"];
+            415: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -19783,6 +21888,105 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    upload_visitor_file: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    file: string;
+                    session_id?: string;
+                };
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitorFileOut"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["FileTooLarge"];
+            415: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
     read_transcript: {
         parameters: {
             query?: never;
@@ -19832,6 +22036,51 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_public_widget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicWidget"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
@@ -21018,6 +23267,522 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    search_objects: {
+        parameters: {
+            query: {
+                q: string;
+                types?: string;
+                limit?: number;
+            };
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchMatches"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["TenantNotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_service_accounts: {
+        parameters: {
+            query?: {
+                page?: number;
+                per_page?: number;
+                search?: string;
+                sort?: string;
+            };
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountOutPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TenantNotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    create_service_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceAccountCreate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountOut"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["TenantNotFound"];
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_service_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                service_account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountOut"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_service_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                service_account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["VersionConflict"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_service_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                service_account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ServiceAccountUpdate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountOut"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["VersionConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_service_account_secrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                service_account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    create_service_account_secret: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                service_account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretCreate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSecretOut"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_service_account_secret: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path: {
+                service_account_id: string;
+                secret_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -23975,6 +26740,54 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    read_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationToken"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationDetails"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -24535,6 +27348,179 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_setup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetupState"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    set_up_instance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceSetupRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    issue_access_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedToken"];
+                };
+            };
+            400: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRefusal"];
+                };
+            };
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRefusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -25137,7 +28123,9 @@ export interface operations {
     };
     get_register_page: {
         parameters: {
-            query?: never;
+            query?: {
+                invite_token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -25158,6 +28146,21 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
+            302: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            422: components["responses"]["Invalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -25394,6 +28397,39 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["TenantNotFound"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_administrators: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AdministratorOut"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["TenantNotFound"];
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
         };
@@ -27587,6 +30623,111 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    import_mcp: {
+        parameters: {
+            query?: {
+                dry_run?: boolean;
+            };
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportMcp"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["McpImported"] | components["schemas"]["McpImportPreview"];
+                    };
+                };
+            };
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["McpImported"] | components["schemas"]["McpImportPreview"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TenantNotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            502: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     import_openapi: {
         parameters: {
             query?: {
@@ -28058,6 +31199,120 @@ export interface operations {
             };
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    refresh_tool: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RefreshTool"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRefreshed"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            502: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     get_tool_stats: {

@@ -1,5 +1,6 @@
 import { basePath } from "./base";
 import { ApiError, errorOf, offline } from "./errors";
+import { forgetTenant } from "./tenant";
 
 /** `unknown` until the first refresh has answered; `expired` keeps the page and asks for the password over it. */
 export type SessionState = "unknown" | "signed-out" | "signed-in" | "expired";
@@ -65,6 +66,27 @@ export async function signIn(email: string, password: string, remember: boolean)
   const body = await response.json();
   if (body.mfa_required) return body.mfa_token as string;
   accept(body);
+}
+
+export type FirstPerson = { token: string; first_name: string; last_name: string; email: string; password: string };
+
+/** What a person without an account may know of the instance. */
+async function readInstance(): Promise<{ open: boolean; sends_mail: boolean }> {
+  const response = await fetch(`${basePath}/auth/setup`).catch(() => undefined);
+  return response?.ok ? await response.json() : { open: false, sends_mail: true };
+}
+
+/** Whether the instance waits for its first administrator. */
+export const isSetupOpen = async (): Promise<boolean> => (await readInstance()).open;
+
+/** Whether mails reach people; without a mail server they are files on the server. */
+export const sendsMail = async (): Promise<boolean> => (await readInstance()).sends_mail;
+
+/** Make the first administrator with the link that the server printed; they are signed in at once. */
+export async function setUp(person: FirstPerson): Promise<void> {
+  const response = await post("/auth/setup", { ...person, session: "cookie", remember: true });
+  if (!response.ok) throw await errorOf(response);
+  accept(await response.json());
 }
 
 export async function verifyCode(mfaToken: string, code: string, remember: boolean): Promise<void> {
@@ -138,6 +160,7 @@ export async function signOut(): Promise<void> {
   }
   grant = undefined;
   localStorage.removeItem(HINT);
+  forgetTenant();
   channel?.postMessage({ kind: "signed-out" } satisfies Notice);
   enter("signed-out");
 }

@@ -12,6 +12,7 @@ import Workflow from "icon:workflow";
 import Wrench from "icon:wrench";
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { type ComponentType, type ReactNode, useState } from "react";
+import { general } from "./i18n/general";
 
 export type Tone = "ok" | "warn" | "bad" | "run" | "idle";
 export type KindName = "turn" | "model" | "know" | "tool" | "sub" | "wait" | "flow" | "form" | "bad" | "hook";
@@ -100,10 +101,10 @@ export function Id({ children }: { children: string }) {
   return (
     <span className="row g4 t-3">
       <span className="mono t-12">{children}</span>
-      <Tooltip label={copied ? "Copied" : "Copy id"}>
+      <Tooltip label={general(copied ? "copied" : "copyId")}>
         <ActionIcon
           size={24}
-          aria-label={`Copy ${children}`}
+          aria-label={general("copy", { text: children })}
           onClick={() => {
             void navigator.clipboard?.writeText(children);
             setCopied(true);

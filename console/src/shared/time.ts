@@ -1,11 +1,19 @@
+import { general } from "./i18n/general";
+import { language, locale } from "./i18n/language";
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const places = (digits: number) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
+const seconds = new Intl.NumberFormat(language, places(2));
+const dollars = { style: "currency", currency: "USD" } as const;
+const cents = new Intl.NumberFormat(language, { ...dollars, ...places(2) });
+const fractions = new Intl.NumberFormat(language, { ...dollars, ...places(4) });
 
 /** A time in as few words as it needs: "22 min", "5 h", "Fri", "12 Nov". */
 export function ago(at: string, now = Date.now()): string {
   const past = now - Date.parse(at);
-  if (past < MINUTE) return "now";
+  if (past < MINUTE) return general("now");
   if (past < HOUR) return `${Math.floor(past / MINUTE)} min`;
   if (past < DAY) return `${Math.floor(past / HOUR)} h`;
   const format: Intl.DateTimeFormatOptions =
@@ -14,16 +22,16 @@ export function ago(at: string, now = Date.now()): string {
       : past < 300 * DAY
         ? { day: "numeric", month: "short" }
         : { year: "numeric", month: "short" };
-  return new Intl.DateTimeFormat("en-GB", format).format(new Date(at));
+  return new Intl.DateTimeFormat(locale, format).format(new Date(at));
 }
 
-export const exact = (at: string) => new Date(at).toLocaleString();
+export const exact = (at: string) => new Date(at).toLocaleString(locale);
 
 /** A length of time: "<1 ms", "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */
 export function duration(ms: number): string {
   if (ms > 0 && ms < 1) return "<1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < MINUTE) return `${seconds.format(ms / 1000)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.round((ms % MINUTE) / 1000)} s`;
   return `${Math.floor(ms / HOUR)} h ${Math.round((ms % HOUR) / MINUTE)} min`;
 }
@@ -31,10 +39,10 @@ export function duration(ms: number): string {
 /** The time that is left until a moment: "38 min", "5 h", "2 d"; "over" once it has passed. */
 export function left(at: string, now = Date.now()): string {
   const rest = Date.parse(at) - now;
-  if (rest <= 0) return "over";
+  if (rest <= 0) return general("over");
   if (rest < HOUR) return `${Math.max(1, Math.floor(rest / MINUTE))} min`;
   return rest < 2 * DAY ? `${Math.floor(rest / HOUR)} h` : `${Math.floor(rest / DAY)} d`;
 }
 
 /** Money to the cent above a cent, else four places. */
-export const money = (usd: number) => `$${usd >= 0.01 || usd === 0 ? usd.toFixed(2) : usd.toFixed(4)}`;
+export const money = (usd: number) => (usd >= 0.01 || usd === 0 ? cents : fractions).format(usd);

@@ -1,84 +1,92 @@
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, memo, Suspense, useCallback } from "react";
 import { useMay } from "../../api/queries";
-import { Playground } from "../../shared/chat/playground";
-import { Bar } from "../../shared/frame/bar";
+import { AgentPage } from "../../shared/agent/agent_page";
+import { agentQuery } from "../../shared/agent/queries";
+import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { AgentMark, Id } from "../../shared/parts";
+import { Pill } from "../../shared/parts";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
-import style from "./agent.module.css";
-import { AgentStatus } from "./parts";
-import { agentQuery } from "./queries";
+import { DraftActions } from "./draft/actions";
+import { changedFields, liveQuery } from "./draft/draft";
+import style from "./draft/draft.module.css";
+import { DraftForm } from "./draft/form";
+import { Split } from "./draft/split";
+import { type DraftEditing, useDraft } from "./draft/use_draft";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/agents");
+/** Talking comes after reading: the form stands before what shows replies has arrived. */
+const Playground = lazy(() =>
+  import("../../shared/chat/playground").then((found) => ({ default: memo(found.Playground) })),
+);
 
-export default function AgentPage() {
+export default function BuildPage() {
   const { agentId } = useParams({ from: "/frame/agents/$agentId" });
+  // Another agent is another page: nothing typed for one may reach the other.
+  return <Build key={agentId} agentId={agentId} />;
+}
+
+/** What production runs, and how many fields of the draft differ from it. */
+function useChanges(agentId: string, { snapshot }: DraftEditing) {
+  const { data: agent } = useQuery(agentQuery(agentId));
+  const live = useQuery({ ...liveQuery(agentId, agent?.version ?? 0), enabled: Boolean(agent) });
+  const count = snapshot ? changedFields(live.data, snapshot).length : 0;
+  return { live: live.data, version: agent?.version, count };
+}
+
+const Changes = ({ count }: { count: number }) => (
+  <Pill tone="warn">
+    <span className={style.pillLong}>{say("changes", { count })}</span>
+    <span className={style.pillShort}>{say("changesShort", { count })}</span>
+  </Pill>
+);
+
+function Build({ agentId }: { agentId: string }) {
+  const { from } = useSearch({ from: "/frame/agents/$agentId" });
+  const navigate = useNavigate();
   const may = useMay();
-  const found = useQuery(agentQuery(agentId));
-  const trail = [{ label: say("title"), to: "/agents" }];
-  if (found.error)
-    return (
-      <>
-        <Bar trail={trail} title={agentId} />
-        <Failure error={found.error} onRetry={() => void found.refetch()} />
-      </>
-    );
-  const agent = found.data;
-  if (!agent)
-    return (
-      <>
-        <Bar trail={trail} title="…" />
-        <RowsLoading columns={[30, 300]} />
-      </>
-    );
+  const editing = useDraft(agentId);
+  const changes = useChanges(agentId, editing);
+  const canWrite = may("agents:write");
+  const { save } = editing;
+  useKeys(canWrite ? { "mod+s": () => void save().catch(() => undefined) } : {});
+  const beforeSend = useCallback(async () => {
+    if (canWrite) await save();
+    // The conversation has begun: a reload goes on with it and not with the one it came from.
+    if (from) await navigate({ to: "/agents/$agentId", params: { agentId }, search: {}, replace: true });
+  }, [save, canWrite, from, navigate, agentId]);
   return (
-    <>
-      <Bar
-        trail={trail}
-        title={agent.name}
-        after={
-          <>
-            <AgentMark id={agent.id} size={22} />
-            <AgentStatus status={agent.status} />
-          </>
-        }
-      >
-        {may("conversations:read") && (
-          <Button
-            variant="default"
-            renderRoot={(props) => <Link {...props} to="/conversations" search={{ agent: agent.id }} />}
-          >
-            {say("conversations")}
-          </Button>
-        )}
-      </Bar>
-      <div className={style.split}>
-        <section className={style.facts} aria-label={say("facts")}>
-          <dl className="kv">
-            <dt>Id</dt>
-            <dd>
-              <Id>{agent.id}</Id>
-            </dd>
-            <dt>{say("model")}</dt>
-            <dd className="mono">{agent.primary_model}</dd>
-            <dt>{say("changed")}</dt>
-            <dd title={exact(agent.updated_at)}>{ago(agent.updated_at)}</dd>
-          </dl>
-          <div className="stack g8">
-            <h2 className="t-sec">{say("instructions")}</h2>
-            <section className="code" aria-label={say("instructions")}>
-              {agent.system_prompt}
-            </section>
-          </div>
-        </section>
-        <section className={style.play} aria-label={say("playground")}>
-          <Playground agentId={agent.id} />
-        </section>
-      </div>
-    </>
+    <AgentPage
+      agentId={agentId}
+      tab="build"
+      after={changes.count > 0 && <Changes count={changes.count} />}
+      actions={<DraftActions agentId={agentId} editing={editing} changeCount={changes.count} />}
+    >
+      {() => (
+        <Split
+          left={
+            editing.snapshot ? (
+              <DraftForm agentId={agentId} editing={editing} live={changes.live} version={changes.version} />
+            ) : editing.query.error ? (
+              <Failure error={editing.query.error} onRetry={() => void editing.query.refetch()} />
+            ) : (
+              <RowsLoading columns={[30, 300]} />
+            )
+          }
+          right={
+            <Suspense fallback={null}>
+              <Playground
+                agentId={agentId}
+                version={canWrite ? "draft" : changes.version}
+                from={from}
+                beforeSend={beforeSend}
+              />
+            </Suspense>
+          }
+        />
+      )}
+    </AgentPage>
   );
 }

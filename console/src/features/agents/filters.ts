@@ -1,5 +1,15 @@
 export const STATUSES = ["draft", "published", "archived"] as const;
-export type AgentFilters = { search?: string; status?: (typeof STATUSES)[number]; page?: number; create?: boolean };
+export const PERIODS = ["24h", "7d", "30d", "90d"] as const;
+export type Period = (typeof PERIODS)[number];
+export type AgentFilters = {
+  search?: string;
+  status?: (typeof STATUSES)[number];
+  model?: string;
+  period?: Period;
+  page?: number;
+  create?: boolean;
+  template?: string;
+};
 
 /** Read the filters of the list from the address; what does not belong there is left out. */
 export function readFilters(search: Record<string, unknown>): AgentFilters {
@@ -8,6 +18,10 @@ export function readFilters(search: Record<string, unknown>): AgentFilters {
     filters.search = String(search.search).slice(0, 200);
   const status = STATUSES.find((one) => one === search.status);
   if (status) filters.status = status;
+  if (typeof search.model === "string" && search.model) filters.model = search.model.slice(0, 200);
+  const period = PERIODS.find((one) => one === search.period && one !== "7d");
+  if (period) filters.period = period;
+  if (typeof search.template === "string" && search.template) filters.template = search.template;
   const page = Number(search.page);
   if (Number.isInteger(page) && page > 1) filters.page = page;
   if (search.create === true) filters.create = true;
@@ -15,4 +29,4 @@ export function readFilters(search: Record<string, unknown>): AgentFilters {
   return filters;
 }
 
-export const hasFilters = (filters: AgentFilters) => Boolean(filters.search || filters.status);
+export const hasFilters = (filters: AgentFilters) => Boolean(filters.search || filters.status || filters.model);

@@ -6,47 +6,60 @@ import { useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
-import { Status, type Tone } from "../../shared/parts";
+import { chatModelsQuery } from "../../shared/providers/queries";
 import {
   type Agent,
   archiveAgent,
-  createAgent,
   deleteAgent,
-  modelsQuery,
+  duplicateAgent,
+  exportAgent,
+  fileName,
+  importAgent,
   restoreAgent,
+  saveFile,
+  templatesQuery,
   useAgentChange,
 } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en);
-const TONES: Record<string, Tone> = { published: "ok", draft: "idle", archived: "idle" };
-const STATUS_WORDS: Record<string, string> = {
-  published: say("published"),
-  draft: say("draft"),
-  archived: say("archived"),
-};
-export const AgentStatus = ({ status }: { status: string }) => (
-  <Status tone={TONES[status] ?? "idle"}>{STATUS_WORDS[status] ?? status}</Status>
-);
-
+const say = words(en, "features/agents");
+// What the server gives an agent that says nothing about them.
+const DEFAULT_TEMPERATURE = 0.7;
+const DEFAULT_TOKENS = 2048;
 const Refusal = ({ error }: { error: unknown }) => (
   <div className="note bad" role="alert">
     {asApiError(error).message}
   </div>
 );
 
-export function CreateAgent({ onClose }: { onClose: () => void }) {
+export function CreateAgent({ templateId, onClose }: { templateId?: string; onClose: () => void }) {
   const navigate = useNavigate();
-  const { data: models } = useQuery(modelsQuery);
-  const choices = (models?.data ?? []).filter((model) => model.available);
-  const [name, setName] = useState("");
+  const { data: models } = useQuery(chatModelsQuery);
+  const usable = (models ?? []).filter((model) => model.available);
+  // Where nothing can be used yet, an agent can still be prepared for the model that the server brings.
+  const choices = usable.length ? usable : (models ?? []).filter((model) => model.provider === "local");
+  const { data: templates } = useQuery(templatesQuery);
+  const [template, setTemplate] = useState(templateId);
+  const chosenTemplate = templates?.find((one) => one.id === template);
+  const [typedName, setName] = useState<string>();
   const [model, setModel] = useState<string | null>(null);
-  const [prompt, setPrompt] = useState("");
+  const [typedPrompt, setPrompt] = useState<string>();
+  const name = typedName ?? chosenTemplate?.name ?? "";
+  const prompt = typedPrompt ?? chosenTemplate?.system_prompt ?? "";
   const chosen = model ?? choices[0]?.id ?? null;
-  const create = useAgentChange(createAgent);
+  const create = useAgentChange(importAgent);
   const submit = async () => {
     if (!chosen) return;
-    const agent = await create.mutateAsync({ name, primary_model: chosen, system_prompt: prompt });
+    const { description = "", temperature = null, web_search: searches = false } = chosenTemplate ?? {};
+    const made = { name, description, temperature, primary_model: chosen, system_prompt: prompt };
+    const { agent } = await create.mutateAsync(
+      chosenTemplate
+        ? { format: "retinue.agent/1", agent: made, web_search: { enabled: searches } }
+        : {
+            format: "retinue.agent/1",
+            agent: { ...made, temperature: DEFAULT_TEMPERATURE, max_tokens: DEFAULT_TOKENS },
+          },
+    );
     await navigate({ to: "/agents/$agentId", params: { agentId: agent.id } });
   };
   return (
@@ -59,6 +72,19 @@ export function CreateAgent({ onClose }: { onClose: () => void }) {
         }}
       >
         {create.error && <Refusal error={create.error} />}
+        <Select
+          label={say("templates")}
+          data={(templates ?? []).map((one) => ({ value: one.id, label: one.name }))}
+          placeholder={say("templateNone")}
+          clearable
+          value={template ?? null}
+          onChange={(id) => {
+            setTemplate(id ?? undefined);
+            setName(undefined);
+            setPrompt(undefined);
+          }}
+          description={chosenTemplate?.description}
+        />
         <TextInput
           label={say("name")}
           value={name}
@@ -82,6 +108,11 @@ export function CreateAgent({ onClose }: { onClose: () => void }) {
           value={prompt}
           onChange={(event) => setPrompt(event.currentTarget.value)}
         />
+        {chosenTemplate && chosenTemplate.next_steps.length > 0 && (
+          <p className="t-13 t-2">
+            {say("nextSteps")}: {chosenTemplate.next_steps.join(" ")}
+          </p>
+        )}
         <div className="row g8">
           <Button
             type="submit"
@@ -135,6 +166,7 @@ export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => v
   const may = useMay();
   const navigate = useNavigate();
   const isArchived = agent.status === "archived";
+  const copy = useAgentChange(duplicateAgent);
   const move = useAgentChange(isArchived ? restoreAgent : archiveAgent);
   return (
     <Menu>
@@ -148,6 +180,16 @@ export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => v
           {say("open")}
         </Menu.Item>
         <Menu.Item onClick={() => void navigator.clipboard?.writeText(agent.id)}>{say("copyId")}</Menu.Item>
+        <Menu.Item onClick={() => void exportAgent(agent.id).then((file) => saveFile(fileName(agent.name), file))}>
+          {say("export")}
+        </Menu.Item>
+        {may("agents:write") && (
+          <Menu.Item
+            onClick={() => copy.mutate({ id: agent.id, name: say("copyOf", { name: agent.name }).slice(0, 100) })}
+          >
+            {say("duplicate")}
+          </Menu.Item>
+        )}
         {may("agents:write") && (
           <Menu.Item onClick={() => move.mutate(agent.id)}>{say(isArchived ? "restore" : "archive")}</Menu.Item>
         )}

@@ -4,11 +4,11 @@ import type { components } from "../../api/schema";
 import type { AgentFilters } from "./filters";
 
 export const PER_PAGE = 50;
-export type Agent = components["schemas"]["AgentSummary"];
+export type Agent = components["schemas"]["AgentListed"];
 
-export const agentsQuery = ({ search, status, page }: AgentFilters) =>
+export const agentsQuery = ({ search, status, model, period = "7d", page }: AgentFilters) =>
   queryOptions({
-    queryKey: ["agents", "list", { search, status, page }],
+    queryKey: ["agents", "list", { search, status, model, period, page }],
     queryFn: ({ signal }) =>
       data(
         api.GET("/api/v1/agents", {
@@ -16,6 +16,9 @@ export const agentsQuery = ({ search, status, page }: AgentFilters) =>
             query: {
               per_page: PER_PAGE,
               page: page ?? 1,
+              include: "stats",
+              period,
+              ...(model ? { primary_model: model } : {}),
               ...(search ? { search } : {}),
               ...(status ? { status } : {}),
             },
@@ -25,24 +28,78 @@ export const agentsQuery = ({ search, status, page }: AgentFilters) =>
       ),
     placeholderData: keepPreviousData,
   });
-export const agentQuery = (id: string) =>
+
+const CHOICES = 100;
+/** Tools to choose from, by name. */
+export const toolsQuery = (search: string) =>
   queryOptions({
-    queryKey: ["agents", id],
-    queryFn: () => data(api.GET("/api/v1/agents/{agent_id}", { params: { path: { agent_id: id } } })),
+    queryKey: ["tools", "choices", search],
+    queryFn: ({ signal }) =>
+      data(
+        api.GET("/v1/tools", {
+          params: { query: { per_page: CHOICES, sort: "name", ...(search ? { search } : {}) } },
+          signal,
+        }),
+      ),
   });
-export const modelsQuery = queryOptions({
-  queryKey: ["providers", "models"],
-  queryFn: () => data(api.GET("/api/v1/models")),
-  staleTime: 300_000,
+/** Agents to choose from. */
+export const agentChoicesQuery = (search: string) =>
+  queryOptions({
+    queryKey: ["agents", "choices", search],
+    queryFn: ({ signal }) =>
+      data(
+        api.GET("/api/v1/agents", { params: { query: { per_page: CHOICES, ...(search ? { search } : {}) } }, signal }),
+      ),
+  });
+export const credentialsQuery = queryOptions({
+  queryKey: ["credentials", "choices"],
+  queryFn: () => data(api.GET("/v1/credentials", { params: { query: { per_page: CHOICES } } })),
 });
+export const personQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["users", id],
+    queryFn: () => data(api.GET("/users/{user_id}", { params: { path: { user_id: id } } })),
+    staleTime: 300_000,
+  });
 
 /** A change of agents; everything that shows agents is read again. */
 export function useAgentChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({ mutationFn: change, onSuccess: () => client.invalidateQueries({ queryKey: ["agents"] }) });
 }
-export const createAgent = (body: components["schemas"]["AgentCreate"]) => data(api.POST("/api/v1/agents", { body }));
 const path = (id: string) => ({ params: { path: { agent_id: id } } });
 export const deleteAgent = async (id: string) => void (await api.DELETE("/api/v1/agents/{agent_id}", path(id)));
 export const archiveAgent = async (id: string) => void (await api.POST("/api/v1/agents/{agent_id}/archive", path(id)));
 export const restoreAgent = async (id: string) => void (await api.POST("/api/v1/agents/{agent_id}/restore", path(id)));
+
+export const templatesQuery = queryOptions({
+  queryKey: ["agents", "templates"],
+  queryFn: async () => (await data(api.GET("/api/v1/agents/templates"))).data,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+export type Template = components["schemas"]["AgentTemplate"];
+type AgentFile = components["schemas"]["AgentExport"];
+
+export const exportAgent = (id: string) => data(api.GET("/api/v1/agents/{agent_id}/export", path(id)));
+export const importAgent = (file: AgentFile) => data(api.POST("/api/v1/agents/import", { body: file }));
+
+/** Export and import: tools, web search and models come along, secrets do not exist in between. */
+export async function duplicateAgent({ id, name }: { id: string; name: string }) {
+  const file = await exportAgent(id);
+  return importAgent({ ...file, agent: { ...file.agent, name } });
+}
+
+export async function changeMany({ ids, op }: { ids: string[]; op: "publish" | "archive" }) {
+  const answer = await data(api.POST("/v1/agents/batch", { body: { operations: ids.map((id) => ({ op, id })) } }));
+  const failed = answer.data.filter((one) => one.error);
+  return { count: ids.length, failed: failed.length, reason: failed[0]?.error?.message ?? "" };
+}
+
+/** Let the browser save a text as a file. */
+export function saveFile(name: string, content: unknown) {
+  const address = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: "application/json" }));
+  const link = Object.assign(document.createElement("a"), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+export const fileName = (name: string) => `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-") || "agent"}.agent.json`;

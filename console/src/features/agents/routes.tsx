@@ -12,6 +12,7 @@ export const agentRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "agents/$agentId",
+    validateSearch: (search): { from?: string } => (typeof search.from === "string" ? { from: search.from } : {}),
     component: lazyRouteComponent(() => import("./agent")),
   }),
 ];

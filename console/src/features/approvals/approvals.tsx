@@ -18,7 +18,7 @@ import { STATUS_TONES, statusWord, useName } from "./people";
 import { type Approval, approvalQuery, approvalsQuery, SHOWS, type Show } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/approvals");
 const SOON_MS = 3_600_000;
 const EMPTY = { mine: say("empty"), all: say("emptyAll"), decided: say("emptyDecided") };
 
@@ -129,7 +129,7 @@ function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; o
 }
 
 function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: boolean; onChoose: () => void }) {
-  const who = useName(approval.requested_by);
+  const who = useName(approval, approval.requested_by);
   const message = (approval.payload as { message?: unknown } | null)?.message;
   const isPending = approval.status === "pending";
   const isSoon = isPending && Date.parse(approval.expires_at) - Date.now() < SOON_MS;

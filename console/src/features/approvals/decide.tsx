@@ -5,13 +5,14 @@ import { Button, Kbd, Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useKeys } from "../../shared/frame/keys";
+import { general } from "../../shared/i18n/general";
 import { words } from "../../shared/i18n/words";
 import style from "./approvals.module.css";
 import { type Approval, type Decision, useDecision } from "./queries";
 import { amountOf, type Edits, type Field } from "./values";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/approvals");
 type Verdict = Decision["verdict"];
 
 type Props = {
@@ -29,11 +30,17 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
   const [comment, setComment] = useState("");
   const [meant, setMeant] = useState<Verdict>();
   const box = useRef<HTMLTextAreaElement>(null);
+  const isSent = useRef(false);
   const decision = useDecision(approval.id);
   const isWrong = Object.keys(edits.problems).length > 0;
   const decide = async (verdict: Verdict) => {
-    if (decision.isPending || (verdict === "approve" && isWrong)) return;
-    await decision.mutateAsync({ verdict, comment, edited: edits.edited, data: extra });
+    if (isSent.current || (verdict === "approve" && isWrong)) return;
+    // The second click of a double click comes before the button is drawn as busy.
+    isSent.current = true;
+    await decision.mutateAsync({ verdict, comment, edited: edits.edited, data: extra }).catch((error) => {
+      isSent.current = false;
+      throw error;
+    });
     if (verdict === "reject") return onDecided(say("doneRejected"));
     const isLast = approval.approvals_received + 1 >= approval.required_approvals;
     onDecided(say(isLast ? "doneApproved" : "doneWaiting"));
@@ -91,7 +98,7 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
       </Button>
       {meant && (
         <p className={`${style.hint} t-12 t-3 row g6 wide`} role="status">
-          <b className="t-500">{say(meant)}:</b> <Kbd>Ctrl</Kbd> <Kbd>↵</Kbd> {say("confirm")}
+          <b className="t-500">{say(meant)}:</b> <Kbd>{general("ctrl")}</Kbd> <Kbd>↵</Kbd> {say("confirm")}
         </p>
       )}
     </div>

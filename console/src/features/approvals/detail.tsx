@@ -3,21 +3,22 @@ import Pencil from "icon:pencil";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useMay } from "../../api/queries";
+import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { Id, Kind, Person, Pill } from "../../shared/parts";
 import { ago, exact } from "../../shared/time";
 import { Source } from "./approvals";
 import style from "./approvals.module.css";
+import { Requested, Why } from "./context";
 import { Decide } from "./decide";
 import { ExtraFields, extraOf } from "./extra";
 import { InputField } from "./input_field";
 import { STATUS_TONES, statusWord, useName } from "./people";
 import { type Approval, approvalsQuery } from "./queries";
-import { type Change, editsOf, fieldsOf, labelOf } from "./values";
+import { type Change, changesOf, editsOf, fieldsOf, labelOf } from "./values";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/approvals");
 const MAX_BEFORE = 3;
 
 type Props = {
@@ -80,7 +81,8 @@ export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props
                   />
                 ))}
               </div>
-              <Changes of={edits.changes} />
+              <Changes label={say("approverChanged")} of={changesOf(approval)} />
+              <Changes label={say("youChange")} of={edits.changes} />
             </section>
           )}
           {isPending && mayDecide && approval.fields.length > 0 && (
@@ -89,6 +91,7 @@ export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props
           <Why approval={approval} />
           <Decisions approval={approval} />
           <Before approval={approval} />
+          <Requested approval={approval} />
         </div>
       </section>
       {isPending &&
@@ -110,10 +113,10 @@ export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props
 }
 
 function Facts({ approval }: { approval: Approval }) {
-  const who = useName(approval.requested_by);
+  const who = useName(approval, approval.requested_by);
   const { roles } = approval.approvers;
   const end = { reject: "ifReject", approve: "ifApprove", fail: "ifFail" } as const;
-  const clock = new Date(approval.expires_at).toLocaleString("en-GB", {
+  const clock = new Date(approval.expires_at).toLocaleString(locale, {
     day: "numeric",
     month: "short",
     hour: "2-digit",
@@ -158,12 +161,12 @@ function Facts({ approval }: { approval: Approval }) {
   );
 }
 
-const Changes = ({ of }: { of: Change[] }) =>
+const Changes = ({ label, of }: { label: string; of: Change[] }) =>
   of.length > 0 && (
     <div className={`${style.diff} num`} role="status">
       {of.map(({ name, before, after }) => (
         <span key={name} className="row g8 wrap">
-          <span className="t-12 t-2">{say("youChange")}</span>
+          <span className="t-12 t-2">{label}</span>
           <code className="mono">{name}</code>
           <s>{before || "–"}</s>
           <span aria-hidden>→</span>
@@ -173,28 +176,6 @@ const Changes = ({ of }: { of: Change[] }) =>
     </div>
   );
 
-function Why({ approval }: { approval: Approval }) {
-  const may = useMay();
-  const message = (approval.payload as { message?: unknown } | null)?.message;
-  const conversationId = may("conversations:read") ? approval.source.conversation_id : null;
-  if (typeof message !== "string" || !message) return null;
-  return (
-    <section className="stack g8" aria-label={say("why")}>
-      <h3 className="t-sec">{say("why")}</h3>
-      <div className={style.why}>
-        <p className={style.said}>{message}</p>
-        {conversationId && (
-          <span>
-            <Link className="inline-link t-13" to="/conversations/$conversationId" params={{ conversationId }}>
-              {say("conversation")}
-            </Link>
-          </span>
-        )}
-      </div>
-    </section>
-  );
-}
-
 function Decisions({ approval }: { approval: Approval }) {
   if (!approval.responses.length) return null;
   return (
@@ -202,15 +183,15 @@ function Decisions({ approval }: { approval: Approval }) {
       <h3 className="t-sec">{say("decisions")}</h3>
       <ol className="thread">
         {approval.responses.map((response) => (
-          <DecisionOf key={response.user_id} response={response} />
+          <DecisionOf key={response.user_id} approval={approval} response={response} />
         ))}
       </ol>
     </section>
   );
 }
 
-function DecisionOf({ response }: { response: Approval["responses"][number] }) {
-  const who = useName({ type: "user", id: response.user_id });
+function DecisionOf({ approval, response }: { approval: Approval; response: Approval["responses"][number] }) {
+  const who = useName(approval, { type: "user", id: response.user_id });
   return (
     <li>
       <i className={`knot ${response.decision === "approved" ? "ok" : "bad"}`} />

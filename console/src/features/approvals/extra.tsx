@@ -5,7 +5,7 @@ import type { Approval } from "./queries";
 import { labelOf } from "./values";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/approvals");
 export type Extra = { id: string; label: string; type: string; isRequired: boolean; options: Option[] };
 type Option = { value: string; label: string };
 type Values = Record<string, unknown>;

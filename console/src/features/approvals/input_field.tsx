@@ -4,7 +4,7 @@ import style from "./approvals.module.css";
 import { type Field, labelOf, textOf } from "./values";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/approvals");
 
 type Props = { field: Field; text?: string; problem?: string; onChange: (text: string) => void };
 

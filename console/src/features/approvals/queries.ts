@@ -7,8 +7,6 @@ export type Show = (typeof SHOWS)[number];
 export type Approval = components["schemas"]["ApprovalOut"];
 const MAX_ROWS = 100;
 
-const byDeadline = (a: Approval, b: Approval) => Date.parse(a.expires_at) - Date.parse(b.expires_at);
-
 /** What waits comes first that expires first; what is decided, the newest first. */
 export const approvalsQuery = (show: Show) =>
   queryOptions({
@@ -19,30 +17,20 @@ export const approvalsQuery = (show: Show) =>
           params: {
             query: {
               per_page: MAX_ROWS,
-              ...(show === "decided" ? {} : { status: "pending" as const }),
-              ...(show === "mine" ? { assigned_to_me: true } : {}),
+              ...(show === "decided" ? {} : { status: "pending" as const, sort: "expires_at" }),
+              ...(show === "mine" ? { waiting_for_me: true } : {}),
             },
           },
           signal,
         }),
       ),
-    select: (page) =>
-      show === "decided" ? page.data.filter((one) => one.status !== "pending") : page.data.toSorted(byDeadline),
-    // Others decide too, and only requests are announced: a tab that is looked at again reads again.
-    refetchOnWindowFocus: "always",
+    select: (page) => (show === "decided" ? page.data.filter((one) => one.status !== "pending") : page.data),
   });
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ["approvals", id],
     queryFn: async () =>
       (await data(api.GET("/api/v1/approvals/{approval_id}", { params: { path: { approval_id: id } } }))).data,
-  });
-export const personQuery = (id: string) =>
-  queryOptions({
-    queryKey: ["users", id],
-    queryFn: () => data(api.GET("/users/{user_id}", { params: { path: { user_id: id } } })),
-    staleTime: 300_000,
-    retry: false,
   });
 
 export type Decision = {

@@ -26,13 +26,26 @@ function controlOf(value: unknown): Control {
   return text.includes("\n") || text.length > MAX_LINE_LENGTH ? "lines" : "line";
 }
 
-/** The values that were asked for, with the edits of earlier approvers; after the first approval none is open. */
-export function fieldsOf(approval: Approval): Field[] {
+function askedOf(approval: Approval): Record<string, unknown> {
   const payload = (approval.payload ?? {}) as Record<string, unknown>;
-  const asked = isObject(payload.input)
+  return isObject(payload.input)
     ? payload.input
     : Object.fromEntries(Object.entries(payload).filter(([name]) => !CALL_FIELDS.includes(name)));
-  const values = { ...asked, ...approval.edited_input } as Record<string, unknown>;
+}
+
+/** What approvers have changed so far. */
+export function changesOf(approval: Approval): Change[] {
+  const asked = askedOf(approval);
+  return Object.entries(approval.edited_input ?? {}).map(([name, value]) => ({
+    name,
+    before: textOf(asked[name]),
+    after: textOf(value),
+  }));
+}
+
+/** The values that were asked for, with the edits of earlier approvers; after the first approval none is open. */
+export function fieldsOf(approval: Approval): Field[] {
+  const values: Record<string, unknown> = { ...askedOf(approval), ...approval.edited_input };
   const isWaiting = approval.status === "pending" && approval.approvals_received === 0;
   const isAny = approval.editable_fields.includes(ANY_FIELD);
   const missing = approval.editable_fields.filter((name) => name !== ANY_FIELD && !(name in values));

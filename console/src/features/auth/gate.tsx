@@ -7,7 +7,7 @@ import { Mark } from "../../shared/parts";
 import style from "./gate.module.css";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/auth");
 
 /** The page around every form before the sign-in. */
 export function Gate({

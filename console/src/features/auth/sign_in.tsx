@@ -1,16 +1,18 @@
 import { Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { giveUp } from "../../api/session";
+import { giveUp, isSetupOpen } from "../../api/session";
 import { words } from "../../shared/i18n/words";
 import { Gate } from "./gate";
 import { useSignIn } from "./sign_in_form";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/auth");
 
 export default function SignIn() {
   const navigate = useNavigate();
   const { to } = useSearch({ strict: false }) as { to?: string };
+  const { data: isNew } = useQuery({ queryKey: ["auth", "setup"], queryFn: isSetupOpen });
   const form = useSignIn(
     () => void navigate({ to: to?.startsWith("/") && !to.startsWith("//") ? to : "/", replace: true }),
   );
@@ -32,7 +34,7 @@ export default function SignIn() {
       onSubmit={form.submit}
     >
       {form.fields}
-      <p className="t-13 t-2">{say("invite")}</p>
+      <p className="t-13 t-2">{say(isNew ? "firstRun" : "invite")}</p>
     </Gate>
   );
 }

@@ -11,7 +11,7 @@ import { useCountdown } from "../../shared/states/states";
 import style from "./gate.module.css";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/auth");
 const CODE_LENGTH = 6;
 
 const wordsOf = (error: ApiError): string => {

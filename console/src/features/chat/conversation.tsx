@@ -1,38 +1,56 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useCallback, useRef } from "react";
 import { api } from "../../api/client";
-import { meQuery, useMay } from "../../api/queries";
-import { turnsOf } from "../../shared/chat/chat";
-import { Reply } from "../../shared/chat/reply";
+import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { words } from "../../shared/i18n/words";
 import { Id } from "../../shared/parts";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { MAX_MESSAGES, type Message, messagesQuery } from "../../shared/trace/queries";
+import { messagesQuery } from "../../shared/trace/queries";
 import style from "./chat.module.css";
-import { Channel, ConversationStatus } from "./parts";
-import { agentNamesQuery, type Conversation, conversationQuery } from "./queries";
+import { useEarlier } from "./earlier";
+import { type Conversation, conversationQuery } from "./queries";
+import { Transcript } from "./transcript";
 import { Turns } from "./turns";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/chat");
 
 export default function ConversationPage() {
   const { conversationId } = useParams({ from: "/frame/conversations/$conversationId" });
-  const { turn, step } = useSearch({ from: "/frame/conversations/$conversationId" });
+  const { turn, step, correlation } = useSearch({ from: "/frame/conversations/$conversationId" });
   const navigate = useNavigate();
   const may = useMay();
   const trace = useRef<HTMLElement>(null);
   const found = useQuery(conversationQuery(conversationId));
   const messages = useQuery(messagesQuery(conversationId));
+  const earlier = useEarlier(conversationId, messages.data);
+  const choose = useCallback(
+    (next: { turn?: string; step?: string }) =>
+      void navigate({
+        to: "/conversations/$conversationId",
+        params: { conversationId },
+        search: (before) => ({ ...before, ...next }),
+        replace: true,
+      }),
+    [navigate, conversationId],
+  );
+  const onTrace = useCallback(
+    (id: string) => {
+      choose({ turn: id, step: undefined });
+      // On narrow screens the trace stands under the transcript.
+      if (window.matchMedia("(max-width: 860px)").matches) trace.current?.scrollIntoView({ block: "start" });
+    },
+    [choose],
+  );
   const trail = [{ label: say("title"), to: "/conversations" }];
   const error = found.error ?? messages.error;
   if (!found.data || !messages.data)
     return (
       <>
-        <Bar trail={trail} title={error ? conversationId : "…"} />
+        <Bar trail={trail} title={error ? conversationId : "…"} isThere={false} />
         {error ? (
           <Failure error={error} onRetry={() => void found.refetch().then(() => messages.refetch())} />
         ) : (
@@ -41,15 +59,10 @@ export default function ConversationPage() {
       </>
     );
   const conversation = found.data;
-  const last = messages.data.data.findLast((message) => message.details?.trace_id);
-  const chosen = turn ?? last?.details?.trace_id ?? undefined;
-  const choose = (next: { turn?: string; step?: string }) =>
-    void navigate({
-      to: "/conversations/$conversationId",
-      params: { conversationId },
-      search: { turn: chosen, ...next },
-      replace: true,
-    });
+  const traced = messages.data.data.filter((message) => message.details?.trace_id);
+  // A line of a log knows its turn by the correlation id.
+  const asked = traced.find((message) => correlation && message.details?.correlation_id === correlation);
+  const chosen = turn ?? (asked ?? (correlation ? undefined : traced.at(-1)))?.details?.trace_id ?? undefined;
   const hasTraces = may("traces:read");
   return (
     <>
@@ -62,6 +75,21 @@ export default function ConversationPage() {
           </span>
         }
       >
+        {may("agents:write") && may("agents:chat") && (
+          <Button
+            variant="default"
+            renderRoot={(props) => (
+              <Link
+                {...props}
+                to="/agents/$agentId"
+                params={{ agentId: conversation.agent_id }}
+                search={{ from: conversation.id }}
+              />
+            )}
+          >
+            {say("goOn")}
+          </Button>
+        )}
         <Button variant="default" className="wide" onClick={() => void save(conversation)}>
           {say("export")}
         </Button>
@@ -69,21 +97,18 @@ export default function ConversationPage() {
       <div className={`${style.split} ${hasTraces ? "" : style.alone}`}>
         <Transcript
           conversation={conversation}
-          messages={messages.data.data}
+          earlier={earlier}
           chosen={hasTraces ? chosen : undefined}
-          isAsked={Boolean(turn)}
-          onTrace={(id) => {
-            choose({ turn: id, step: undefined });
-            // On narrow screens the trace stands under the transcript.
-            if (window.matchMedia("(max-width: 860px)").matches) trace.current?.scrollIntoView({ block: "start" });
-          }}
+          isAsked={Boolean(turn ?? asked)}
+          onTrace={onTrace}
         />
         {hasTraces && (
           <section className={style.trace} ref={trace} aria-label={say("trace")}>
             <Turns
               conversationId={conversationId}
-              messages={messages.data.data}
+              earlier={earlier}
               turn={chosen}
+              correlation={correlation}
               step={step}
               onChoose={choose}
             />
@@ -105,70 +130,4 @@ async function save(conversation: Conversation) {
   link.download = `${conversation.id}.md`;
   link.click();
   URL.revokeObjectURL(link.href);
-}
-
-type TranscriptProps = {
-  conversation: Conversation;
-  messages: Message[];
-  chosen?: string;
-  isAsked: boolean;
-  onTrace: (id: string) => void;
-};
-
-function Transcript({ conversation, messages, chosen, isAsked, onTrace }: TranscriptProps) {
-  const may = useMay();
-  const { data: me } = useQuery(meQuery);
-  const { data: names } = useQuery({ ...agentNamesQuery, enabled: may("agents:read") });
-  const body = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (!chosen || !isAsked || window.matchMedia("(max-width: 860px)").matches) return;
-    body.current?.querySelector("[data-chosen]")?.scrollIntoView({ block: "nearest" });
-  }, [chosen, isAsked]);
-  const { user_id: userId, agent_id: agentId } = conversation;
-  const who = !userId ? say("visitor") : userId === me?.id ? say("you") : say("colleague");
-  const turns = turnsOf(messages);
-  return (
-    <section
-      className={style.text}
-      ref={body}
-      aria-label={say("transcript")}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
-      tabIndex={0}
-    >
-      <dl className={style.facts}>
-        <div>
-          <dt>{say("who")}</dt>
-          <dd title={userId ?? undefined}>{who}</dd>
-        </div>
-        <div>
-          <dt>{say("channel")}</dt>
-          <dd>
-            <Channel of={conversation.channel} />
-          </dd>
-        </div>
-        <div>
-          <dt>{say("agent")}</dt>
-          <dd>
-            <Link className="inline-link" to="/agents/$agentId" params={{ agentId }}>
-              {names?.get(agentId) ?? agentId}
-            </Link>
-          </dd>
-        </div>
-        <div>
-          <dt>{say("state")}</dt>
-          <dd>
-            <ConversationStatus status={conversation.status} />
-          </dd>
-        </div>
-      </dl>
-      {conversation.message_count > MAX_MESSAGES && (
-        <p className="t-12 t-3">{say("older", { count: messages.length })}</p>
-      )}
-      {turns.length === 0 && <p className="t-3">{say("noMessages")}</p>}
-      {turns.map((turn) => {
-        const traceId = turn.stop?.trace_id;
-        return <Reply key={turn.id} turn={turn} onTrace={onTrace} isChosen={Boolean(traceId) && traceId === chosen} />;
-      })}
-    </section>
-  );
 }

@@ -1,22 +1,27 @@
-import Search from "icon:search";
-import { Button, Kbd, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, Select } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { memo, useRef, useState } from "react";
 import { useMay } from "../../api/queries";
+import { agentQuery } from "../../shared/agent/queries";
+import { Channel } from "../../shared/chat/channel";
 import { Bar } from "../../shared/frame/bar";
-import { useKeys, useRowKeys } from "../../shared/frame/keys";
+import { useRowKeys } from "../../shared/frame/keys";
+import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
+import { Pages } from "../../shared/list/pages";
+import { SearchField } from "../../shared/list/search_field";
 import { AgentMark } from "../../shared/parts";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
 import style from "./chat.module.css";
 import { type ConversationFilters, hasFilters, STATUSES } from "./filters";
-import { Channel, ConversationStatus } from "./parts";
-import { agentNamesQuery, type Conversation, conversationsQuery, PER_PAGE } from "./queries";
+import { ConversationStatus } from "./parts";
+import { agentChoicesQuery, type Conversation, conversationsQuery, PER_PAGE } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/chat");
 const SEARCH_WAIT_MS = 250;
 
 export default function Conversations() {
@@ -24,9 +29,10 @@ export default function Conversations() {
   const navigate = useNavigate();
   const may = useMay();
   const list = useQuery(conversationsQuery(filters));
-  const { data: names = new Map<string, string>() } = useQuery({ ...agentNamesQuery, enabled: may("agents:read") });
   const set = (change: Partial<ConversationFilters>) =>
     void navigate({ to: "/conversations", search: { ...filters, page: undefined, ...change }, replace: true });
+  // Whoever builds agents reads everybody's conversations, others their own.
+  const seesAll = may("agents:write");
   const rows = list.data?.data;
   const total = list.data?.pagination.total ?? 0;
   const isEmpty = rows?.length === 0 && !hasFilters(filters);
@@ -34,15 +40,15 @@ export default function Conversations() {
     <>
       <Bar
         title={say("title")}
-        after={list.data && <span className="t-3 num t-13">{total.toLocaleString("en")}</span>}
+        after={list.data && <span className="t-3 num t-13">{total.toLocaleString(locale)}</span>}
       />
-      {!isEmpty && <Toolbar filters={filters} names={names} onChange={set} />}
+      {!isEmpty && <Toolbar filters={filters} onChange={set} />}
       {list.error && !rows ? (
         <Failure error={list.error} onRetry={() => void list.refetch()} />
       ) : !rows ? (
         <RowsLoading columns={[30, 300, 140, 96, 60]} />
       ) : isEmpty ? (
-        <Empty title={say("emptyTitle")}>{say("empty")}</Empty>
+        <Empty title={say(seesAll ? "emptyTitle" : "emptyOwnTitle")}>{say(seesAll ? "empty" : "emptyOwn")}</Empty>
       ) : rows.length === 0 ? (
         <Empty
           title={say("noMatchTitle")}
@@ -55,57 +61,24 @@ export default function Conversations() {
           {say("noMatch")}
         </Empty>
       ) : (
-        <Table rows={rows} names={names} />
+        <Table rows={rows} />
       )}
-      {total > PER_PAGE && <Pages page={filters.page ?? 1} total={total} onChange={(page) => set({ page })} />}
+      <Pages page={filters.page ?? 1} perPage={PER_PAGE} total={total} onChange={(page) => set({ page })} />
     </>
   );
 }
 
 type ToolbarProps = {
   filters: ConversationFilters;
-  names: Map<string, string>;
   onChange: (change: Partial<ConversationFilters>) => void;
 };
 
-function Toolbar({ filters, names, onChange }: ToolbarProps) {
-  const [text, setText] = useState(filters.search ?? "");
-  const field = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => field.current?.focus() });
-  const change = useRef(onChange);
-  change.current = onChange;
-  useEffect(() => {
-    if (text === (filters.search ?? "")) return;
-    const timer = setTimeout(() => change.current({ search: text || undefined }), SEARCH_WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [text, filters.search]);
+function Toolbar({ filters, onChange }: ToolbarProps) {
+  const may = useMay();
   return (
     <div className="toolbar">
-      <TextInput
-        ref={field}
-        size="xs"
-        className={style.find}
-        leftSection={<Search size={14} />}
-        rightSection={<Kbd>/</Kbd>}
-        placeholder={say("find")}
-        aria-label={say("find")}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
-      {names.size > 0 && (
-        <Select
-          size="xs"
-          className={style.agents}
-          aria-label={say("agent")}
-          placeholder={say("allAgents")}
-          searchable
-          clearable
-          clearButtonProps={{ "aria-label": say("clear") }}
-          data={[...names].map(([value, label]) => ({ value, label }))}
-          value={filters.agent ?? null}
-          onChange={(agent) => onChange({ agent: agent ?? undefined })}
-        />
-      )}
+      <SearchField label={say("find")} value={filters.search} onChange={(search) => onChange({ search })} />
+      {may("agents:read") && <AgentFilter agent={filters.agent} onChange={(agent) => onChange({ agent })} />}
       <SegmentedControl
         aria-label={say("status")}
         data={[{ value: "", label: say("all") }, ...STATUSES.map((status) => ({ value: status, label: say(status) }))]}
@@ -116,7 +89,34 @@ function Toolbar({ filters, names, onChange }: ToolbarProps) {
   );
 }
 
-function Table({ rows, names }: { rows: Conversation[]; names: Map<string, string> }) {
+/** One agent of all: the first are there to choose, the server finds the others by name. */
+function AgentFilter({ agent, onChange }: { agent?: string; onChange: (agent?: string) => void }) {
+  const [text, setText] = useState("");
+  const [search] = useDebouncedValue(text.trim(), SEARCH_WAIT_MS);
+  const { data: chosen } = useQuery({ ...agentQuery(agent ?? ""), enabled: Boolean(agent) });
+  // The field shows the name of the chosen agent, which is no search.
+  const { data: found } = useQuery(agentChoicesQuery(search === chosen?.name ? "" : search));
+  const choices = new Map((found?.data ?? []).map((one) => [one.id, one.name]));
+  if (agent) choices.set(agent, chosen?.name ?? agent);
+  return (
+    <Select
+      size="xs"
+      className={style.agents}
+      aria-label={say("agent")}
+      placeholder={say("allAgents")}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": say("clear") }}
+      data={[...choices].map(([value, label]) => ({ value, label }))}
+      nothingFoundMessage={say("noMatchTitle")}
+      value={agent ?? null}
+      onSearchChange={setText}
+      onChange={(value) => onChange(value ?? undefined)}
+    />
+  );
+}
+
+function Table({ rows }: { rows: Conversation[] }) {
   const list = useRef<HTMLDivElement>(null);
   useRowKeys(list);
   return (
@@ -134,32 +134,7 @@ function Table({ rows, names }: { rows: Conversation[]; names: Map<string, strin
         </thead>
         <tbody>
           {rows.map((one) => (
-            <tr key={one.id}>
-              <td>
-                <Link
-                  data-row
-                  className="row g12"
-                  to="/conversations/$conversationId"
-                  params={{ conversationId: one.id }}
-                >
-                  <AgentMark id={one.agent_id} />
-                  <span className="stack">
-                    <span className={`t-500 cut ${style.what}`}>{one.title || say("untitled")}</span>
-                    <span className={`t-12 t-3 cut ${style.what}`}>{names.get(one.agent_id) ?? one.agent_id}</span>
-                  </span>
-                </Link>
-              </td>
-              <td className="wide">
-                <ConversationStatus status={one.status} />
-              </td>
-              <td className="wide t-2">
-                <Channel of={one.channel} />
-              </td>
-              <td className="wide num t-2">{one.message_count.toLocaleString("en")}</td>
-              <td className="num t-2" title={exact(one.last_message_at)}>
-                {ago(one.last_message_at)}
-              </td>
-            </tr>
+            <Row key={one.id} of={one} />
           ))}
         </tbody>
       </table>
@@ -167,18 +142,28 @@ function Table({ rows, names }: { rows: Conversation[]; names: Map<string, strin
   );
 }
 
-function Pages({ page, total, onChange }: { page: number; total: number; onChange: (page: number) => void }) {
-  const from = (page - 1) * PER_PAGE + 1;
-  const to = Math.min(total, page * PER_PAGE);
+const Row = memo(function Row({ of: one }: { of: Conversation }) {
   return (
-    <div className={style.foot}>
-      <span className="t-13 t-3 num">{say("pageOf", { from, to, total })}</span>
-      <Button size="xs" variant="default" disabled={page <= 1} onClick={() => onChange(page - 1)}>
-        {say("previousPage")}
-      </Button>
-      <Button size="xs" variant="default" disabled={to >= total} onClick={() => onChange(page + 1)}>
-        {say("nextPage")}
-      </Button>
-    </div>
+    <tr>
+      <td>
+        <Link data-row className="row g12" to="/conversations/$conversationId" params={{ conversationId: one.id }}>
+          <AgentMark id={one.agent_id} />
+          <span className="stack">
+            <span className={`t-500 cut ${style.what}`}>{one.title || say("untitled")}</span>
+            <span className={`t-12 t-3 cut ${style.what}`}>{one.agent_name ?? one.agent_id}</span>
+          </span>
+        </Link>
+      </td>
+      <td className="wide">
+        <ConversationStatus status={one.status} />
+      </td>
+      <td className="wide t-2">
+        <Channel of={one.channel} />
+      </td>
+      <td className="wide num t-2">{one.message_count.toLocaleString(locale)}</td>
+      <td className="num t-2" title={exact(one.last_message_at)}>
+        {ago(one.last_message_at)}
+      </td>
+    </tr>
   );
-}
+});

@@ -1,10 +1,14 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, data } from "../../api/client";
 import type { components } from "../../api/schema";
+import { MAX_MESSAGES, type Message, readMessages } from "../../shared/trace/queries";
 import type { ConversationFilters } from "./filters";
 
+/** How many pages of earlier messages come with one press. */
+const PAGES_AT_ONCE = 3;
+
 export const PER_PAGE = 50;
-export type Conversation = components["schemas"]["ConversationOut"];
+export type Conversation = components["schemas"]["ConversationListed"];
 export type TurnTrace = components["schemas"]["TraceOut"];
 
 export const conversationsQuery = ({ search, status, agent, page }: ConversationFilters) =>
@@ -17,6 +21,7 @@ export const conversationsQuery = ({ search, status, agent, page }: Conversation
             query: {
               per_page: PER_PAGE,
               page: page ?? 1,
+              include: "agent_name",
               ...(search ? { search } : {}),
               ...(status ? { status } : {}),
               ...(agent ? { agent_id: agent } : {}),
@@ -33,20 +38,41 @@ export const conversationQuery = (id: string) =>
     queryFn: () =>
       data(api.GET("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id: id } } })),
   });
-/** One entry for each part: a turn that waited for an approval has several with the same trace. */
-export const turnTracesQuery = (id: string) =>
-  queryOptions({
-    queryKey: ["traces", "of", id],
-    queryFn: () =>
-      data(api.GET("/api/v1/traces", { params: { query: { conversation_id: id, kind: "turn", per_page: 100 } } })),
+/** Messages before the last hundred, from the later ones back to the first. They do not change any more. */
+export const earlierQuery = (id: string, total: number) =>
+  infiniteQueryOptions({
+    queryKey: ["earlier-messages", id],
+    queryFn: async ({ pageParam }): Promise<Message[]> => {
+      const count = Math.min(PAGES_AT_ONCE, pageParam);
+      const pages = Array.from({ length: count }, (_, i) => readMessages(id, pageParam - count + 1 + i));
+      return (await Promise.all(pages)).flatMap((page) => page.data);
+    },
+    initialPageParam: Math.max(1, Math.ceil((total - MAX_MESSAGES) / MAX_MESSAGES)),
+    getNextPageParam: (_page, _pages, last) => (last > PAGES_AT_ONCE ? last - PAGES_AT_ONCE : undefined),
+    staleTime: Number.POSITIVE_INFINITY,
   });
-/** Names for the list: one request for all rows. */
-export const agentNamesQuery = queryOptions({
-  queryKey: ["agents", "names"],
-  queryFn: () => data(api.GET("/api/v1/agents", { params: { query: { per_page: 100 } } })),
-  staleTime: 300_000,
-  select: (page) => new Map(page.data.map((agent) => [agent.id, agent.name])),
-});
+/** The latest turns first; one entry for each part: a turn that waited for an approval has several with one trace. */
+export const turnTracesQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ["traces", "of", id],
+    queryFn: ({ pageParam }) =>
+      data(
+        api.GET("/api/v1/traces", {
+          params: { query: { conversation_id: id, kind: "turn", per_page: 100, page: pageParam } },
+        }),
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination }) => (pagination.page < pagination.total_pages ? pagination.page + 1 : undefined),
+  });
+/** Agents to choose from: the first of them, or those with this in their name. */
+export const agentChoicesQuery = (search: string) =>
+  queryOptions({
+    queryKey: ["agents", "choices", search],
+    queryFn: () =>
+      data(api.GET("/api/v1/agents", { params: { query: { per_page: 50, ...(search ? { search } : {}) } } })),
+    staleTime: 300_000,
+    placeholderData: keepPreviousData,
+  });
 
 /** The turns of a conversation, oldest first: parts of one trace count as one turn. */
 export function turnsByTrace(parts: TurnTrace[]): TurnTrace[] {

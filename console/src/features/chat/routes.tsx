@@ -14,9 +14,10 @@ export const chatRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "conversations/$conversationId",
-    validateSearch: (search): { turn?: string; step?: string } => ({
+    validateSearch: (search): { turn?: string; step?: string; correlation?: string } => ({
       turn: text(search.turn),
       step: text(search.step),
+      correlation: text(search.correlation),
     }),
     component: lazyRouteComponent(() => import("./conversation")),
   }),

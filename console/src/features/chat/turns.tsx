@@ -1,5 +1,6 @@
 import ChevronRight from "icon:chevron-right";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { memo, useCallback, useEffect, useMemo } from "react";
 import { words } from "../../shared/i18n/words";
 import { Kind } from "../../shared/parts";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
@@ -7,25 +8,34 @@ import { duration, money } from "../../shared/time";
 import { contentOf, type Message, traceQuery } from "../../shared/trace/queries";
 import { TraceView } from "../../shared/trace/view";
 import style from "./chat.module.css";
+import type { Earlier } from "./earlier";
+import { Near } from "./near";
 import { type TurnTrace, turnsByTrace, turnTracesQuery } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/chat");
+/** Of more turns, only the rows in sight are drawn. */
+const MAX_DRAWN = 60;
+const ROW_PX = 40;
 
 type Props = {
   conversationId: string;
-  messages: Message[];
+  earlier: Earlier;
   turn?: string;
+  /** A turn that ended before the agent said anything is known by this alone. */
+  correlation?: string;
   step?: string;
   onChoose: (next: { turn?: string; step?: string }) => void;
 };
 
 /** The turns of a conversation one under the other; the chosen one is open and shows its steps. */
-export function Turns({ conversationId, messages, turn, step, onChoose }: Props) {
-  const list = useQuery(turnTracesQuery(conversationId));
-  const turns = turnsByTrace(list.data?.data ?? []);
-  const isKnown = turns.some((one) => one.trace_id === turn);
-  const chosen = isKnown ? turn : turns.at(-1)?.trace_id;
+export function Turns({ conversationId, earlier, turn, correlation, step, onChoose }: Props) {
+  const { list, turns } = useTurns(conversationId, earlier.turns.length);
+  const { messages, hiddenTurns } = earlier;
+  const questions = useMemo(() => questionsByTrace(messages), [messages]);
+  const open = useCallback((id: string) => onChoose({ turn: id, step: undefined }), [onChoose]);
+  const asked = turns.find((one) => (turn ? one.trace_id === turn : one.correlation_id === correlation));
+  const chosen = (asked ?? turns.at(-1))?.trace_id;
   const trace = useQuery({
     ...traceQuery(chosen ?? ""),
     enabled: Boolean(chosen),
@@ -35,15 +45,18 @@ export function Turns({ conversationId, messages, turn, step, onChoose }: Props)
   if (!list.data) return <RowsLoading columns={[20, 240, 200, 60]} />;
   if (!turns.length) return <Empty title={say("noTraceTitle")}>{say("noTrace")}</Empty>;
   const at = turns.findIndex((one) => one.trace_id === chosen);
+  // The last turn is the last of the transcript; earlier ones may not be here yet.
+  const first = Math.max(1, hiddenTurns + earlier.turns.length - turns.length + 1);
   const row = (one: TurnTrace, i: number) => (
-    <TurnRow
-      key={one.trace_id}
-      trace={one}
-      number={i + 1}
-      question={questionOf(messages, one.trace_id)}
-      isOpen={one.trace_id === chosen}
-      onOpen={() => onChoose({ turn: one.trace_id, step: undefined })}
-    />
+    <Near key={one.trace_id} height={ROW_PX} isAlways={one.trace_id === chosen || turns.length <= MAX_DRAWN}>
+      <TurnRow
+        trace={one}
+        number={first + i}
+        question={questions.get(one.trace_id) ?? ""}
+        isOpen={one.trace_id === chosen}
+        onOpen={open}
+      />
+    </Near>
   );
   if (trace.error) return <Failure error={trace.error} onRetry={() => void trace.refetch()} />;
   if (!trace.data) return <RowsLoading columns={[20, 240, 200, 60]} />;
@@ -59,21 +72,37 @@ export function Turns({ conversationId, messages, turn, step, onChoose }: Props)
   );
 }
 
-function questionOf(messages: Message[], traceId: string): string {
-  const at = messages.findIndex((message) => message.details?.trace_id === traceId);
-  return messages.slice(0, Math.max(0, at)).findLast((message) => message.role === "user")?.content ?? "";
+/** As many turns as the transcript shows. */
+function useTurns(conversationId: string, count: number) {
+  const list = useInfiniteQuery(turnTracesQuery(conversationId));
+  const { data, hasNextPage, isFetching, fetchNextPage } = list;
+  const turns = useMemo(() => turnsByTrace(data?.pages.flatMap((page) => page.data) ?? []), [data]);
+  useEffect(() => {
+    if (data && turns.length < count && hasNextPage && !isFetching) void fetchNextPage();
+  }, [data, turns.length, count, hasNextPage, isFetching, fetchNextPage]);
+  return { list, turns };
 }
 
-type RowProps = { trace: TurnTrace; number: number; question: string; isOpen: boolean; onOpen: () => void };
+function questionsByTrace(messages: Message[]): Map<string, string> {
+  const questions = new Map<string, string>();
+  let asked = "";
+  for (const { role, content, details } of messages) {
+    if (role === "user") asked = content;
+    else if (details?.trace_id) questions.set(details.trace_id, asked);
+  }
+  return questions;
+}
 
-function TurnRow({ trace, number, question, isOpen, onOpen }: RowProps) {
+type RowProps = { trace: TurnTrace; number: number; question: string; isOpen: boolean; onOpen: (id: string) => void };
+
+const TurnRow = memo(function TurnRow({ trace, number, question, isOpen, onOpen }: RowProps) {
   const tokens = trace.usage.input_tokens + trace.usage.output_tokens;
   return (
     <button
       type="button"
       className={`${style.turn} ${isOpen ? style.open : ""}`}
       aria-expanded={isOpen}
-      onClick={onOpen}
+      onClick={() => onOpen(trace.trace_id)}
     >
       <ChevronRight size={14} />
       <Kind of={trace.status === "error" ? "bad" : "turn"} small />
@@ -86,4 +115,4 @@ function TurnRow({ trace, number, question, isOpen, onOpen }: RowProps) {
       )}
     </button>
   );
-}
+});

@@ -1,9 +1,11 @@
 import Check from "icon:check";
+import Settings2 from "icon:settings-2";
 import { ActionIcon, Button, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useRef } from "react";
+import { lazy, Suspense, useRef } from "react";
 import { api, data } from "../../api/client";
+import { useMay } from "../../api/queries";
 import type { components } from "../../api/schema";
 import { Bar } from "../../shared/frame/bar";
 import { useRowKeys } from "../../shared/frame/keys";
@@ -13,10 +15,11 @@ import { ago, exact } from "../../shared/time";
 import style from "./inbox.module.css";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/notifications");
+const Preferences = lazy(() => import("./preferences"));
 
 export default function Inbox() {
-  const { unread } = useSearch({ from: "/frame/inbox" });
+  const { unread, preferences: isPreferring } = useSearch({ from: "/frame/inbox" });
   const navigate = useNavigate();
   const client = useQueryClient();
   const list = useQuery({
@@ -36,12 +39,19 @@ export default function Inbox() {
   const rows = list.data?.data;
   const rowList = useRef<HTMLUListElement>(null);
   useRowKeys(rowList);
+  const setPreferring = (isOpen: boolean) =>
+    void navigate({ to: "/inbox", search: { unread, ...(isOpen ? { preferences: true } : {}) }, replace: true });
   return (
     <>
       <Bar
         title={say("title")}
         after={list.data && list.data.unread > 0 && <span className="t-3 num t-13">{list.data.unread}</span>}
       >
+        <Tooltip label={say("preferences")}>
+          <ActionIcon variant="default" size={32} aria-label={say("preferences")} onClick={() => setPreferring(true)}>
+            <Settings2 size={15} />
+          </ActionIcon>
+        </Tooltip>
         <Button variant="default" disabled={!list.data?.unread} onClick={() => readAll.mutate()}>
           {say("markAll")}
         </Button>
@@ -88,18 +98,20 @@ export default function Inbox() {
           ))}
         </ul>
       )}
+      <Suspense fallback={null}>{isPreferring && <Preferences onClose={() => setPreferring(false)} />}</Suspense>
     </>
   );
 }
 
 type Notification = components["schemas"]["NotificationOut"];
 
-/** What it says; where the console has a page for it, as a link. */
+/** What it says; as a link where the console has a page for it that this person may open. */
 function Title({ of, onOpen }: { of: Notification; onOpen: () => void }) {
+  const may = useMay();
   const title = of.title ?? of.type;
   const tone = of.read ? "t-2" : "t-500";
   const approvalId = (of.data as Record<string, unknown>).approval_id;
-  if (typeof approvalId !== "string") return <span className={tone}>{title}</span>;
+  if (typeof approvalId !== "string" || !may("approvals:read")) return <span className={tone}>{title}</span>;
   return (
     <Link data-row className={`${tone} ${style.link}`} to="/approvals" search={{ id: approvalId }} onClick={onOpen}>
       {title}

@@ -5,7 +5,10 @@ export const notificationRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "inbox",
-    validateSearch: (search): { unread?: true } => (search.unread === true ? { unread: true } : {}),
+    validateSearch: (search): { unread?: true; preferences?: true } => ({
+      ...(search.unread === true ? { unread: true } : {}),
+      ...(search.preferences === true ? { preferences: true } : {}),
+    }),
     component: lazyRouteComponent(() => import("./inbox")),
   }),
 ];

@@ -11,7 +11,7 @@ import { contentOf, messagesQuery, traceQuery } from "../../shared/trace/queries
 import { TraceView } from "../../shared/trace/view";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/traces");
 
 export default function TracePage() {
   const { traceId } = useParams({ from: "/frame/traces/$traceId" });
@@ -27,7 +27,7 @@ export default function TracePage() {
   if (!trace)
     return (
       <>
-        <Bar trail={trail} title={say("title")} />
+        <Bar trail={trail} title={say("title")} isThere={false} />
         {found.error ? (
           <Failure error={found.error} onRetry={() => void found.refetch()} />
         ) : (

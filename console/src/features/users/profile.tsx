@@ -6,18 +6,21 @@ import { asApiError } from "../../api/errors";
 import { meQuery } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { singleKeysOff } from "../../shared/frame/keys";
+import { changeLanguage, LANGUAGES, type Language, language } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { Person, Pill } from "../../shared/parts";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago } from "../../shared/time";
+import { ChangeName } from "./change_name";
 import style from "./profile.module.css";
 import { SecondFactor } from "./second_factor";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/users");
 
-const Part = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section className="stack g8" aria-label={title}>
+/** `id` is where the command palette leads to. */
+const Part = ({ id, title, children }: { id?: string; title: string; children: ReactNode }) => (
+  <section className="stack g8" aria-label={title} id={id}>
     <h2 className="t-sec">{title}</h2>
     <div className={`card ${style.card}`}>{children}</div>
   </section>
@@ -41,16 +44,27 @@ export default function Profile() {
             </span>
           </div>
         </div>
-        <Part title={say("appearance")}>
+        <Part title={say("name")}>
+          <ChangeName firstName={me.data.first_name} lastName={me.data.last_name} />
+        </Part>
+        <Part title={say("appearance")} id="appearance">
           <Appearance />
         </Part>
-        <Part title={say("password")}>
+        <Part title={say("language")} id="language">
+          <SegmentedControl
+            aria-label={say("language")}
+            value={language}
+            onChange={(chosen) => changeLanguage(chosen as Language)}
+            data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+          />
+        </Part>
+        <Part title={say("password")} id="password">
           <ChangePassword />
         </Part>
-        <Part title={say("mfa")}>
+        <Part title={say("mfa")} id="second-factor">
           <SecondFactor />
         </Part>
-        <Part title={say("sessions")}>
+        <Part title={say("sessions")} id="sessions">
           <Sessions />
         </Part>
       </div>

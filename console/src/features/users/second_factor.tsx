@@ -8,7 +8,7 @@ import { Failure } from "../../shared/states/states";
 import style from "./profile.module.css";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "features/users");
 
 /** Turn the second step on (QR code, first code, recovery codes) or off (with a code). */
 export function SecondFactor() {
@@ -34,10 +34,12 @@ export function SecondFactor() {
   if (status.error) return <Failure error={status.error} onRetry={() => void status.refetch()} />;
   if (!status.data) return null;
   const { enabled, devices_count, recovery_codes_remaining } = status.data;
-  const refusal = setup.error ?? enable.error ?? disable.error;
+  const refusal = asApiError(setup.error ?? enable.error ?? disable.error ?? "");
+  const wrongCode = typeof refusal.details.code === "string" ? say("codeWrong") : undefined;
   const field = (
     <TextInput
       label={say("codeOf")}
+      error={wrongCode}
       w={200}
       inputMode="numeric"
       autoComplete="one-time-code"
@@ -50,9 +52,9 @@ export function SecondFactor() {
       <p className="t-13 t-2">
         {enabled ? say("mfaOn", { count: devices_count, left: recovery_codes_remaining }) : say("mfaOff")}
       </p>
-      {refusal && (
+      {refusal.message && !wrongCode && (
         <div className="note bad" role="alert">
-          {asApiError(refusal).message}
+          {refusal.message}
         </div>
       )}
       {enabled && (

@@ -1,20 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { newTurn, turnsOf, withEvent } from "./chat";
+import { isWaiting, newTurn, type Turn, turnsOf, withEvent } from "./chat";
 
 const event = (name: string, data: unknown) => ({ event: name, data, id: "" });
+const turnAfter = (question: string, ...events: ReturnType<typeof event>[]) =>
+  events.reduce<Turn>((turn, one) => withEvent(turn, one, 1000), { ...newTurn(question), startedMs: 400 });
 
 describe("a turn", () => {
   it("collects text, tool calls and the end", () => {
-    const turn = [
+    const turn = turnAfter(
+      "Where?",
       event("message_start", { message_id: "msg_1" }),
       event("tool_use", { tool: "orders", input: { id: 1 } }),
       event("tool_result", { tool: "orders", output: { ok: true }, status: "success" }),
       event("content_delta", { delta: "On " }),
       event("content_delta", { delta: "its way." }),
-      event("message_stop", { finish_reason: "stop", warnings: ["demo_model"] }),
-    ].reduce(withEvent, newTurn("Where?"));
+      event("message_stop", {
+        finish_reason: "stop",
+        warnings: ["demo_model"],
+        tool_calls: [{ execution_time_ms: 48 }],
+      }),
+    );
     expect(turn.text).toBe("On its way.");
-    expect(turn.calls).toEqual([{ tool: "orders", input: { id: 1 }, output: { ok: true }, status: "success" }]);
+    expect(turn.calls).toMatchObject([{ tool: "orders", input: { id: 1 }, output: { ok: true }, status: "success" }]);
+    expect([turn.firstMs, turn.tookMs, turn.calls[0]?.tookMs]).toEqual([600, 600, 48]);
     expect([turn.isLive, turn.messageId, turn.stop?.warnings]).toEqual([false, "msg_1", ["demo_model"]]);
   });
   it("ends with an error", () => {
@@ -22,11 +30,17 @@ describe("a turn", () => {
     expect([turn.isLive, turn.error?.code]).toEqual([false, "budget_exceeded"]);
   });
   it("names the approval that a call waits for", () => {
-    const turn = [
+    const waiting = turnAfter(
+      "Refund",
       event("tool_use", { tool: "refund", input: {} }),
       event("approval_required", { tool: "refund", approval_id: "apv_1", input: {} }),
-    ].reduce(withEvent, newTurn("Refund"));
-    expect(turn.calls).toEqual([{ tool: "refund", input: {}, status: "awaiting_approval", approvalId: "apv_1" }]);
+      event("message_stop", { finish_reason: "awaiting_approval" }),
+    );
+    expect(waiting.calls).toMatchObject([{ tool: "refund", status: "awaiting_approval", approvalId: "apv_1" }]);
+    expect([isWaiting(waiting), waiting.isLive]).toEqual([true, false]);
+    const decided = withEvent(waiting, event("tool_result", { tool: "refund", output: 1, status: "completed" }));
+    expect(decided.calls).toMatchObject([{ status: "completed", output: 1 }]);
+    expect([isWaiting(decided), decided.isLive]).toEqual([false, true]);
   });
   it("is read from stored messages, also without a reply or a question", () => {
     const message = (id: string, role: string, content: string) => ({

@@ -1,5 +1,7 @@
+import type { ApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
 import { openStream, type ServerEvent } from "../../api/stream";
+import type { Attached } from "./attachments";
 
 type Stop = Pick<
   components["schemas"]["ChatReply"],
@@ -11,45 +13,73 @@ export type ToolCall = {
   output?: unknown;
   status: string;
   approvalId?: string;
+  /** When the call began on the clock of this page, and how long it took. */
+  startedMs?: number;
   tookMs?: number;
 };
+export type TurnError = { code: string; message: string; details?: Record<string, unknown> };
+export type Rating = "positive" | "negative" | "none";
 export type Turn = {
   id: string;
   question: string;
+  /** The files of the question. */
+  attachments?: Attached[];
   askedAt?: string;
   messageId: string;
   text: string;
   calls: ToolCall[];
   stop?: Stop;
-  error?: { code: string; message: string };
+  error?: TurnError;
   isLive: boolean;
+  /** Of a reply that this page has asked for: when, until its first word, and until its end. */
+  startedMs?: number;
+  firstMs?: number;
+  tookMs?: number;
+  rating?: Rating;
 };
 
-export const newTurn = (question: string): Turn => ({
+export const newTurn = (question: string, attachments: Attached[] = []): Turn => ({
   id: crypto.randomUUID?.() ?? String(Math.random()),
   question,
+  attachments,
   messageId: "",
   text: "",
   calls: [],
   isLive: true,
+  startedMs: performance.now(),
 });
 
+/** Whether the reply is not at its end: a person decides about one of its calls first. */
+export const isWaiting = (turn: Turn) => turn.stop?.finish_reason === "awaiting_approval" && !turn.error;
+
+const since = (turn: Turn, now: number) => (turn.startedMs === undefined ? undefined : now - turn.startedMs);
+
 /** The turn after one more event. */
-export function withEvent(turn: Turn, { event, data }: ServerEvent): Turn {
+export function withEvent(turn: Turn, { event, data }: ServerEvent, now = performance.now()): Turn {
   const body = (data ?? {}) as Record<string, unknown>;
   switch (event) {
     case "message_start":
       return { ...turn, messageId: String(body.message_id ?? "") };
     case "content_delta":
-      return { ...turn, text: turn.text + String(body.delta ?? "") };
+      return {
+        ...continued(turn),
+        text: turn.text + String(body.delta ?? ""),
+        firstMs: turn.firstMs ?? since(turn, now),
+      };
     case "tool_use":
-      return { ...turn, calls: [...turn.calls, { tool: String(body.tool), input: body.input, status: "running" }] };
+      return {
+        ...continued(turn),
+        calls: [...turn.calls, { tool: String(body.tool), input: body.input, status: "running", startedMs: now }],
+      };
     case "tool_result":
-      return { ...turn, calls: finishCall(turn.calls, body) };
+      return { ...continued(turn), calls: finishCall(turn.calls, body, now) };
     case "approval_required":
-      return { ...turn, calls: finishCall(turn.calls, { ...body, output: undefined, status: "awaiting_approval" }) };
+      return {
+        ...turn,
+        calls: finishCall(turn.calls, { ...body, output: undefined, status: "awaiting_approval" }, now),
+      };
     case "message_stop":
-      return { ...turn, stop: body as unknown as Stop, isLive: false };
+      return stopped(turn, body as unknown as Stop & { tool_calls?: StoredCall[] }, now);
     case "error":
       return { ...turn, error: { code: String(body.code ?? ""), message: String(body.message ?? "") }, isLive: false };
     default:
@@ -57,8 +87,25 @@ export function withEvent(turn: Turn, { event, data }: ServerEvent): Turn {
   }
 }
 
-function finishCall(calls: ToolCall[], body: Record<string, unknown>): ToolCall[] {
-  const at = calls.findIndex((call) => call.tool === body.tool && call.status === "running");
+/** A reply that goes on after a decision is live again, and its first end was none. */
+const continued = (turn: Turn): Turn => (turn.stop ? { ...turn, stop: undefined, isLive: true } : turn);
+
+type StoredCall = components["schemas"]["CalledTool"];
+
+function stopped(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: number): Turn {
+  // The server knows how long a call took; the page only knows when it heard of it.
+  const known = stop.tool_calls;
+  const calls =
+    known?.length === turn.calls.length
+      ? turn.calls.map((call, at) => ({ ...call, tookMs: known[at]?.execution_time_ms ?? call.tookMs }))
+      : turn.calls;
+  return { ...turn, calls, stop, isLive: false, tookMs: since(turn, now) };
+}
+
+const OPEN = ["running", "awaiting_approval"];
+
+function finishCall(calls: ToolCall[], body: Record<string, unknown>, now: number): ToolCall[] {
+  const at = calls.findIndex((call) => call.tool === body.tool && OPEN.includes(call.status));
   if (at < 0) return calls;
   return calls.map((call, i) =>
     i === at
@@ -66,18 +113,42 @@ function finishCall(calls: ToolCall[], body: Record<string, unknown>): ToolCall[
           ...call,
           output: body.output,
           status: String(body.status ?? "success"),
+          ...(call.startedMs === undefined || body.approval_id ? {} : { tookMs: now - call.startedMs }),
           ...(body.approval_id ? { approvalId: String(body.approval_id) } : {}),
         }
       : call,
   );
 }
 
-export const ask = (agentId: string, message: string, conversationId: string, signal: AbortSignal) =>
+/** What a turn runs: the draft or a version, with another model, as a visitor sees it, after other messages. */
+export type AskOptions = Partial<
+  Pick<
+    components["schemas"]["ChatAsk"],
+    "version" | "model" | "as" | "from_conversation_id" | "seed_messages" | "attachments"
+  >
+>;
+
+export const ask = (
+  agentId: string,
+  message: string,
+  conversationId: string,
+  signal: AbortSignal,
+  options: AskOptions = {},
+) =>
   openStream(`/api/v1/agents/${agentId}/chat/stream?include=sub_agents`, {
     method: "POST",
-    body: JSON.stringify({ message, ...(conversationId ? { conversation_id: conversationId } : {}) }),
+    body: JSON.stringify({ message, ...(conversationId ? { conversation_id: conversationId } : {}), ...options }),
     signal,
   });
+
+/** Go on with a reply after one of its events: at once if it runs or has ended, else once it goes on. */
+export const resume = (agentId: string, messageId: string, after: string, signal: AbortSignal) =>
+  openStream(`/api/v1/agents/${agentId}/chat/stream/${messageId}?include=sub_agents&after=${after || "0"}`, { signal });
+
+export function turnErrorOf(error: ApiError): TurnError {
+  const { code, message, details } = error;
+  return { code, message, details };
+}
 
 type Message = components["schemas"]["MessageOut"];
 
@@ -103,6 +174,7 @@ function storedTurn(question?: Message, reply?: Message): Turn {
   return {
     id: reply?.id ?? question?.id ?? "",
     question: question?.content ?? "",
+    attachments: question?.attachments ?? [],
     askedAt: question?.created_at ?? reply?.created_at,
     messageId: reply?.id ?? "",
     text: reply?.content ?? "",
@@ -117,5 +189,6 @@ function storedTurn(question?: Message, reply?: Message): Turn {
     stop: details ? (details as unknown as Stop) : undefined,
     error: details?.error ?? undefined,
     isLive: false,
+    rating: reply?.feedback?.rating,
   };
 }

@@ -1,87 +1,90 @@
-import ArrowUp from "icon:arrow-up";
 import RotateCcw from "icon:rotate-ccw";
-import Square from "icon:square";
-import { ActionIcon, Textarea, Tooltip } from "@mantine/core";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { api } from "../../api/client";
-import { asApiError } from "../../api/errors";
+import { ActionIcon, Select, Tooltip } from "@mantine/core";
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useMay } from "../../api/queries";
+import { useKeys } from "../frame/keys";
 import { words } from "../i18n/words";
-import { ask, newTurn, type Turn, withEvent } from "./chat";
+import { Pill } from "../parts";
+import { useNeeds } from "../states/access";
+import { money } from "../time";
+import type { Turn } from "./chat";
 import style from "./chat.module.css";
+import { Composer } from "./composer";
 import { Reply } from "./reply";
+import { useChat } from "./use_chat";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/chat");
+const AT_END_PX = 60;
+type Props = {
+  agentId: string;
+  /** What answers; without it, the agent as it is. */
+  version?: number | "draft";
+  /** A conversation that this one goes on from. */
+  from?: string;
+  /** Runs before a message is sent, so that the server has what was typed. */
+  beforeSend?: () => Promise<void>;
+  /** Questions to begin with. */
+  suggestions?: string[];
+  /** Runs when a whole answer is there. */
+  onAnswer?: () => void;
+};
 
-function useChat(agentId: string) {
-  const [turns, setTurns] = useState<Turn[]>([]);
-  const conversation = useRef("");
-  const running = useRef<AbortController>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
-  const change = (id: string, next: (turn: Turn) => Turn) =>
-    setTurns((all) => all.map((turn) => (turn.id === id ? next(turn) : turn)));
-
-  const send = async (question: string) => {
-    const turn = newTurn(question);
-    setTurns((all) => [...all, turn]);
-    const control = new AbortController();
-    running.current = control;
-    try {
-      for await (const event of ask(agentId, question, conversation.current, control.signal)) {
-        if (event.event === "message_start")
-          conversation.current = String((event.data as { conversation_id: string }).conversation_id);
-        change(turn.id, (now) => withEvent(now, event));
-      }
-    } catch (error) {
-      const { code, message } = asApiError(error);
-      if (!control.signal.aborted) change(turn.id, (now) => ({ ...now, error: { code, message } }));
-    } finally {
-      change(turn.id, (now) => ({ ...now, isLive: false }));
-    }
-  };
-  const live = turns.find((turn) => turn.isLive);
-  const stop = () => {
-    if (live?.messageId)
-      void api
-        .POST("/api/v1/agents/{agent_id}/chat/{message_id}/stop", {
-          params: { path: { agent_id: agentId, message_id: live.messageId } },
-        })
-        .catch(() => undefined);
-    else running.current?.abort();
-  };
-  const reset = () => {
-    running.current?.abort();
-    conversation.current = "";
-    setTurns([]);
-  };
-  return { turns, isLive: Boolean(live), send, stop, reset };
-}
-
-export function Playground({ agentId }: { agentId: string }) {
-  const chat = useChat(agentId);
-  const [text, setText] = useState("");
-  const log = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: every change of the turns moves the log
+/** A conversation with an agent that is being made: what it says, what it does, what that takes and costs. */
+export function Playground({ agentId, version, from, beforeSend, suggestions = [], onAnswer }: Props) {
+  const may = useMay();
+  const needs = useNeeds("agents:chat");
+  const [as, setAs] = useState<"self" | "visitor">("self");
+  const options = { ...(version ? { version } : {}), ...(as === "visitor" ? { as } : {}) };
+  const chat = useChat({ agentId, options, from, beforeSend });
+  const [traced, setTraced] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { log, onScroll } = useStickyEnd(chat.turns);
+  const last = chat.turns.at(-1);
+  const isAnswered = Boolean(last?.text && !last.isLive && !last.error);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer, not for each new function
   useEffect(() => {
-    log.current?.scrollTo({ top: log.current.scrollHeight });
-  }, [chat.turns]);
-  const send = () => {
-    if (!text.trim() || chat.isLive) return;
-    void chat.send(text.trim());
-    setText("");
+    if (isAnswered) onAnswer?.();
+  }, [isAnswered]);
+  useKeys({ t: () => setTraced((open) => (open || !last ? "" : last.id)) });
+  const reset = () => {
+    chat.reset();
+    field.current?.focus();
   };
-  const onKey = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && chat.isLive) chat.stop();
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.key !== "Backspace" || !(event.metaKey || event.ctrlKey)) return;
+    if (event.target instanceof HTMLTextAreaElement && event.target.value) return;
     event.preventDefault();
-    send();
+    reset();
   };
+  if (!may("agents:chat")) return <p className={`t-3 ${style.none}`}>{needs}</p>;
   return (
-    <>
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the fields inside bubble to here
+    <div className={style.playground} onKeyDown={onKey}>
       <div className={style.head}>
-        <h2 className="t-sec grow">{say("playground")}</h2>
+        <h2 className="t-sec">{say("playground")}</h2>
+        {version && <Pill tone="warn">{version === "draft" ? say("draft") : `v${version}`}</Pill>}
+        {version && may("agents:read") && (
+          <Select
+            className="push"
+            size="xs"
+            w={140}
+            aria-label={say("as")}
+            data={[
+              { value: "self", label: say("asSelf") },
+              { value: "visitor", label: say("asVisitor") },
+            ]}
+            value={as}
+            onChange={(value) => setAs(value === "visitor" ? "visitor" : "self")}
+          />
+        )}
         <Tooltip label={say("again")}>
-          <ActionIcon aria-label={say("again")} onClick={chat.reset} disabled={!chat.turns.length}>
+          <ActionIcon
+            className={version ? undefined : "push"}
+            aria-label={say("again")}
+            onClick={reset}
+            disabled={!chat.turns.length}
+          >
             <RotateCcw size={15} />
           </ActionIcon>
         </Tooltip>
@@ -93,40 +96,64 @@ export function Playground({ agentId }: { agentId: string }) {
         aria-live="polite"
         aria-busy={chat.isLive}
         aria-label={say("log")}
+        onScroll={onScroll}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
         tabIndex={0}
       >
-        {chat.turns.length === 0 && <p className="t-3">{say("empty")}</p>}
+        {chat.turns.length === 0 && <p className="t-3">{say(version === "draft" ? "emptyDraft" : "empty")}</p>}
+        {chat.turns.length === 0 && suggestions.length > 0 && (
+          <div className={style.suggestions}>
+            {suggestions.map((question) => (
+              <button type="button" key={question} onClick={() => void chat.send(question)}>
+                {question}
+              </button>
+            ))}
+          </div>
+        )}
         {chat.turns.map((turn) => (
-          <Reply key={turn.id} turn={turn} />
+          <Reply
+            key={turn.id}
+            turn={turn}
+            onRate={may("conversations:write") ? chat.rate : undefined}
+            isTraceOpen={traced === turn.id}
+          />
         ))}
       </div>
-      <div className={style.composer}>
-        <Textarea
-          classNames={{ input: style.input }}
-          autosize
-          minRows={1}
-          maxRows={8}
-          maxLength={32000}
-          placeholder={say("placeholder")}
-          aria-label={say("placeholder")}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          onKeyDown={onKey}
-        />
-        <div className="row g6">
-          <span className="push" />
-          {chat.isLive ? (
-            <ActionIcon variant="default" aria-label={say("stop")} onClick={chat.stop}>
-              <Square size={13} />
-            </ActionIcon>
-          ) : (
-            <ActionIcon variant="filled" aria-label={say("send")} disabled={!text.trim()} onClick={send}>
-              <ArrowUp size={15} />
-            </ActionIcon>
-          )}
-        </div>
-      </div>
-    </>
+      <Composer
+        field={field}
+        isLive={chat.isLive}
+        canStop={Boolean(chat.live)}
+        note={costNote(chat.turns)}
+        takesFiles={may("files:write")}
+        onSend={(text, files) => void chat.send(text, files)}
+        onStop={chat.stop}
+      />
+    </div>
   );
+}
+
+/** Follow the end while the reader is there; whoever scrolls up to read stays where they are. */
+function useStickyEnd(turns: Turn[]): { log: RefObject<HTMLDivElement | null>; onScroll: () => void } {
+  const log = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const count = useRef(0);
+  useLayoutEffect(() => {
+    // A new question always shows, wherever one was reading.
+    if (turns.length !== count.current) isAtEnd.current = true;
+    count.current = turns.length;
+    if (isAtEnd.current) log.current?.scrollTo({ top: log.current.scrollHeight });
+  }, [turns]);
+  const onScroll = () => {
+    const box = log.current;
+    if (box) isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END_PX;
+  };
+  return { log, onScroll };
+}
+
+function costNote(turns: Turn[]): string {
+  const costs = turns.flatMap(({ stop }) =>
+    typeof stop?.estimated_cost_usd === "number" ? [stop.estimated_cost_usd] : [],
+  );
+  const sum = costs.reduce((all, one) => all + one, 0);
+  return sum > 0 ? say("aboutCost", { cost: money(sum / costs.length) }) : "";
 }

@@ -1,86 +1,65 @@
 import ChevronDown from "icon:chevron-down";
 import FileText from "icon:file-text";
-import TriangleAlert from "icon:triangle-alert";
-import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import ThumbsDown from "icon:thumbs-down";
+import ThumbsUp from "icon:thumbs-up";
+import { ActionIcon, TextInput } from "@mantine/core";
+import { lazy, memo, Suspense, useState } from "react";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
 import { Markdown } from "../markdown/markdown";
-import { Json, Kind, Pill } from "../parts";
 import { duration, exact, money } from "../time";
-import type { ToolCall, Turn } from "./chat";
+import { AttachedFiles } from "./attached_files";
+import { Call, Waiting } from "./call";
+import { isWaiting, type Rating, type Turn } from "./chat";
 import style from "./chat.module.css";
+import { Notice, ReplyError, warningWords } from "./trouble";
 import en from "./words.en.json";
 
-const say = words(en);
-const CODES = en as Record<string, string>;
+const say = words(en, "shared/chat");
 const UNPRICED = "unpriced_model";
+const ReplyTrace = lazy(() => import("./reply_trace"));
+const ENDS: Record<string, string> = {
+  length: say("length"),
+  tool_limit: say("tool_limit"),
+  cancelled: say("stopped"),
+  content_filter: say("content_filter"),
+};
 
-function outcomeOf(call: ToolCall): string {
-  if (call.status === "running") return say("working");
-  const isDone = call.status === "completed" || call.status === "success";
-  return isDone && call.tookMs !== undefined ? duration(call.tookMs) : (CODES[call.status] ?? call.status);
-}
-
-function Call({ call }: { call: ToolCall }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <div className={style.call}>
-      <button type="button" className={style.callHead} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <Kind of="tool" small />
-        <span className="t-500">{call.tool}</span>
-        <span className="t-3 cut grow t-12 mono">{JSON.stringify(call.input)}</span>
-        {call.status === "awaiting_approval" ? (
-          <Pill tone="warn">{say("approval")}</Pill>
-        ) : (
-          <span className="t-12 t-3 num fix">{outcomeOf(call)}</span>
-        )}
-        <ChevronDown size={14} className={isOpen ? style.up : ""} />
-      </button>
-      {call.status === "awaiting_approval" && call.approvalId && (
-        <Link className={`inline-link t-12 ${style.decide}`} to="/approvals" search={{ id: call.approvalId }}>
-          {say("decide")}
-        </Link>
-      )}
-      {isOpen && (
-        <div className={style.callBody}>
-          <div className="stack g4">
-            <span className="t-12 t-3">{say("asked")}</span>
-            <Json of={call.input ?? null} max={220} />
-          </div>
-          {call.output !== undefined && (
-            <div className="stack g4">
-              <span className="t-12 t-3">{say("got")}</span>
-              <Json of={call.output} max={220} />
-            </div>
-          )}
-        </div>
-      )}
-    </div>
-  );
-}
-
-const Notice = ({ tone, children }: { tone: "warn" | "bad"; children: string }) => (
-  <div className={`note ${tone}`} role={tone === "bad" ? "alert" : undefined}>
-    <TriangleAlert size={15} />
-    <span>{children}</span>
-  </div>
-);
+type Props = {
+  turn: Turn;
+  /** Shows the trace elsewhere on the page; without it, a trace opens under its reply. */
+  onTrace?: (id: string) => void;
+  isChosen?: boolean;
+  isTraceOpen?: boolean;
+  onRate?: (turn: Turn, rating: Rating, comment?: string) => void;
+};
 
 /** One question with what came back: warnings, tool calls, the text, its sources, one line of figures. */
-export function Reply({ turn, onTrace, isChosen }: { turn: Turn; onTrace?: (id: string) => void; isChosen?: boolean }) {
+export const Reply = memo(function Reply({ turn, onTrace, isChosen, isTraceOpen = false, onRate }: Props) {
   const [lit, setLit] = useState(0);
+  const [isOpen, setOpen] = useState(isTraceOpen);
+  const [wasOpen, setWasOpen] = useState(isTraceOpen);
   const may = useMay();
-  const traceId = may("traces:read") ? turn.stop?.trace_id : undefined;
+  // The key for the trace of the last reply opens it from outside.
+  if (wasOpen !== isTraceOpen) {
+    setWasOpen(isTraceOpen);
+    setOpen(isTraceOpen);
+  }
+  const traceId = may("traces:read") ? (turn.stop?.trace_id ?? undefined) : undefined;
   const sources = turn.stop?.sources ?? [];
   // That a price is unknown belongs to the figures; the other warnings are about the answer.
   const warnings = (turn.stop?.warnings ?? []).filter((code) => code !== UNPRICED);
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
       {turn.question && <div className={style.question}>{turn.question}</div>}
+      {turn.attachments && turn.attachments.length > 0 && (
+        <div className={style.sent}>
+          <AttachedFiles files={turn.attachments} />
+        </div>
+      )}
       {warnings.map((code) => (
         <Notice key={code} tone="warn">
-          {CODES[code] ?? code}
+          {warningWords(code)}
         </Notice>
       ))}
       {turn.calls.map((call, i) => (
@@ -88,14 +67,47 @@ export function Reply({ turn, onTrace, isChosen }: { turn: Turn; onTrace?: (id: 
       ))}
       {turn.text && <Markdown onCite={sources.length ? setLit : undefined}>{turn.text}</Markdown>}
       {turn.isLive && <span className="caret" aria-hidden />}
-      {turn.error && <Notice tone="bad">{CODES[turn.error.code] ?? (turn.error.message || say("failed"))}</Notice>}
-      {sources.length > 0 && (
-        <ul className={style.sources}>
-          {sources.map((source, i) => (
-            <li key={i} className={style.source} data-lit={lit === i + 1} title={source.chunk_preview}>
-              <span className="num">{i + 1}</span>
+      {isWaiting(turn) && <Waiting calls={turn.calls} />}
+      {turn.error && <ReplyError error={turn.error} />}
+      <Sources turn={turn} lit={lit} onLight={setLit} />
+      {turn.stop && (
+        <div className={style.under}>
+          <Figures turn={turn} />
+          {traceId && (
+            <TraceButton
+              isOpen={onTrace ? isChosen : isOpen}
+              onToggle={() => (onTrace ? onTrace(traceId) : setOpen(!isOpen))}
+              isFolding={!onTrace}
+            />
+          )}
+          {onRate && turn.messageId && !isWaiting(turn) && <Thumbs turn={turn} onRate={onRate} />}
+        </div>
+      )}
+      {isOpen && traceId && !onTrace && (
+        <Suspense fallback={null}>
+          <ReplyTrace traceId={traceId} />
+        </Suspense>
+      )}
+    </div>
+  );
+});
+
+type SourceProps = { turn: Turn; lit: number; onLight: (index: number) => void };
+
+function Sources({ turn, lit, onLight }: SourceProps) {
+  const sources = turn.stop?.sources ?? [];
+  if (!sources.length) return null;
+  return (
+    <ul className={style.sources} aria-label={say("sources")}>
+      {sources.map((source, i) => {
+        const number = source.index || i + 1;
+        return (
+          <li key={number} className={style.source} data-lit={lit === number} title={source.chunk_preview}>
+            <button type="button" aria-pressed={lit === number} onClick={() => onLight(lit === number ? 0 : number)}>
+              <span className="num">{number}</span>
               <FileText size={13} />
               <span className="cut">{source.document_name}</span>
+              {source.page != null && <span className="t-3 fix">{say("page", { page: source.page })}</span>}
               <span
                 className={style.score}
                 role="img"
@@ -103,34 +115,98 @@ export function Reply({ turn, onTrace, isChosen }: { turn: Turn; onTrace?: (id: 
               >
                 <i style={{ width: `${source.relevance_score * 100}%` }} />
               </span>
-            </li>
-          ))}
-        </ul>
+            </button>
+            {source.url && /^https?:/.test(source.url) && (
+              <a className="inline-link" href={source.url} target="_blank" rel="noopener noreferrer nofollow">
+                {say("openSource")}
+              </a>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Figures({ turn }: { turn: Turn }) {
+  const { stop } = turn;
+  if (!stop) return null;
+  const { total_tokens: total = 0, prompt_tokens: prompt = 0, cached_tokens: cached = 0 } = stop.usage ?? {};
+  return (
+    <div className={`${style.meta} num`}>
+      {turn.askedAt && <span>{exact(turn.askedAt)}</span>}
+      {turn.tookMs !== undefined && <span>{duration(turn.tookMs)}</span>}
+      {turn.firstMs !== undefined && <span>{say("firstWord", { time: duration(turn.firstMs) })}</span>}
+      <span>{say("tokens", { count: total })}</span>
+      {cached > 0 && prompt > 0 && <span>{say("cached", { percent: Math.round((cached / prompt) * 100) })}</span>}
+      {typeof stop.estimated_cost_usd === "number" ? (
+        <span>{money(stop.estimated_cost_usd)}</span>
+      ) : (
+        stop.warnings?.includes(UNPRICED) && <span title={say(UNPRICED)}>{say("unpriced")}</span>
       )}
-      {turn.stop && (
-        <div className={`${style.meta} num`}>
-          {turn.askedAt && <span>{exact(turn.askedAt)}</span>}
-          <span>{say("tokens", { count: turn.stop.usage?.total_tokens ?? 0 })}</span>
-          {typeof turn.stop.estimated_cost_usd === "number" ? (
-            <span>{money(turn.stop.estimated_cost_usd)}</span>
-          ) : (
-            turn.stop.warnings?.includes(UNPRICED) && <span title={CODES[UNPRICED]}>{say("unpriced")}</span>
-          )}
-          {turn.stop.finish_reason !== "stop" && (
-            <span>{CODES[turn.stop.finish_reason] ?? turn.stop.finish_reason}</span>
-          )}
-          {traceId &&
-            (onTrace ? (
-              <button type="button" className={style.trace} aria-pressed={isChosen} onClick={() => onTrace(traceId)}>
-                {say("trace")}
-              </button>
-            ) : (
-              <Link className={style.trace} to="/traces/$traceId" params={{ traceId }}>
-                {say("trace")}
-              </Link>
-            ))}
-        </div>
-      )}
+      {ENDS[stop.finish_reason] && <span>{ENDS[stop.finish_reason]}</span>}
     </div>
+  );
+}
+
+type TraceProps = { isOpen?: boolean; isFolding: boolean; onToggle: () => void };
+
+function TraceButton({ isOpen, isFolding, onToggle }: TraceProps) {
+  const state = isFolding ? { "aria-expanded": isOpen } : { "aria-pressed": isOpen };
+  return (
+    <button type="button" className={style.trace} {...state} onClick={onToggle}>
+      {say("trace")}
+      {isFolding && <ChevronDown size={13} className={isOpen ? style.up : ""} />}
+    </button>
+  );
+}
+
+function Thumbs({ turn, onRate }: { turn: Turn; onRate: NonNullable<Props["onRate"]> }) {
+  const [comment, setComment] = useState<string>();
+  const rate = (rating: Rating) => {
+    const next = turn.rating === rating ? "none" : rating;
+    onRate(turn, next);
+    setComment(next === "negative" ? "" : undefined);
+  };
+  return (
+    <>
+      <span className={style.thumbs}>
+        <ActionIcon
+          size={24}
+          aria-label={say("good")}
+          aria-pressed={turn.rating === "positive"}
+          onClick={() => rate("positive")}
+        >
+          <ThumbsUp size={14} />
+        </ActionIcon>
+        <ActionIcon
+          size={24}
+          aria-label={say("bad")}
+          aria-pressed={turn.rating === "negative"}
+          onClick={() => rate("negative")}
+        >
+          <ThumbsDown size={14} />
+        </ActionIcon>
+      </span>
+      {comment !== undefined && turn.rating === "negative" && (
+        <form
+          className={style.comment}
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (comment.trim()) onRate(turn, "negative", comment.trim());
+            setComment(undefined);
+          }}
+        >
+          <TextInput
+            size="xs"
+            aria-label={say("whatWasWrong")}
+            placeholder={say("whatWasWrong")}
+            maxLength={2000}
+            value={comment}
+            onChange={(event) => setComment(event.currentTarget.value)}
+          />
+        </form>
+      )}
+    </>
   );
 }

@@ -1,7 +1,14 @@
 import ChevronLeft from "icon:chevron-left";
-import { Link } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
+import { meQuery } from "../../api/queries";
+import { words } from "../i18n/words";
 import style from "./bar.module.css";
+import { keepRecent } from "./recent";
+import en from "./words.en.json";
+
+const say = words(en, "shared/frame");
 
 type Step = { label: string; to: string };
 
@@ -9,23 +16,34 @@ type Step = { label: string; to: string };
 export function Bar({
   trail = [],
   title,
+  tab,
+  isThere = true,
   after,
   children,
 }: {
   trail?: Step[];
   title: string;
+  /** Which part of the object this is, if it has several. */
+  tab?: string;
+  /** False while it loads or if it did not: nothing to come back to. */
+  isThere?: boolean;
   after?: ReactNode;
   children?: ReactNode;
 }) {
   useEffect(() => {
     document.title = `${title} · Retinue`;
   }, [title]);
+  const { data: me } = useQuery(meQuery);
+  const address = useLocation({ select: (now) => now.pathname });
+  useEffect(() => {
+    if (me && isThere) keepRecent(me.id, address, tab ? `${title} · ${tab}` : title);
+  }, [me, address, title, tab, isThere]);
   const parent = trail.at(-1);
   return (
     <header className={style.bar}>
       <div className="row g8 grow">
         {parent && (
-          <Link className={style.back} to={parent.to} aria-label={`Back to ${parent.label}`}>
+          <Link className={style.back} to={parent.to} aria-label={say("backTo", { name: parent.label })}>
             <ChevronLeft size={20} />
           </Link>
         )}

@@ -1,4 +1,5 @@
 import CircleHelp from "icon:circle-help";
+import Ellipsis from "icon:ellipsis";
 import LogOut from "icon:log-out";
 import Search from "icon:search";
 import UserRound from "icon:user-round";
@@ -8,17 +9,19 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { meQuery, pendingQuery, permissionsQuery, tenantQuery, unreadQuery } from "../../api/queries";
 import { signOut } from "../../api/session";
+import { general } from "../i18n/general";
 import { words } from "../i18n/words";
 import { Mark, Person } from "../parts";
 import style from "./frame.module.css";
 import { useKeys } from "./keys";
 import { useLiveInbox } from "./live";
 import { type Entry, NAVIGATION } from "./navigation";
-import { RateMeter } from "./rate";
+import { Pause, RateMeter } from "./rate";
 import { SchemeSwitch } from "./scheme";
+import { TenantMenu } from "./tenants";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/frame");
 /** Loaded when first used: not part of the first load. */
 const Palette = lazy(() => import("./palette"));
 const Shortcuts = lazy(() => import("./shortcuts"));
@@ -39,6 +42,7 @@ function NavigationItem({ entry, count }: { entry: Entry; count: number }) {
         <Link
           to={entry.to}
           className={style.item}
+          activeOptions={{ exact: entry.to === "/" }}
           activeProps={{ "aria-current": "page" }}
           aria-label={count > 0 ? `${label}, ${count}` : label}
         >
@@ -50,6 +54,17 @@ function NavigationItem({ entry, count }: { entry: Entry; count: number }) {
     </li>
   );
 }
+
+const AccountItems = () => (
+  <>
+    <Menu.Item leftSection={<UserRound size={16} />} component={Link} to="/profile">
+      {say("profile")}
+    </Menu.Item>
+    <Menu.Item leftSection={<LogOut size={16} />} onClick={() => void signOut()}>
+      {say("signOut")}
+    </Menu.Item>
+  </>
+);
 
 function AccountMenu() {
   const { data: me } = useQuery(meQuery);
@@ -63,16 +78,34 @@ function AccountMenu() {
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<UserRound size={14} />} component={Link} to="/profile">
-          {say("profile")}
-        </Menu.Item>
-        <Menu.Item leftSection={<LogOut size={14} />} onClick={() => void signOut()}>
-          {say("signOut")}
-        </Menu.Item>
+        <AccountItems />
       </Menu.Dropdown>
     </Menu>
   );
 }
+
+/** What a phone has no tab for. */
+const More = ({ entries }: { entries: Entry[] }) => (
+  <Menu position="top-end" width={220}>
+    <Menu.Target>
+      <button type="button">
+        <span className={style.tabIcon}>
+          <Ellipsis size={20} />
+        </span>
+        {say("more")}
+      </button>
+    </Menu.Target>
+    <Menu.Dropdown>
+      {entries.map((entry) => (
+        <Menu.Item key={entry.to} leftSection={<entry.icon size={16} />} component={Link} to={entry.to}>
+          {say(entry.word)}
+        </Menu.Item>
+      ))}
+      {entries.length > 0 && <Menu.Divider />}
+      <AccountItems />
+    </Menu.Dropdown>
+  </Menu>
+);
 
 export function Frame({ children }: { children: ReactNode }) {
   const [isHelp, setHelp] = useState(false);
@@ -100,19 +133,12 @@ export function Frame({ children }: { children: ReactNode }) {
         {say("skip")}
       </a>
       <nav className={style.nav} aria-label={say("main")}>
-        <div className={style.tenant}>
-          <span className={style.mark}>
-            <Mark size={18} />
-          </span>
-          <span className={`grow cut ${style.word}`}>
-            <b>{tenant?.name ?? "Retinue"}</b>
-          </span>
-        </div>
+        <TenantMenu />
         <div className={`row g6 ${style.tools}`}>
           <button type="button" className={style.find} onClick={find} aria-label={say("find")}>
             <Search size={15} />
             <span className={`grow ${style.word}`}>{say("findShort")}</span>
-            <Kbd className={style.word}>Ctrl K</Kbd>
+            <Kbd className={style.word}>{general("ctrl")} K</Kbd>
           </button>
         </div>
         <div className={style.list}>
@@ -154,11 +180,17 @@ export function Frame({ children }: { children: ReactNode }) {
         {location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname) && (
           <div className={style.warnline}>{say("insecure")}</div>
         )}
+        <Pause />
         {children}
       </main>
       <nav className={style.tabs} aria-label={say("quick")}>
         {tabs.map((entry) => (
-          <Link key={entry.to} to={entry.to} activeProps={{ "aria-current": "page" }}>
+          <Link
+            key={entry.to}
+            to={entry.to}
+            activeOptions={{ exact: entry.to === "/" }}
+            activeProps={{ "aria-current": "page" }}
+          >
             <span className={style.tabIcon}>
               <entry.icon size={20} />
               {countOf(entry) > 0 && <i className={style.tabCount}>{countOf(entry)}</i>}
@@ -166,12 +198,7 @@ export function Frame({ children }: { children: ReactNode }) {
             {say(entry.word)}
           </Link>
         ))}
-        <Link to="/profile" activeProps={{ "aria-current": "page" }}>
-          <span className={style.tabIcon}>
-            <UserRound size={20} />
-          </span>
-          {say("profileShort")}
-        </Link>
+        <More entries={entries.filter((entry) => !entry.isTab)} />
       </nav>
       <Suspense fallback={null}>
         {isFinding && <Palette onClose={() => setFinding(false)} />}

@@ -6,6 +6,22 @@ import { openStream } from "../../api/stream";
 const HIDDEN_MS = 60_000;
 const RETRY_MS = 15_000;
 
+/** Queries by the type of a changed object, where its name alone does not tell. */
+const DOMAINS: Record<string, string> = {
+  conversation: "chat",
+  data_table: "tables",
+  data_table_row: "tables",
+  workflow_execution: "workflows",
+  form_submission: "forms",
+  incoming_webhook: "incoming",
+  subscription: "events",
+  channel: "channels",
+  api_key: "providers",
+  embed_key: "embed",
+};
+/** The queries that show objects of a type. */
+export const domainOf = (type: string) => DOMAINS[type] ?? `${type}s`;
+
 /** Follow the inbox while the tab is looked at: one connection, closed in hidden tabs after a minute. */
 export function useLiveInbox() {
   const client = useQueryClient();
@@ -19,9 +35,12 @@ export function useLiveInbox() {
       try {
         for await (const { event, data } of openStream("/api/v1/notifications/stream", { signal: control.signal })) {
           if (event === "unread") client.setQueryData(unreadQuery.queryKey, data as { count: number } as never);
+          if (event === "changed")
+            void client.invalidateQueries({ queryKey: [domainOf((data as { type: string }).type)] });
           if (event === "notification") {
             void client.invalidateQueries({ queryKey: ["notifications"] });
             void client.invalidateQueries({ queryKey: ["approvals"] });
+            void client.invalidateQueries({ queryKey: ["home"] });
           }
         }
       } catch {

@@ -1,51 +1,43 @@
 import "@mantine/spotlight/styles.css";
 import "./palette.css";
-import BookOpen from "icon:book-open";
+import Bell from "icon:bell";
 import LogOut from "icon:log-out";
 import Plus from "icon:plus";
 import Search from "icon:search";
-import UserRound from "icon:user-round";
+import ShieldCheck from "icon:shield-check";
 import { Spotlight, spotlight } from "@mantine/spotlight";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { basePath } from "../../api/base";
-import { api, data } from "../../api/client";
-import { permissionsQuery } from "../../api/queries";
+import { pendingQuery, permissionsQuery, unreadQuery } from "../../api/queries";
 import { signOut } from "../../api/session";
 import { words } from "../i18n/words";
-import { AgentMark } from "../parts";
 import { NAVIGATION } from "./navigation";
+import { useObjects } from "./objects";
+import { useSettings } from "./settings";
 import en from "./words.en.json";
 
-const say = words(en);
-const SEARCH_WAIT_MS = 250;
-
-function useAgents(search: string, isAllowed: boolean) {
-  const [waited, setWaited] = useState(search);
-  useEffect(() => {
-    const timer = setTimeout(() => setWaited(search), SEARCH_WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [search]);
-  return useQuery({
-    queryKey: ["agents", "palette", waited],
-    queryFn: () =>
-      data(api.GET("/api/v1/agents", { params: { query: { per_page: 8, ...(waited ? { search: waited } : {}) } } })),
-    placeholderData: keepPreviousData,
-    enabled: isAllowed,
-  });
+const say = words(en, "shared/frame");
+/** Whether an address belongs to a route: `/agents/$agentId` takes `/agents/agt_1`. */
+function fits(path: string, to: string): boolean {
+  const [wanted, given] = [path.split("/"), to.split("/")];
+  return wanted.length === given.length && wanted.every((part, i) => part.startsWith("$") || part === given[i]);
 }
 
-/** Objects by name, then places and actions. `>` limits the list to actions. */
+/** What needs you, actions, objects by name or id, places, settings. `>` limits the list to actions. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const { data: role } = useQuery(permissionsQuery);
   const may = (permission?: string) => !permission || (role?.permissions.includes(permission) ?? false);
   const isActions = text.startsWith(">");
-  const found = useAgents(isActions ? "" : text, may("agents:read"));
+  const router = useRouter();
+  const knows = (to: string) => Object.keys(router.routesByPath).some((path) => fits(path, to));
   useEffect(() => spotlight.open(), []);
   const go = (to: string) => () => void navigate({ to });
+  const objects = useObjects(isActions ? "" : text, go, knows);
+  const { data: unread } = useQuery(unreadQuery);
+  const { data: pending } = useQuery({ ...pendingQuery, enabled: may("approvals:read") });
   const entries = NAVIGATION.flatMap((group) => group.entries).filter((entry) => may(entry.needs));
   const actions = [
     ...(may("agents:write")
@@ -58,12 +50,6 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           },
         ]
       : []),
-    {
-      id: "docs",
-      label: say("docs"),
-      leftSection: <BookOpen size={16} />,
-      onClick: () => window.open(`${basePath}/docs`, "_blank", "noopener"),
-    },
     { id: "sign-out", label: say("signOut"), leftSection: <LogOut size={16} />, onClick: () => void signOut() },
   ];
   const places = [
@@ -73,19 +59,26 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       leftSection: <entry.icon size={16} />,
       onClick: go(entry.to),
     })),
-    { id: "/profile", label: say("profile"), leftSection: <UserRound size={16} />, onClick: go("/profile") },
   ];
-  const agents = (found.data?.data ?? []).map((agent) => ({
-    id: agent.id,
-    label: agent.name,
-    description: `${agent.status} · ${agent.primary_model} · ${agent.id}`,
-    leftSection: <AgentMark id={agent.id} size={22} />,
-    onClick: go(`/agents/${agent.id}`),
-  }));
+  const settings = useSettings(may);
+  const needs = [
+    { id: "waiting", count: pending?.count ?? 0, word: "waiting", to: "/approvals", icon: <ShieldCheck size={16} /> },
+    { id: "unread", count: unread?.count ?? 0, word: "unreadSome", to: "/inbox", icon: <Bell size={16} /> },
+  ] as const;
+  const waiting = needs
+    .filter((one) => one.count > 0)
+    .map(({ id, count, word, to, icon }) => ({
+      id,
+      label: say(word, { count }),
+      leftSection: icon,
+      onClick: go(to),
+    }));
   const groups = [
-    { group: say("agents"), actions: isActions ? [] : agents },
-    { group: say("places"), actions: isActions ? [] : places },
+    { group: say("needsYou"), actions: isActions ? [] : waiting },
     { group: say("actions"), actions },
+    { group: say("objects"), actions: isActions ? [] : objects },
+    { group: say("places"), actions: isActions ? [] : places },
+    { group: say("settings"), actions: isActions ? [] : settings },
   ].filter((group) => group.actions.length);
   return (
     <Spotlight
@@ -99,9 +92,13 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             "actions" in group
               ? {
                   ...group,
-                  actions: group.actions.filter((one) =>
-                    `${one.label} ${one.description ?? ""}`.toLowerCase().includes(wanted),
-                  ),
+                  // The server has chosen the objects; a name in another script or an id would not stand here.
+                  actions:
+                    group.group === say("objects")
+                      ? group.actions
+                      : group.actions.filter((one) =>
+                          `${one.label} ${one.keywords ?? ""}`.toLowerCase().includes(wanted),
+                        ),
                 }
               : group,
           )

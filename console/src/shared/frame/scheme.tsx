@@ -4,7 +4,7 @@ import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } fr
 import { words } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/frame");
 
 export function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();

@@ -1,18 +1,19 @@
 import { Kbd, Modal } from "@mantine/core";
 import { Fragment } from "react";
+import { general } from "../i18n/general";
 import { words } from "../i18n/words";
 import style from "./frame.module.css";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/frame");
 const GROUPS: [string, [string, string][]][] = [
   [
     say("keysEverywhere"),
     [
-      [say("find"), "Ctrl K"],
-      ["Create", "C"],
-      ["Find in this list", "/"],
-      ["This sheet", "?"],
+      [say("find"), `${general("ctrl")} K`],
+      [say("keyCreate"), "C"],
+      [say("keyFind"), "/"],
+      [say("keySheet"), "?"],
     ],
   ],
   [
@@ -27,23 +28,25 @@ const GROUPS: [string, [string, string][]][] = [
   [
     say("keysLists"),
     [
-      ["Next, previous", "J K"],
-      ["Open", "↵"],
+      [say("keyMove"), "J K"],
+      [say("keyOpen"), "↵"],
     ],
   ],
   [
     say("approvals"),
     [
-      ["Approve, then Ctrl ↵", "A"],
-      ["Reject, then Ctrl ↵", "R"],
+      [say("keyApprove"), "A"],
+      [say("keyReject"), "R"],
     ],
   ],
   [
     say("keysChat"),
     [
-      ["Send", "↵"],
-      ["New line", "⇧ ↵"],
-      ["Stop", "Esc"],
+      [say("keySend"), "↵"],
+      [say("keyLine"), "⇧ ↵"],
+      [say("keyStop"), "Esc"],
+      [say("keyTrace"), "T"],
+      [say("keyAnew"), `${general("ctrl")} ⌫`],
     ],
   ],
 ];

@@ -1,10 +1,12 @@
+import { language } from "./language";
+
 type Values = Record<string, string | number>;
 type Table = Record<string, string>;
 
 const PLURAL = /\{(\w+), plural, one \{([^{}]*)\} other \{([^{}]*)\}\}/g;
 
 /** Put values into a text: `{name}` and `{count, plural, one {# agent} other {# agents}}`. */
-export function render(text: string, values: Values, language = "en"): string {
+export function render(text: string, values: Values): string {
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(language);
   return text
@@ -18,8 +20,14 @@ export function render(text: string, values: Values, language = "en"): string {
     });
 }
 
-/** The words of a feature: `const say = words(en)`, then `say("title")`. A key that is missing does not compile. */
-export const words =
-  <T extends Table>(table: T) =>
-  (key: keyof T & string, values: Values = {}): string =>
-    render(table[key] ?? key, values);
+// The words of a language stand in one file of their own, which is fetched before the first screen that needs them.
+const translations: Record<string, Table> = language === "de" ? (await import("./german")).german : {};
+
+/**
+ * The words of a folder: `const say = words(en, "features/agents")`, then `say("title")`.
+ * A key that is missing does not compile; a text that is not translated stays English.
+ */
+export function words<T extends Table>(table: T, folder: string) {
+  const translated = translations[folder];
+  return (key: keyof T & string, values: Values = {}): string => render(translated?.[key] ?? table[key] ?? key, values);
+}

@@ -1,5 +1,6 @@
 import { lexer, type Token, type Tokens } from "marked";
 import { createElement, Fragment, type ReactNode } from "react";
+import { general } from "../i18n/general";
 import style from "./markdown.module.css";
 
 const SAFE_LINK = /^(https?:|mailto:)/i;
@@ -26,7 +27,7 @@ function block(token: Token, cite: Cite): ReactNode {
       return createElement(`h${Math.min(6, token.depth + 2)}`, null, inlines(token.tokens, cite));
     case "code":
       return (
-        <section className="code" aria-label="Code">
+        <section className="code" aria-label={general("code")}>
           {token.text}
         </section>
       );
@@ -115,7 +116,13 @@ function cited(text: string, cite: Cite): ReactNode {
     const index = Number(CITATION.exec(part)?.[1]);
     if (!index) return part;
     return (
-      <button key={i} type="button" className={style.cite} aria-label={`Source ${index}`} onClick={() => cite(index)}>
+      <button
+        key={i}
+        type="button"
+        className={style.cite}
+        aria-label={general("source", { number: index })}
+        onClick={() => cite(index)}
+      >
         {index}
       </button>
     );

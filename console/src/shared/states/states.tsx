@@ -1,5 +1,4 @@
 import Compass from "icon:compass";
-import Lock from "icon:lock";
 import RotateCw from "icon:rotate-cw";
 import Timer from "icon:timer";
 import Unplug from "icon:unplug";
@@ -8,9 +7,10 @@ import { Link } from "@tanstack/react-router";
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { words } from "../i18n/words";
+import { Forbidden } from "./forbidden";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/states");
 const SKELETON_WAIT_MS = 150;
 
 /** The common form of a page without content: a picture, a title, one sentence, actions. */
@@ -37,7 +37,13 @@ export function Empty({
   );
 }
 
-const Art = ({ icon: Icon, tone }: { icon: ComponentType<{ size?: number }>; tone: "turn" | "bad" | "wait" }) => (
+export const Art = ({
+  icon: Icon,
+  tone,
+}: {
+  icon: ComponentType<{ size?: number }>;
+  tone: "turn" | "bad" | "wait";
+}) => (
   <span className={`kind k-${tone}`} style={{ width: 40, height: 40, marginBottom: 8 }}>
     <Icon size={20} />
   </span>
@@ -74,7 +80,7 @@ function Throttled({ error, onRetry }: { error: ApiError; onRetry?: () => void }
   );
 }
 
-const home = (
+export const home = (
   <Button variant="default" component={Link} to="/">
     {say("home")}
   </Button>
@@ -83,14 +89,7 @@ const home = (
 /** What went wrong and the way on: 403 names the permission, 404 leads back, the rest can be tried again. */
 export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: () => void }) {
   const error = asApiError(given);
-  if (error.status === 403)
-    return (
-      <Empty art={<Art icon={Lock} tone="turn" />} title={say("forbiddenTitle")} actions={home}>
-        {say("forbiddenNeeds")} <code className="mono">{String(error.details.required ?? error.code)}</code>.{" "}
-        {say("forbiddenRole")} <code className="mono">{String(error.details.your_role ?? "–")}</code>.{" "}
-        {say("forbiddenAsk")}
-      </Empty>
-    );
+  if (error.status === 403) return <Forbidden error={error} />;
   if (error.status === 404)
     return (
       <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={home}>
@@ -99,19 +98,22 @@ export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: (
     );
   if (error.status === 429) return <Throttled error={error} onRetry={onRetry} />;
   const isGone = error.code === "server_gone";
+  const isPart = error.code === "part_missing";
+  // The browser remembers that a part of the page failed: only a reload asks for it again.
+  const again = isPart ? () => location.reload() : onRetry;
   return (
     <Empty
       art={<Art icon={Unplug} tone="bad" />}
       title={say(isGone ? "goneTitle" : "failedTitle")}
       actions={
-        onRetry && (
-          <Button leftSection={<RotateCw size={14} />} onClick={onRetry}>
+        again && (
+          <Button leftSection={<RotateCw size={14} />} onClick={again}>
             {say("tryAgain")}
           </Button>
         )
       }
     >
-      {isGone ? say("gone") : error.message} <code className="mono">{error.code}</code>
+      {isGone ? say("gone") : isPart ? say("partMissing") : error.message} <code className="mono">{error.code}</code>
       {error.correlationId && (
         <>
           {" "}

@@ -3,7 +3,7 @@ import { words } from "../i18n/words";
 import type { KindName } from "../parts";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/trace");
 
 export type Trace = components["schemas"]["TraceDetail"];
 export type Span = components["schemas"]["SpanOut"];

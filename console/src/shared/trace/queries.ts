@@ -11,21 +11,25 @@ export const traceQuery = (id: string) =>
     queryKey: ["traces", id],
     queryFn: () => data(api.GET("/api/v1/traces/{trace_id}", { params: { path: { trace_id: id } } })),
   });
+export const readMessages = (id: string, page: number) =>
+  data(
+    api.GET("/api/v1/conversations/{conversation_id}/messages", {
+      params: { path: { conversation_id: id }, query: { per_page: MAX_MESSAGES, page } },
+    }),
+  );
+/** The last hundred messages. */
 export const messagesQuery = (id: string) =>
   queryOptions({
     queryKey: ["chat", id, "messages"],
     queryFn: async () => {
-      const read = (page: number) =>
-        data(
-          api.GET("/api/v1/conversations/{conversation_id}/messages", {
-            params: { path: { conversation_id: id }, query: { per_page: MAX_MESSAGES, page } },
-          }),
-        );
       // They come oldest first: of a long conversation, the last two pages hold what is shown.
-      const first = await read(1);
+      const first = await readMessages(id, 1);
       const pages = Math.ceil(first.pagination.total / MAX_MESSAGES);
       if (pages < 2) return first;
-      const [before, last] = await Promise.all([pages > 2 ? read(pages - 1) : first, read(pages)]);
+      const [before, last] = await Promise.all([
+        pages > 2 ? readMessages(id, pages - 1) : first,
+        readMessages(id, pages),
+      ]);
       return { ...last, data: [...before.data, ...last.data].slice(-MAX_MESSAGES) };
     },
   });

@@ -1,6 +1,7 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useRef, useState } from "react";
 import { useRowKeys } from "../frame/keys";
+import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { Id, Json, Kind, Pill } from "../parts";
 import { duration, exact, money } from "../time";
@@ -9,7 +10,7 @@ import style from "./trace.module.css";
 import { Waterfall } from "./waterfall";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/trace");
 export type Content = { input?: unknown; output?: unknown };
 
 /** One trace: its sums, its steps in time, and the chosen step. `before` and `after` stand around the steps. */
@@ -62,7 +63,7 @@ function Sums({ trace }: { trace: Trace }) {
     [say("first"), sums.firstWordMs === undefined ? "–" : duration(sums.firstWordMs), ""],
     [
       say("tokens"),
-      (input + output).toLocaleString("en"),
+      (input + output).toLocaleString(locale),
       cached && input ? say("fromCache", { percent: Math.round((cached / input) * 100) }) : "",
     ],
     [say("cost"), trace.estimated_cost_usd === null ? say("unknown") : money(trace.estimated_cost_usd), ""],
@@ -144,7 +145,7 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
             <>
               <dt>{say("tokens")}</dt>
               <dd>
-                {row.tokens.toLocaleString("en")}{" "}
+                {row.tokens.toLocaleString(locale)}{" "}
                 {row.cachedShare !== undefined && (
                   <Pill tone="ok">{say("fromCache", { percent: Math.round(row.cachedShare * 100) })}</Pill>
                 )}

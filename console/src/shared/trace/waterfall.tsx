@@ -1,5 +1,6 @@
 import ChevronRight from "icon:chevron-right";
 import { useMemo, useState } from "react";
+import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { Kind } from "../parts";
 import { duration, money } from "../time";
@@ -7,7 +8,7 @@ import { layOut, type Row, type Span } from "./layout";
 import style from "./trace.module.css";
 import en from "./words.en.json";
 
-const say = words(en);
+const say = words(en, "shared/trace");
 const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
 /** A bar that ends right of this share of the width has its time before it, or inside if it is long. */
 const LATE = 0.8;
@@ -122,7 +123,7 @@ function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
         </span>
       </td>
       <td className={`${style.figure} num`}>
-        {row.tokens?.toLocaleString("en")}
+        {row.tokens?.toLocaleString(locale)}
         {row.cachedShare !== undefined && (
           <span className={style.cache} title={say("fromCache", { percent: Math.round(row.cachedShare * 100) })}>
             <i style={{ width: percent(row.cachedShare) }} />

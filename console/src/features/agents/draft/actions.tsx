@@ -1,0 +1,104 @@
+import Ellipsis from "icon:ellipsis";
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { useMay } from "../../../api/queries";
+import { PublishReview } from "../../../shared/agent/publish_review";
+import { agentQuery } from "../../../shared/agent/queries";
+import { words } from "../../../shared/i18n/words";
+import { useNeeds } from "../../../shared/states/access";
+import en from "../words.en.json";
+import { SaveState } from "./save_state";
+import type { DraftEditing } from "./use_draft";
+
+const say = words(en, "features/agents");
+const PublishDialog = lazy(() => import("./publish").then((found) => ({ default: found.PublishDialog })));
+const DiscardDialog = lazy(() => import("./discard").then((found) => ({ default: found.DiscardDialog })));
+type Props = { agentId: string; editing: DraftEditing; changeCount: number };
+
+/** What can be done with a draft: look at what it changes, publish it, throw it away. */
+export function DraftActions({ agentId, editing, changeCount }: Props) {
+  const may = useMay();
+  const client = useQueryClient();
+  const { data: agent } = useQuery(agentQuery(agentId));
+  const [dialog, setDialog] = useState<"publish" | "discard">();
+  const canWrite = may("agents:write");
+  const isNew = agent?.status === "draft";
+  const needs = useNeeds("agents:write");
+  const why = !canWrite
+    ? needs
+    : agent?.status === "archived"
+      ? say("archivedWhy")
+      : changeCount === 0 && !isNew
+        ? say("nothingToPublish")
+        : undefined;
+  const review = async () => {
+    await editing.save();
+    setDialog("publish");
+  };
+  const published = async () => {
+    setDialog(undefined);
+    await client.invalidateQueries({ queryKey: ["agents"] });
+  };
+  return (
+    <>
+      <SaveState editing={editing} />
+      <Tooltip label={why} disabled={!why}>
+        <Button
+          data-disabled={why ? true : undefined}
+          aria-disabled={Boolean(why)}
+          aria-description={why}
+          onClick={() => !why && void review().catch(() => undefined)}
+        >
+          {say("publish")}
+        </Button>
+      </Tooltip>
+      <MoreMenu agentId={agentId} canDiscard={canWrite && changeCount > 0} onDiscard={() => setDialog("discard")} />
+      <Suspense fallback={null}>
+        {dialog === "publish" &&
+          (editing.stored?.is_stored ? (
+            <PublishReview
+              agentId={agentId}
+              onClose={() => setDialog(undefined)}
+              onPublished={() => void published()}
+            />
+          ) : (
+            <PublishDialog
+              agentId={agentId}
+              onClose={() => setDialog(undefined)}
+              onPublished={() => void published()}
+            />
+          ))}
+        {dialog === "discard" && <DiscardDialog editing={editing} onClose={() => setDialog(undefined)} />}
+      </Suspense>
+    </>
+  );
+}
+
+function MoreMenu({ agentId, canDiscard, onDiscard }: { agentId: string; canDiscard: boolean; onDiscard: () => void }) {
+  const may = useMay();
+  const navigate = useNavigate();
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon aria-label={say("more")}>
+          <Ellipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {may("conversations:read") && (
+          <Menu.Item onClick={() => void navigate({ to: "/conversations", search: { agent: agentId } })}>
+            {say("conversations")}
+          </Menu.Item>
+        )}
+        <Menu.Item onClick={() => void navigator.clipboard?.writeText(agentId)}>{say("copyId")}</Menu.Item>
+        {canDiscard && (
+          <Menu.Item color="red" onClick={onDiscard}>
+            {say("discard")}
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

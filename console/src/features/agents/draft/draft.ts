@@ -1,0 +1,72 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, data } from "../../../api/client";
+import type { components } from "../../../api/schema";
+
+export type Snapshot = components["schemas"]["Snapshot"];
+export type ToolOfDraft = components["schemas"]["ToolSnapshot"];
+export type SubAgentOfDraft = components["schemas"]["SubAgentSnapshot"];
+export type Edits = Partial<Snapshot>;
+type Draft = components["schemas"]["DraftOut"];
+export type TaggedDraft = Draft & { etag: string };
+export type WebSearch = {
+  enabled: boolean;
+  search_engine: string;
+  max_results: number;
+  safe_search: boolean;
+  read_pages?: boolean;
+  credential_id: string | null;
+  base_url: string | null;
+  allowed_domains: string[];
+  blocked_domains: string[];
+};
+
+const path = (id: string) => ({ path: { agent_id: id } });
+
+async function tagged(answer: Promise<{ data?: Draft; response: Response }>): Promise<TaggedDraft> {
+  const { response } = await answer;
+  return { ...(await data(answer)), etag: response.headers.get("ETag") ?? "" };
+}
+
+export const draftQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["agents", id, "draft", "tagged"],
+    queryFn: () => tagged(api.GET("/api/v1/agents/{agent_id}/draft", { params: path(id) })),
+    staleTime: 0,
+  });
+
+export const saveDraft = (id: string, edits: Edits, etag: string) =>
+  tagged(
+    api.PUT("/api/v1/agents/{agent_id}/draft", {
+      params: path(id),
+      headers: { "If-Match": etag },
+      body: { snapshot: edits },
+    }),
+  );
+
+export const discardDraft = async (id: string) =>
+  void (await api.DELETE("/api/v1/agents/{agent_id}/draft", { params: path(id) }));
+
+/** What production runs: the snapshot of the agent's newest version. */
+export const liveQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ["agents", id, "live", version],
+    queryFn: async () =>
+      (
+        await data(
+          api.GET("/api/v1/agents/{agent_id}/versions/{version}", {
+            params: { path: { agent_id: id, version: String(version) } },
+          }),
+        )
+      ).snapshot,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** The fields that publishing would change. The state of an agent is not part of a draft. */
+export function changedFields(live: Snapshot | undefined, draft: Snapshot): (keyof Snapshot)[] {
+  if (!live) return [];
+  return (Object.keys(draft) as (keyof Snapshot)[]).filter(
+    (field) => field !== "status" && !isSame(live[field], draft[field]),
+  );
+}

@@ -1,0 +1,187 @@
+import RotateCcw from "icon:rotate-ccw";
+import { ActionIcon, NumberInput, Select, Tooltip } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useId } from "react";
+import { words } from "../../../shared/i18n/words";
+import { Kind } from "../../../shared/parts";
+import { chatModelsQuery } from "../../../shared/providers/queries";
+import en from "../words.en.json";
+import { AddMenu } from "./add_menu";
+import type { Edits, Snapshot } from "./draft";
+import style from "./draft.module.css";
+import { aboutModel, groupedModels, isReasoning, type Model } from "./models";
+import { moved, Rows } from "./rows";
+import { Section } from "./section";
+
+const say = words(en, "features/agents");
+const MAX_FALLBACKS = 5;
+const DEFAULT_TEMPERATURE = 0.7;
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
+
+/** The model, what it is told about length and temperature, and which ones stand in for it. */
+export function ModelSection({ draft, isReadOnly, onChange }: Props) {
+  const { data: all = [] } = useQuery(chatModelsQuery);
+  const model = all.find((one) => one.id === draft.primary_model);
+  const choose = (id: string | null) => {
+    if (!id) return;
+    // A reasoning model spends a small limit on thinking and refuses a temperature: neither is sent.
+    const quiet = isReasoning(id) && !isReasoning(draft.primary_model);
+    onChange({ primary_model: id, ...(quiet ? { temperature: null, max_tokens: null } : {}) });
+  };
+  return (
+    <Section
+      title={say("model")}
+      note={model && aboutModel(model)}
+      action={
+        !isReadOnly &&
+        draft.fallback_models.length < MAX_FALLBACKS && (
+          <AddMenu
+            label={say("fallback")}
+            find={say("findModel")}
+            choices={fallbackChoices(all, draft)}
+            none={say("noModels")}
+            onChoose={(id) => onChange({ fallback_models: [...draft.fallback_models, id] })}
+          />
+        )
+      }
+    >
+      <div className={style.model}>
+        <Select
+          className={style.modelPicker}
+          aria-label={say("model")}
+          leftSection={<Kind of="model" small />}
+          searchable
+          disabled={isReadOnly}
+          maxDropdownHeight={340}
+          comboboxProps={{ width: 400, position: "bottom-start" }}
+          classNames={{ option: style.option }}
+          data={groupedModels(all, draft.primary_model)}
+          value={draft.primary_model}
+          onChange={choose}
+          nothingFoundMessage={say("noMatchTitle")}
+          renderOption={({ option }) => (
+            <ModelOption model={all.find((one) => one.id === option.value)} id={option.value} />
+          )}
+        />
+        <Temperature
+          value={draft.temperature}
+          isReadOnly={isReadOnly}
+          onChange={(temperature) => onChange({ temperature })}
+        />
+        <NumberInput
+          label={say("maxTokens")}
+          disabled={isReadOnly}
+          placeholder={say("notSent")}
+          min={1}
+          max={1_000_000}
+          allowDecimal={false}
+          thousandSeparator=","
+          value={draft.max_tokens ?? ""}
+          onChange={(value) => onChange({ max_tokens: typeof value === "number" ? value : null })}
+        />
+        <Select
+          label={say("effort")}
+          disabled={isReadOnly}
+          placeholder={say("providerDefault")}
+          clearable
+          data={EFFORTS.map((value) => ({ value, label: say(`effort_${value}`) }))}
+          value={draft.reasoning_effort ?? null}
+          onChange={(value) => onChange({ reasoning_effort: value })}
+        />
+      </div>
+      {model && !model.available && (
+        <div className="note warn">
+          <span>
+            {aboutModel(model)}{" "}
+            <Link className="inline-link" to="/models">
+              {say("openModels")}
+            </Link>
+          </span>
+        </div>
+      )}
+      <Fallbacks models={all} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
+    </Section>
+  );
+}
+
+const fallbackChoices = (models: Model[], draft: Snapshot) =>
+  models
+    .filter(({ id }) => id !== draft.primary_model && !draft.fallback_models.includes(id))
+    .sort((a, b) => Number(b.available) - Number(a.available))
+    .map((model) => ({ id: model.id, name: model.id, note: aboutModel(model), isDisabled: !model.available }));
+
+const ModelOption = ({ model, id }: { model?: Model; id: string }) => (
+  <span className="stack">
+    <span className="t-13 cut">{id}</span>
+    {model && <span className="t-12 t-3">{aboutModel(model)}</span>}
+  </span>
+);
+
+type TemperatureProps = { value: number | null; isReadOnly: boolean; onChange: (value: number | null) => void };
+
+function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
+  const id = useId();
+  return (
+    <div className={style.temperature}>
+      <div className="row g4">
+        <label className="r-label grow" htmlFor={id}>
+          {say("temperature")}
+        </label>
+        <output className="t-13 num" htmlFor={id}>
+          {value === null ? say("notSent") : value.toFixed(2).replace(/0$/, "")}
+        </output>
+        {value !== null && !isReadOnly && (
+          <Tooltip label={say("leaveToModel")}>
+            <ActionIcon size={24} aria-label={say("leaveToModel")} onClick={() => onChange(null)}>
+              <RotateCcw size={13} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </div>
+      <input
+        id={id}
+        type="range"
+        min={0}
+        max={1}
+        step={0.05}
+        disabled={isReadOnly}
+        data-unset={value === null || undefined}
+        value={value ?? DEFAULT_TEMPERATURE}
+        aria-valuetext={value === null ? say("notSent") : undefined}
+        onChange={(event) => onChange(Number(event.currentTarget.value))}
+      />
+    </div>
+  );
+}
+
+function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: Model[] }) {
+  const chosen = draft.fallback_models;
+  if (!chosen.length) return null;
+  return (
+    <>
+      <span className="t-12 t-3">{say("fallbackNote")}</span>
+      <Rows
+        label={say("fallbacks")}
+        isReadOnly={isReadOnly}
+        onMove={(from, to) => onChange({ fallback_models: moved(chosen, from, to) })}
+        onRemove={(id) => onChange({ fallback_models: chosen.filter((one) => one !== id) })}
+        rows={chosen.map((id) => {
+          const model = models.find((one) => one.id === id);
+          return {
+            id,
+            name: id,
+            body: (
+              <>
+                <Kind of="model" small />
+                <span className="t-500 cut">{id}</span>
+                <span className="t-12 t-3 cut grow">{model && aboutModel(model)}</span>
+              </>
+            ),
+          };
+        })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import ChevronRight from "icon:chevron-right";
+import { Textarea } from "@mantine/core";
+import { useState } from "react";
+import { words } from "../../../shared/i18n/words";
+import en from "../words.en.json";
+import type { Edits, Snapshot } from "./draft";
+import style from "./draft.module.css";
+import { readSchema } from "./schema_text";
+
+const say = words(en, "features/agents");
+type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
+const shown = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
+
+/** The JSON Schema of replies as text. Text that is not one yet stays here and is not saved. */
+export function OutputSection({ draft, isReadOnly, onChange }: Props) {
+  const [typed, setTyped] = useState<string>();
+  // Only at first: it must not close while somebody empties it.
+  const [isOpen] = useState(Boolean(draft.output_schema));
+  const text = typed ?? shown(draft.output_schema);
+  const { problem } = readSchema(text);
+  const change = (next: string) => {
+    setTyped(next);
+    const read = readSchema(next);
+    if (!read.problem) onChange({ output_schema: read.schema });
+  };
+  return (
+    <details className={style.limits} open={isOpen}>
+      <summary>
+        <ChevronRight size={14} />
+        <h2 className="t-sec">{say("outputSchema")}</h2>
+      </summary>
+      <Textarea
+        classNames={{ input: style.schema }}
+        aria-label={say("outputSchema")}
+        description={say("outputSchemaHelp")}
+        placeholder={'{ "type": "object", "properties": { … }, "required": [ … ] }'}
+        disabled={isReadOnly}
+        spellCheck={false}
+        autosize
+        minRows={4}
+        maxRows={18}
+        value={text}
+        error={problem && say(problem)}
+        onChange={(event) => change(event.currentTarget.value)}
+        // Tidied up when left, unless it still has to be mended.
+        onBlur={() => !problem && setTyped(undefined)}
+      />
+    </details>
+  );
+}

@@ -1,0 +1,124 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { ApiError, asApiError } from "../../../api/errors";
+import { discardDraft, draftQuery, type Edits, type Snapshot, saveDraft, type TaggedDraft } from "./draft";
+import { keepUnsaved, readUnsaved, without } from "./unsaved";
+
+const SAVE_WAIT_MS = 2000;
+export type SaveState = "saved" | "changed" | "saving" | "failed" | "conflict";
+const isConflict = (error: unknown) => error instanceof ApiError && error.status === 412;
+
+/** The draft of an agent with what was typed since; it saves itself two seconds after the last change. */
+export function useDraft(agentId: string) {
+  const client = useQueryClient();
+  const query = useQuery(draftQuery(agentId));
+  const kept = useRef(readUnsaved(agentId));
+  const [edits, setEdits] = useState<Edits>(kept.current?.edits ?? {});
+  const [state, setState] = useState<SaveState>(kept.current ? "changed" : "saved");
+  const [error, setError] = useState<ApiError>();
+  const now = useRef({ edits, etag: kept.current?.etag ?? "", isConflict: false });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const running = useRef<Promise<void>>(undefined);
+
+  const remember = useCallback(
+    (next: Edits) => {
+      now.current.edits = next;
+      setEdits(next);
+      keepUnsaved(agentId, { edits: next, etag: now.current.etag });
+    },
+    [agentId],
+  );
+  const take = useCallback(
+    (draft: TaggedDraft) => {
+      now.current.etag = draft.etag;
+      client.setQueryData(draftQuery(agentId).queryKey, draft);
+      // Versions and Compare read the draft too, without its tag.
+      void client.invalidateQueries({ queryKey: ["agents", agentId, "draft"], exact: true });
+    },
+    [client, agentId],
+  );
+
+  const put = useCallback(async () => {
+    const sent = now.current.edits;
+    if (!Object.keys(sent).length) return;
+    setState("saving");
+    try {
+      take(await saveDraft(agentId, sent, now.current.etag));
+      now.current.isConflict = false;
+      remember(without(now.current.edits, sent));
+      setError(undefined);
+      setState(Object.keys(now.current.edits).length ? "changed" : "saved");
+    } catch (caught) {
+      now.current.isConflict = isConflict(caught);
+      setError(asApiError(caught));
+      setState(now.current.isConflict ? "conflict" : "failed");
+      throw caught;
+    }
+  }, [agentId, remember, take]);
+
+  /** Save at once, after a save that is under way; rejects if the server does not take it. */
+  const save = useCallback(async () => {
+    clearTimeout(timer.current);
+    await running.current?.catch(() => undefined);
+    running.current = put();
+    await running.current;
+  }, [put]);
+
+  const later = useCallback(() => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => void save().catch(() => undefined), SAVE_WAIT_MS);
+  }, [save]);
+
+  const change = useCallback(
+    (next: Edits) => {
+      remember({ ...now.current.edits, ...next });
+      // After a conflict the person decides; a save would only be refused again.
+      if (now.current.isConflict) return;
+      setState("changed");
+      later();
+    },
+    [remember, later],
+  );
+
+  // The first draft that arrives is what later edits are based on; kept edits have their own base.
+  const etag = query.data?.etag;
+  useEffect(() => {
+    if (!etag) return;
+    if (!now.current.etag || !Object.keys(now.current.edits).length) now.current.etag = etag;
+    else if (kept.current) later();
+    kept.current = undefined;
+  }, [etag, later]);
+
+  // Whoever leaves the page or comes back online saves at once.
+  useEffect(() => {
+    const flush = () => void save().catch(() => undefined);
+    window.addEventListener("online", flush);
+    return () => {
+      window.removeEventListener("online", flush);
+      if (timer.current) flush();
+    };
+  }, [save]);
+
+  const loadTheirs = async () => {
+    clearTimeout(timer.current);
+    take(await client.fetchQuery(draftQuery(agentId)));
+    now.current.isConflict = false;
+    remember({});
+    setState("saved");
+  };
+  const keepMine = async () => {
+    take(await client.fetchQuery(draftQuery(agentId)));
+    await save();
+  };
+  const discard = async () => {
+    clearTimeout(timer.current);
+    await running.current?.catch(() => undefined);
+    await discardDraft(agentId);
+    await loadTheirs();
+  };
+
+  const stored = query.data;
+  const snapshot: Snapshot | undefined = stored && { ...stored.snapshot, ...edits };
+  return { query, stored, snapshot, state, error, change, save, loadTheirs, keepMine, discard };
+}
+export type DraftEditing = ReturnType<typeof useDraft>;

@@ -1,0 +1,85 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../api/client";
+import { asApiError } from "../../api/errors";
+import { meQuery, useMay } from "../../api/queries";
+import { words } from "../../shared/i18n/words";
+import style from "./approvals.module.css";
+import { type Approval, approvalQuery } from "./queries";
+import en from "./words.en.json";
+
+const say = words(en, "features/approvals");
+
+/** The end of the conversation, for those who may read it; else the message that the request carries. */
+export function Why({ approval }: { approval: Approval }) {
+  const may = useMay();
+  const conversationId = may("conversations:read") ? approval.source.conversation_id : null;
+  const { data: whole } = useQuery({ ...approvalQuery(approval.id), enabled: Boolean(conversationId) });
+  const message = (approval.payload as { message?: unknown } | null)?.message;
+  const said = (whole?.context ?? []).filter((one) => one.content.trim());
+  if (!said.length && (typeof message !== "string" || !message)) return null;
+  return (
+    <section className="stack g8" aria-label={say("why")}>
+      <h3 className="t-sec">{say("why")}</h3>
+      <div className={style.why}>
+        {said.length ? (
+          said.map((one) => (
+            <div key={`${one.created_at}${one.role}`} className="stack">
+              <span className={`t-12 t-3 ${one.role === "user" ? style.asker : ""}`}>
+                {say(one.role === "user" ? "saidPerson" : "saidAgent")}
+              </span>
+              <p className={one.role === "user" ? style.said : style.told}>{one.content}</p>
+            </div>
+          ))
+        ) : (
+          <p className={style.said}>{String(message)}</p>
+        )}
+        {conversationId && whole?.context && (
+          <span>
+            <Link className="inline-link t-13" to="/conversations/$conversationId" params={{ conversationId }}>
+              {say("conversation")}
+            </Link>
+          </span>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** What the requester and administrators can do with a request that waits: remind and cancel. */
+export function Requested({ approval }: { approval: Approval }) {
+  const may = useMay();
+  const client = useQueryClient();
+  const { data: me } = useQuery(meQuery);
+  const params = { path: { approval_id: approval.id } };
+  const refresh = () => client.invalidateQueries({ queryKey: ["approvals"] });
+  const remind = useMutation({ mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/remind", { params }) });
+  const cancel = useMutation({
+    mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/cancel", { params, body: {} }),
+    onSettled: refresh,
+  });
+  const isOwn = me?.id === approval.requested_by.id;
+  const mayCancel = isOwn || me?.role === "tenant_admin" || me?.role === "super_admin";
+  const mayRemind = isOwn || may("agents:write");
+  if (approval.status !== "pending" || !may("approvals:decide") || !(mayCancel || mayRemind)) return null;
+  const refusal = remind.error ?? cancel.error;
+  return (
+    <section className="stack g8" aria-label={say("requested")}>
+      <h3 className="t-sec">{say("requested")}</h3>
+      <div role="status">{refusal ? asApiError(refusal).message : remind.isSuccess ? say("reminded") : undefined}</div>
+      <div className="row g8 wrap">
+        {mayRemind && (
+          <Button size="xs" variant="default" loading={remind.isPending} onClick={() => remind.mutate()}>
+            {say("remind")}
+          </Button>
+        )}
+        {mayCancel && (
+          <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+            {say("cancel")}
+          </Button>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+import { Button, PasswordInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { asApiError } from "../../api/errors";
+import { words } from "../../shared/i18n/words";
+import style from "./gate.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "features/auth");
+
+export const back = (
+  <Link className="link t-13" to="/sign-in">
+    {say("backToSignIn")}
+  </Link>
+);
+
+export const Done = ({ children }: { children: string }) => (
+  <div className="note ok" role="status">
+    {children}
+  </div>
+);
+
+export const Send = ({ children, isBusy, disabled }: { children: string; isBusy: boolean; disabled?: boolean }) => (
+  <Button type="submit" className={style.tall} fullWidth loading={isBusy} disabled={disabled}>
+    {children}
+  </Button>
+);
+
+export const problemOf = (error: Error | null) => (error ? asApiError(error) : undefined);
+
+export function PasswordField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <PasswordInput
+      size="md"
+      label={say("newPassword")}
+      description={say("passwordHint")}
+      autoComplete="new-password"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      visibilityToggleButtonProps={{ "aria-label": say("show") }}
+    />
+  );
+}

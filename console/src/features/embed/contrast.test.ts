@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { contrast, isColour, passing } from "./contrast";
+import { parseDomains, seenAt } from "./domains";
+
+it("measures contrast", () => {
+  expect(contrast("#ffffff", "#000000")).toBeCloseTo(21);
+  expect(contrast("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
+});
+
+it("proposes the nearest colour that passes", () => {
+  expect(passing("#0a6d76", "#ffffff", 4.5)).toBe("#0a6d76");
+  for (const colour of ["#ffcc00", "#ff8800", "#88ff88", "#ffffff"]) {
+    const found = passing(colour, "#ffffff", 4.5);
+    expect(contrast(found, "#ffffff")).toBeGreaterThanOrEqual(4.5);
+    expect(isColour(found)).toBe(true);
+  }
+});
+
+it("reads domains from lines and commas", () => {
+  expect(parseDomains(" example.com,\n*.example.com  example.com ")).toEqual(["example.com", "*.example.com"]);
+});
+
+it("finds a domain among the origins that loaded the widget", () => {
+  const seen = [{ origin: "https://shop.example.com:8443" }, { origin: "http://localhost:3000" }];
+  expect(seenAt(seen, "https://shop.example.com/cart")?.origin).toBe("https://shop.example.com:8443");
+  expect(seenAt(seen, "LOCALHOST:3000")?.origin).toBe("http://localhost:3000");
+  expect(seenAt(seen, "example.com")).toBeUndefined();
+});

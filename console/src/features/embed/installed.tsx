@@ -1,0 +1,70 @@
+import { Button, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { words } from "../../shared/i18n/words";
+import { Status } from "../../shared/parts";
+import { Failure } from "../../shared/states/states";
+import { ago, exact } from "../../shared/time";
+import { isDomain, seenAt } from "./domains";
+import { installationsQuery } from "./queries";
+import en from "./words.en.json";
+
+const say = words(en, "features/embed");
+
+/** Where browsers have loaded the widget. No page is fetched: a visit is the proof. */
+export function Installed({ agentId }: { agentId: string }) {
+  const list = useQuery(installationsQuery(agentId));
+  const [domain, setDomain] = useState("");
+  const [asked, setAsked] = useState("");
+  const seen = list.data?.data ?? [];
+  const found = asked ? seenAt(seen, asked) : undefined;
+  const outcome = !found ? "notInstalled" : found.is_refused ? "refused" : "isInstalled";
+  const isWrong = Boolean(domain.trim()) && !isDomain(domain);
+  return (
+    <section className="stack g12" aria-label={say("installed")}>
+      <h2 className="t-sec">{say("installed")}</h2>
+      <p className="t-12 t-3">{say("installedHint")}</p>
+      <form
+        className="row g8 top"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void list.refetch().then(() => setAsked(domain.trim()));
+        }}
+      >
+        <TextInput
+          className="grow"
+          aria-label={say("domain")}
+          placeholder="www.example.com"
+          value={domain}
+          error={isWrong ? say("notDomain") : undefined}
+          onChange={(event) => setDomain(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" loading={list.isFetching} disabled={!domain.trim() || isWrong}>
+          {say("check")}
+        </Button>
+      </form>
+      {list.error && <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      <div aria-live="polite">
+        {asked && !list.isFetching && (
+          <div className={`note ${outcome === "isInstalled" ? "ok" : outcome === "refused" ? "bad" : "warn"}`}>
+            {say(outcome, {
+              domain: asked,
+              key: found?.key_name ?? "",
+              when: found ? ago(found.last_seen_at) : "",
+            })}
+          </div>
+        )}
+      </div>
+      <ul className="stack g4">
+        {seen.map((one) => (
+          <li key={one.origin + one.key_id} className="row g8 t-13">
+            <Status tone={one.is_refused ? "bad" : "ok"}>{one.origin}</Status>
+            <span className="t-12 t-3 push" title={exact(one.last_seen_at)}>
+              {one.is_refused ? say("refusedBy", { key: one.key_name }) : one.key_name}, {ago(one.last_seen_at)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+import type { ReactNode } from "react";
+import { locale } from "../../shared/i18n/language";
+import { words } from "../../shared/i18n/words";
+import { Spark } from "../../shared/parts";
+import { duration, money } from "../../shared/time";
+import style from "./home.module.css";
+import type { ComparedDay, Today } from "./queries";
+import en from "./words.en.json";
+
+const say = words(en, "features/home");
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 2 });
+const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
+const change = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" });
+
+function Figure({ label, value, of, children }: { label: string; value: string; of: number[]; children?: ReactNode }) {
+  return (
+    <div className={style.figure}>
+      <div className="t-13 t-2">{label}</div>
+      <div className="row between">
+        <div className={`num ${style.number}`}>{value}</div>
+        <span className={style.spark}>
+          <Spark of={of} width={84} height={28} label={say("byHour", { label })} />
+        </span>
+      </div>
+      <div className="t-12 t-3">{children ?? "\u00a0"}</div>
+    </div>
+  );
+}
+
+/** The day so far, with one comparison that means something. */
+export function Figures({ today, before }: { today: Today; before: ComparedDay | null }) {
+  // The curve ends now: hours to come are no zeros.
+  const hours = today.series.slice(0, Math.max(2, new Date().getUTCHours() + 1));
+  const { budget } = today;
+  const limit = budget?.limit_usd ?? budget?.limit_tokens;
+  const unpriced = today.unpriced_models.length;
+  const first = today.p95_first_token_ms;
+  return (
+    <section className="stack g8" aria-labelledby="today">
+      <h2 id="today" className="t-sec">
+        {say("today")}
+      </h2>
+      <div className={`card ${style.figures}`}>
+        <Figure label={say("chats")} value={compact.format(today.chats)} of={hours.map((hour) => hour.chats)}>
+          {today.failed_chats > 0 && (
+            <span className={style.failed}>{say("failed", { count: today.failed_chats })}</span>
+          )}
+          {today.failed_chats > 0 && before && before.chats > 0 && " · "}
+          {before && before.chats > 0 && (
+            <>
+              <span className={style.up}>{change.format(today.chats / before.chats - 1)}</span> {say("thanLastWeek")}
+            </>
+          )}
+        </Figure>
+        <Figure label={say("tokens")} value={compact.format(today.tokens)} of={hours.map((hour) => hour.tokens)}>
+          {today.tokens > 0 && say("cached", { share: percent.format(today.cached_tokens / today.tokens) })}
+        </Figure>
+        <Figure
+          label={say("cost")}
+          value={unpriced && !today.cost_usd ? say("unknown") : money(today.cost_usd)}
+          of={hours.map((hour) => hour.cost_usd)}
+        >
+          {unpriced > 0 && (
+            <span title={today.unpriced_models.join("\n")}>{say("unpriced", { count: unpriced })} · </span>
+          )}
+          {budget && limit
+            ? say(budget.period === "day" ? "ofDay" : "ofMonth", { share: percent.format(budget.spent / limit) })
+            : say("noBudget")}
+        </Figure>
+        <Figure
+          label={say("firstWord")}
+          value={first === null ? "–" : duration(first)}
+          of={hours.map((hour) => hour.p95_first_token_ms ?? 0)}
+        >
+          {first === null && say("noStream")}
+        </Figure>
+      </div>
+    </section>
+  );
+}

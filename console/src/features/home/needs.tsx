@@ -1,0 +1,133 @@
+import Check from "icon:check";
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { words } from "../../shared/i18n/words";
+import { Kind, type KindName } from "../../shared/parts";
+import { ago, exact, left } from "../../shared/time";
+import style from "./home.module.css";
+import { hasDetail, NeedDetail } from "./need_detail";
+import type { Need } from "./queries";
+import { NeedRemedy } from "./remedy";
+import en from "./words.en.json";
+
+const say = words(en, "features/home");
+const SHOWN = 6;
+const KINDS: Record<Need["kind"], KindName> = {
+  delivery: "hook",
+  run: "flow",
+  channel: "bad",
+  api_key: "model",
+  credential: "tool",
+  document: "know",
+  budget: "wait",
+  approval: "wait",
+  subscription: "hook",
+  audit_stream: "hook",
+  trace_exporter: "hook",
+  model: "model",
+  vault: "bad",
+  worker: "bad",
+  account: "wait",
+  administrator: "wait",
+};
+
+/** The screen in which a need is solved; while the console has none, the row itself says what is known. */
+const PLACES: Partial<Record<Need["kind"], (need: Need) => string | undefined>> = {
+  approval: (need) => `/approvals?id=${need.object.id}`,
+  api_key: () => "/models",
+  document: (need) => `/agents/${String(need.params.agent_id)}/knowledge`,
+  // The name of a budget is the id of what it limits.
+  budget: (need) => (need.params.scope === "agent" ? `/agents/${need.object.name}/statistics` : undefined),
+  model: () => "/models",
+};
+
+type Key = keyof typeof en;
+const sentence = (key: string, values: Record<string, string | number>) =>
+  key in en ? say(key as Key, values) : undefined;
+
+function Row({ need }: { need: Need }) {
+  const { params, object } = need;
+  const values: Record<string, string | number> = { name: object.name };
+  for (const [name, value] of Object.entries(params))
+    if (typeof value === "string" || typeof value === "number") values[name] = value;
+  if (typeof params.expires_at === "string") values.left = left(params.expires_at);
+  if (`error_${values.error}` in en) values.error = say(`error_${values.error}` as Key);
+  const title = sentence(need.title_code, values) ?? object.name;
+  const place = PLACES[need.kind]?.(need);
+  const [isOpen, setOpen] = useState(false);
+  const detailId = `need-${need.object.id}`;
+  return (
+    <li className={style.need}>
+      <Kind of={KINDS[need.kind]} />
+      <div className="grow stack">
+        <span className="row g8">
+          <i className={`dot ${need.severity}`} />
+          <span className="sr">{say(need.severity)}</span>
+          <b className="t-500">{title}</b>
+        </span>
+        <span className="t-13 t-2">{sentence(`${need.title_code}_why`, values)}</span>
+      </div>
+      <span className="t-12 t-3 fix num" title={exact(need.since)}>
+        {ago(need.since)}
+      </span>
+      {place && (
+        <Button
+          size="xs"
+          variant={need.action === "decide" ? "filled" : "default"}
+          aria-label={`${say(need.action)}: ${title}`}
+          renderRoot={(props) => <Link {...props} to={place} />}
+        >
+          {say(need.action)}
+        </Button>
+      )}
+      {!place && hasDetail(need) && (
+        <Button
+          size="xs"
+          variant="default"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? detailId : undefined}
+          aria-label={`${say("inspect")}: ${title}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {say(isOpen ? "close" : "inspect")}
+        </Button>
+      )}
+      {isOpen && <NeedDetail need={need} id={detailId} />}
+      {!place && !hasDetail(need) && <NeedRemedy need={need} title={title} />}
+    </li>
+  );
+}
+
+/** Worst first, six at once. */
+export function Needs({ needs, isAll, chats }: { needs: Need[]; isAll: boolean; chats?: number }) {
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <section className="stack g8" aria-labelledby="needs">
+      <h2 id="needs" className="t-sec">
+        {say("needs")}
+      </h2>
+      {needs.length === 0 ? (
+        <div className={`card row g12 ${style.calm}`}>
+          <span className="kind k-form">
+            <Check size={16} />
+          </span>
+          <span className="t-2">
+            {!isAll ? say("calmForYou") : chats === undefined ? say("calm") : say("calmWith", { count: chats })}
+          </span>
+        </div>
+      ) : (
+        <ul className={`card ${style.needs}`}>
+          {needs.slice(0, isWhole ? undefined : SHOWN).map((need) => (
+            <Row key={`${need.title_code}${need.object.id}`} need={need} />
+          ))}
+        </ul>
+      )}
+      {needs.length > SHOWN && !isWhole && (
+        <button type="button" className={style.more} onClick={() => setWhole(true)}>
+          {say("more", { count: needs.length - SHOWN })}
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,133 @@
+import ArrowRight from "icon:arrow-right";
+import BookOpen from "icon:book-open";
+import Check from "icon:check";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { basePath } from "../../api/base";
+import { api, data } from "../../api/client";
+import { readRecent } from "../../shared/frame/recent";
+import { guideAddress } from "../../shared/guides";
+import { words } from "../../shared/i18n/words";
+import { ago } from "../../shared/time";
+import style from "./home.module.css";
+import type { Checklist } from "./queries";
+import en from "./words.en.json";
+
+const say = words(en, "features/home");
+
+/** The last addresses of this person in this browser. */
+export function Recent({ userId }: { userId?: string }) {
+  const places = userId ? readRecent(userId) : [];
+  return (
+    <section className="stack g8" aria-labelledby="recent">
+      <h2 id="recent" className="t-sec">
+        {say("recent")}
+      </h2>
+      {places.length ? (
+        <ul className="card">
+          {places.map((place) => (
+            <li key={place.to}>
+              <Link className={style.recent} to={place.to}>
+                <span className="t-500 cut grow">{place.title}</span>
+                <span className="t-12 t-3 num fix">{ago(place.at)}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <div className={`card t-13 t-2 ${style.calm}`}>{say("nowhere")}</div>
+      )}
+    </section>
+  );
+}
+
+type StepName = keyof Checklist;
+/** Where a step is taken. */
+const PLACES: Partial<Record<StepName, string>> = {
+  model: "/models",
+  agent: "/welcome?step=agent",
+  knowledge: "/welcome?step=agent",
+};
+/** What to read where there is no screen yet. */
+const READING: Partial<Record<StepName, string>> = {
+  colleague: `${basePath}/README.md#invite-a-colleague`,
+  budget: guideAddress("usage", "budgets"),
+};
+const ORDER: StepName[] = ["model", "agent", "knowledge", "colleague", "embed", "budget"];
+
+/** The Share tab of a published agent; before there is one, the agents. */
+function useSharePlace(isOpen: boolean): string {
+  const { data: page } = useQuery({
+    queryKey: ["agents", "to-share"],
+    queryFn: () =>
+      data(api.GET("/api/v1/agents", { params: { query: { status: "published", page: 1, per_page: 1 } } })),
+    enabled: isOpen,
+  });
+  const agent = page?.data[0];
+  return agent ? `/agents/${agent.id}/share` : "/agents";
+}
+
+/** The whole row leads there. */
+function StepRow({ name, isDone, place }: { name: StepName; isDone: boolean; place?: string }) {
+  const reading = READING[name];
+  const row = (
+    <>
+      <span className={style.box} data-done={isDone || undefined}>
+        {isDone && <Check size={12} />}
+      </span>
+      <span className="sr">{say(isDone ? "isDone" : "isOpen")}</span>
+      <span className={`grow ${isDone ? "t-2" : "t-500"}`}>{say(`step_${name}`)}</span>
+    </>
+  );
+  if (!isDone && place)
+    return (
+      <Link to={place} className={style.step}>
+        {row}
+        <ArrowRight size={15} />
+      </Link>
+    );
+  if (!isDone && reading)
+    return (
+      <a href={reading} className={style.step} target="_blank" rel="noreferrer">
+        {row}
+        <span className="t-12 t-3">{say("howTo")}</span>
+        <BookOpen size={15} />
+      </a>
+    );
+  return <div className={style.step}>{row}</div>;
+}
+
+/** The first steps, until they are done or put away. */
+export function Steps({ checklist, userId }: { checklist: Checklist; userId?: string }) {
+  const key = `retinue.steps-away.${userId}`;
+  const [isAway, setAway] = useState(() => localStorage.getItem(key) === "1");
+  const steps = ORDER.filter((name) => checklist[name] !== null);
+  const done = steps.filter((name) => checklist[name]).length;
+  const share = useSharePlace(checklist.embed === false && !isAway);
+  if (isAway || !steps.length || done === steps.length) return null;
+  const putAway = () => {
+    localStorage.setItem(key, "1");
+    setAway(true);
+  };
+  return (
+    <section className="stack g8" aria-labelledby="steps">
+      <div className="row between">
+        <h2 id="steps" className="t-sec">
+          {say("steps")}
+        </h2>
+        <span className="t-12 t-3 num">{say("stepsDone", { done, count: steps.length })}</span>
+      </div>
+      <ul className={`card ${style.steps}`}>
+        {steps.map((name) => (
+          <li key={name}>
+            <StepRow name={name} isDone={Boolean(checklist[name])} place={name === "embed" ? share : PLACES[name]} />
+          </li>
+        ))}
+      </ul>
+      <button type="button" className={style.more} onClick={putAway}>
+        {say("putAway")}
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,268 @@
+import Ellipsis from "icon:ellipsis";
+import { ActionIcon, Button, Checkbox, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { asApiError } from "../../api/errors";
+import { useMay } from "../../api/queries";
+import { useRowKeys } from "../../shared/frame/keys";
+import { words } from "../../shared/i18n/words";
+import { SearchField } from "../../shared/list/search_field";
+import { useNeeds } from "../../shared/states/access";
+import { ago, exact } from "../../shared/time";
+import { type DocumentFilters, STATUSES } from "./filters";
+import style from "./knowledge.module.css";
+import { bytes, DocumentState, FailureReason } from "./parts";
+import { type Action, type Document, useDocumentChange } from "./queries";
+import en from "./words.en.json";
+
+const say = words(en, "features/knowledge");
+const SHOWN = STATUSES.filter((status) => status !== "pending");
+
+type ToolbarProps = { filters: DocumentFilters; total: number; onChange: (change: Partial<DocumentFilters>) => void };
+
+export function Toolbar({ filters, onChange }: ToolbarProps) {
+  return (
+    <div className="toolbar">
+      <SearchField label={say("find")} value={filters.search} onChange={(search) => onChange({ search })} />
+      <SegmentedControl
+        aria-label={say("status")}
+        data={[{ value: "", label: say("all") }, ...SHOWN.map((value) => ({ value, label: say(value) }))]}
+        value={filters.status ?? ""}
+        onChange={(status) => onChange({ status: STATUSES.find((one) => one === status) })}
+      />
+    </div>
+  );
+}
+
+type DocumentsProps = { agentId: string; rows: Document[]; chosen: string | undefined };
+
+export function Documents({ agentId, rows, chosen }: DocumentsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useRowKeys(list);
+  const mayWrite = useMay()("agents:write");
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [leaving, setLeaving] = useState<Document[]>();
+  const change = useDocumentChange(agentId);
+  const visible = rows.filter((one) => marked.has(one.id));
+  const mark = (ids: string[], isMarked: boolean) =>
+    setMarked((old) => new Set(isMarked ? [...old, ...ids] : [...old].filter((id) => !ids.includes(id))));
+  const run = (action: Action, documents: Document[]) => {
+    change.mutate({ action, ids: documents.map((one) => one.id) });
+    setMarked(new Set());
+  };
+  return (
+    <>
+      {change.error && (
+        <div className={`note bad ${style.inset}`} role="alert">
+          {asApiError(change.error).message}
+        </div>
+      )}
+      <div className="scroll-x" ref={list}>
+        <table className={`table ${style.table}`}>
+          <caption className="sr">{say("documents")}</caption>
+          <thead>
+            <tr>
+              <th className={style.mark}>
+                {mayWrite && (
+                  <Checkbox
+                    aria-label={say("chooseAll")}
+                    checked={visible.length === rows.length}
+                    indeterminate={visible.length > 0 && visible.length < rows.length}
+                    onChange={(event) =>
+                      mark(
+                        rows.map((one) => one.id),
+                        event.currentTarget.checked,
+                      )
+                    }
+                  />
+                )}
+              </th>
+              <th>{say("name")}</th>
+              <th className="wide">{say("status")}</th>
+              <th className="wide num">{say("passages")}</th>
+              <th className="wide num">{say("size")}</th>
+              <th className="wide num">{say("added")}</th>
+              <th>{say("use")}</th>
+              <th>
+                <span className="sr">{say("menu", { name: "" })}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((one) => (
+              <Row
+                key={one.id}
+                agentId={agentId}
+                document={one}
+                isOpen={one.id === chosen}
+                isMarked={marked.has(one.id)}
+                mayWrite={mayWrite}
+                onMark={(isMarked) => mark([one.id], isMarked)}
+                onAction={(action) => (action === "delete" ? setLeaving([one]) : run(action, [one]))}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {visible.length > 0 && (
+        <BulkBar
+          count={visible.length}
+          onAction={(action) => (action === "delete" ? setLeaving(visible) : run(action, visible))}
+        />
+      )}
+      {leaving && (
+        <DeleteDocuments
+          documents={leaving}
+          onDelete={() => run("delete", leaving)}
+          onClose={() => setLeaving(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+type RowProps = {
+  agentId: string;
+  document: Document;
+  isOpen: boolean;
+  isMarked: boolean;
+  mayWrite: boolean;
+  onMark: (isMarked: boolean) => void;
+  onAction: (action: Action) => void;
+};
+
+function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }: RowProps) {
+  const { id, name } = document;
+  const needs = useNeeds("agents:write");
+  return (
+    <tr className={isOpen || isMarked ? "on" : ""}>
+      <td className={style.mark}>
+        {mayWrite && (
+          <Checkbox
+            aria-label={say("chooseOne", { name })}
+            checked={isMarked}
+            onChange={(event) => onMark(event.currentTarget.checked)}
+          />
+        )}
+      </td>
+      <td className={style.nameCell}>
+        <div className="stack g2">
+          <Link
+            data-row
+            className={`t-500 cut ${style.name}`}
+            from="/agents/$agentId/knowledge"
+            to="/agents/$agentId/knowledge"
+            params={{ agentId }}
+            search={(old) => ({ ...old, document: id })}
+            aria-current={isOpen || undefined}
+            title={name}
+          >
+            {name}
+          </Link>
+          <span className={`t-12 t-3 ${style.narrow}`}>
+            <DocumentState of={document} />
+          </span>
+          {document.status === "failed" && <FailureReason of={document} />}
+        </div>
+      </td>
+      <td className="wide">
+        <DocumentState of={document} />
+      </td>
+      <td className="wide num t-2">{document.chunk_count.toLocaleString()}</td>
+      <td className="wide num t-2">{bytes(document.size_bytes)}</td>
+      <td className="wide num t-2" title={exact(document.created_at)}>
+        {ago(document.created_at)}
+      </td>
+      <td>
+        <Switch
+          aria-label={say("useOne", { name })}
+          checked={document.enabled && document.status !== "failed"}
+          disabled={!mayWrite || document.status === "failed"}
+          title={needs || undefined}
+          onChange={(event) => onAction(event.currentTarget.checked ? "enable" : "disable")}
+        />
+      </td>
+      <td>
+        <RowMenu agentId={agentId} document={document} mayWrite={mayWrite} onAction={onAction} />
+      </td>
+    </tr>
+  );
+}
+
+type RowMenuProps = Pick<RowProps, "agentId" | "document" | "mayWrite" | "onAction">;
+
+function RowMenu({ agentId, document: { id, name }, mayWrite, onAction }: RowMenuProps) {
+  const navigate = useNavigate();
+  const open = () =>
+    void navigate({
+      from: "/agents/$agentId/knowledge",
+      to: "/agents/$agentId/knowledge",
+      params: { agentId },
+      search: (old) => ({ ...old, document: id }),
+    });
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon aria-label={say("menu", { name })}>
+          <Ellipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={open}>{say("openPassages")}</Menu.Item>
+        <Menu.Item onClick={() => void navigator.clipboard?.writeText(id)}>{say("copyId")}</Menu.Item>
+        {mayWrite && <Menu.Item onClick={() => onAction("reindex")}>{say("reindex")}</Menu.Item>}
+        {mayWrite && (
+          <Menu.Item color="red" onClick={() => onAction("delete")}>
+            {say("delete")}
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function BulkBar({ count, onAction }: { count: number; onAction: (action: Action) => void }) {
+  return (
+    <div className={style.bulk} role="toolbar" aria-label={say("chosen", { count })}>
+      <span className="t-13 t-500 num">{say("chosen", { count })}</span>
+      {(["enable", "disable", "reindex"] as const).map((action) => (
+        <Button key={action} size="xs" variant="default" onClick={() => onAction(action)}>
+          {say(action)}
+        </Button>
+      ))}
+      <Button size="xs" variant="default" color="red" onClick={() => onAction("delete")}>
+        {say("delete")}
+      </Button>
+    </div>
+  );
+}
+
+type DeleteProps = { documents: Document[]; onDelete: () => void; onClose: () => void };
+
+function DeleteDocuments({ documents, onDelete, onClose }: DeleteProps) {
+  const [only] = documents;
+  const count = documents.length;
+  const title = count === 1 && only ? say("deleteTitle", { name: only.name }) : `${say("deleteMany", { count })}?`;
+  return (
+    <Modal opened onClose={onClose} title={title} size={440}>
+      <div className="stack g16">
+        {count > 1 && <p className="t-13 t-2">{documents.map((one) => one.name).join(", ")}</p>}
+        <p className="t-2">{say("deleteText")}</p>
+        <div className="row g8">
+          <Button variant="default" className="push" onClick={onClose} data-autofocus>
+            {say("cancel")}
+          </Button>
+          <Button
+            color="red"
+            onClick={() => {
+              onDelete();
+              onClose();
+            }}
+          >
+            {say("deleteMany", { count })}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,89 @@
+import { Button, Modal, PasswordInput, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { asApiError } from "../../api/errors";
+import { words } from "../../shared/i18n/words";
+import { type ApiKey, deleteKey, testKey, updateKey, useKeyChange } from "../../shared/providers/queries";
+import en from "./words.en.json";
+
+const say = words(en, "features/providers");
+type Props = { of: ApiKey; onClose: () => void };
+
+const Refusal = ({ text }: { text?: string }) =>
+  text ? (
+    <div className="note bad" role="alert">
+      {text}
+    </div>
+  ) : null;
+
+/** Put another secret into the place of the stored one, and ask the provider at once. */
+export function ReplaceKey({ of: key, onClose }: Props) {
+  const [secret, setSecret] = useState("");
+  const replace = useKeyChange(async () => {
+    await updateKey({ id: key.id, api_key: secret.trim() });
+    return testKey(key.id);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void replace.mutateAsync(undefined).then(
+      (test) => test.success && onClose(),
+      () => undefined,
+    );
+  };
+  const failed = replace.data && !replace.data.success ? replace.data.message : undefined;
+  return (
+    <Modal opened onClose={onClose} title={say("replaceTitle", { name: key.name })} size={440}>
+      <form className="stack g16" onSubmit={submit}>
+        <Refusal
+          text={replace.error ? asApiError(replace.error).message : failed && say("stillStored", { message: failed })}
+        />
+        <PasswordInput
+          label={say("newKey")}
+          description={say("replaceHint")}
+          autoComplete="off"
+          data-autofocus
+          visibilityToggleButtonProps={{ "aria-label": say("showKey") }}
+          value={secret}
+          onChange={(event) => setSecret(event.currentTarget.value)}
+        />
+        <Button type="submit" className="push" loading={replace.isPending} disabled={!secret.trim()}>
+          {say("replaceAndTest")}
+        </Button>
+      </form>
+    </Modal>
+  );
+}
+
+/** Cannot be undone: says what breaks, and takes the name. */
+export function DeleteKey({ of: key, onClose }: Props) {
+  const [typed, setTyped] = useState("");
+  const remove = useKeyChange(deleteKey);
+  const refusal = remove.error ? asApiError(remove.error) : undefined;
+  const isUsed = refusal?.code === "api_key_in_use";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void remove.mutateAsync({ id: key.id, force: isUsed }).then(onClose, () => undefined);
+  };
+  return (
+    <Modal opened onClose={onClose} title={say("deleteTitle", { name: key.name })} size={440}>
+      <form className="stack g16" onSubmit={submit}>
+        <Refusal text={isUsed ? say("deleteUsed") : refusal?.message} />
+        <p className="t-2">{say("deleteText")}</p>
+        <TextInput
+          label={say("typeName")}
+          autoComplete="off"
+          data-autofocus
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        <div className="row g8">
+          <Button variant="default" className="push" onClick={onClose}>
+            {say("cancel")}
+          </Button>
+          <Button type="submit" color="red" loading={remove.isPending} disabled={typed !== key.name}>
+            {say(isUsed ? "deleteAnyway" : "delete")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,121 @@
+import Ellipsis from "icon:ellipsis";
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { useState } from "react";
+import { asApiError } from "../../api/errors";
+import { words } from "../../shared/i18n/words";
+import { Kind, Pill, Status } from "../../shared/parts";
+import { providerName } from "../../shared/providers/providers";
+import { type ApiKey, testKey, updateKey, useKeyChange } from "../../shared/providers/queries";
+import { Empty } from "../../shared/states/states";
+import { ago, exact, money } from "../../shared/time";
+import { DeleteKey, ReplaceKey } from "./key_dialogs";
+import style from "./models.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "features/providers");
+
+function Health({ of: key }: { of: ApiKey }) {
+  if (!key.is_active) return <Status tone="idle">{say("off")}</Status>;
+  if (!key.is_valid) return <Status tone="bad">{say("refused")}</Status>;
+  if (key.last_tested_at || key.last_used_at) return <Status tone="ok">{say("working")}</Status>;
+  return <Status tone="idle">{say("untested")}</Status>;
+}
+
+function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
+  const [dialog, setDialog] = useState<"replace" | "delete">();
+  const test = useKeyChange(testKey);
+  const update = useKeyChange(updateKey);
+  const refusal = test.error ?? update.error;
+  const close = () => setDialog(undefined);
+  const result = refusal
+    ? asApiError(refusal).message
+    : test.data &&
+      say(test.data.success ? "testPassed" : "testFailed", {
+        message: test.data.message,
+        ms: test.data.latency_ms,
+      });
+  return (
+    <li data-off={!key.is_active || undefined}>
+      <Kind of="model" />
+      <div className="grow stack">
+        <span className="row g8 wrap">
+          <b className={`t-500 ${style.name}`}>{key.name}</b>
+          {key.key_prefix && <span className="mono t-12 t-3">{key.key_prefix}</span>}
+          {key.is_default && <Pill>{say("default")}</Pill>}
+        </span>
+        <span className={style.line}>
+          <span>{providerName(key.provider)}</span>
+          {key.base_url && <span className="mono">{key.base_url}</span>}
+          {key.last_used_at && (
+            <span title={exact(key.last_used_at)}>{say("used", { when: ago(key.last_used_at) })}</span>
+          )}
+          {key.last_tested_at && (
+            <span title={exact(key.last_tested_at)}>{say("tested", { when: ago(key.last_tested_at) })}</span>
+          )}
+          {key.monthly_budget_usd !== null && <span>{say("budget", { amount: money(key.monthly_budget_usd) })}</span>}
+        </span>
+      </div>
+      <Health of={key} />
+      {canWrite && (
+        <span className="row g6 fix">
+          <Button
+            size="xs"
+            variant="default"
+            loading={test.isPending}
+            aria-label={say("testNamed", { name: key.name })}
+            onClick={() => test.mutate(key.id)}
+          >
+            {say("test")}
+          </Button>
+          <Menu>
+            <Menu.Target>
+              <ActionIcon aria-label={say("actions", { name: key.name })}>
+                <Ellipsis size={16} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => setDialog("replace")}>{say("replace")}</Menu.Item>
+              {!key.is_default && (
+                <Menu.Item onClick={() => update.mutate({ id: key.id, is_default: true })}>
+                  {say("makeDefault", { provider: providerName(key.provider) })}
+                </Menu.Item>
+              )}
+              <Menu.Item onClick={() => update.mutate({ id: key.id, is_active: !key.is_active })}>
+                {say(key.is_active ? "turnOff" : "turnOn")}
+              </Menu.Item>
+              <Menu.Item color="red" onClick={() => setDialog("delete")}>
+                {say("delete")}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </span>
+      )}
+      {result && (
+        <div className={`note ${refusal || !test.data?.success ? "bad" : "ok"} ${style.result}`} role="status">
+          {result}
+        </div>
+      )}
+      {dialog === "replace" && <ReplaceKey of={key} onClose={close} />}
+      {dialog === "delete" && <DeleteKey of={key} onClose={close} />}
+    </li>
+  );
+}
+
+/** The keys of providers; a secret is written, never shown. */
+export function Keys({ keys, canWrite, onAdd }: { keys: ApiKey[]; canWrite: boolean; onAdd: () => void }) {
+  if (!keys.length)
+    return (
+      <div className="card">
+        <Empty title={say("noKeysTitle")} actions={canWrite && <Button onClick={onAdd}>{say("add")}</Button>}>
+          {say("noKeys")}
+        </Empty>
+      </div>
+    );
+  return (
+    <ul className={`card ${style.rows}`}>
+      {keys.map((key) => (
+        <Row key={key.id} of={key} canWrite={canWrite} />
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import type { FrameRoute } from "../../routes";
+import { readModelFilters } from "./filters";
+
+export const providerRoutes = (frame: FrameRoute) => [
+  createRoute({
+    getParentRoute: () => frame,
+    path: "models",
+    validateSearch: readModelFilters,
+    component: lazyRouteComponent(() => import("./models")),
+  }),
+];

@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import type { FrameRoute } from "../../routes";
+
+export const serviceAccountRoutes = (frame: FrameRoute) => [
+  createRoute({
+    getParentRoute: () => frame,
+    path: "service-accounts",
+    component: lazyRouteComponent(() => import("./service_accounts")),
+  }),
+];

@@ -1,0 +1,128 @@
+import Trash from "icon:trash-2";
+import { ActionIcon, Button, Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { basePath } from "../../api/base";
+import { Code } from "../../shared/code";
+import { words } from "../../shared/i18n/words";
+import { Failure, RowsLoading } from "../../shared/states/states";
+import { ago, exact } from "../../shared/time";
+import {
+  type Account,
+  createSecret,
+  deleteSecret,
+  type NewSecret,
+  type Secret,
+  secretsQuery,
+  useAccountChange,
+} from "./queries";
+import { Refusal } from "./refusal";
+import style from "./service_accounts.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "features/service_accounts");
+const MAX_SECRETS = 2;
+
+function Row({ of: secret, mayWrite, onDelete }: { of: Secret; mayWrite: boolean; onDelete: () => void }) {
+  const isOver = new Date(secret.expires_at).getTime() <= Date.now();
+  return (
+    <li className={style.secret}>
+      <div className="grow stack">
+        <span className="mono t-13">{secret.secret_prefix}…</span>
+        <span className="t-12 t-2">
+          <span title={exact(secret.expires_at)}>
+            {isOver
+              ? say("expired")
+              : say("expires", { when: new Date(secret.expires_at).toLocaleDateString(document.documentElement.lang) })}
+          </span>
+          {" · "}
+          {secret.last_used_at ? say("secretUsed", { when: ago(secret.last_used_at) }) : say("secretUnused")}
+        </span>
+      </div>
+      {mayWrite && (
+        <ActionIcon aria-label={say("deleteSecret", { prefix: secret.secret_prefix })} onClick={onDelete}>
+          <Trash size={15} />
+        </ActionIcon>
+      )}
+    </li>
+  );
+}
+
+type Props = {
+  of: Account;
+  mayWrite: boolean;
+  onMade: (name: string, secret: NewSecret) => void;
+  onClose: () => void;
+};
+
+/** The secrets of an account: up to two at once, so that one can be replaced without a gap. */
+export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
+  const list = useQuery(secretsQuery(account.id));
+  const create = useAccountChange(createSecret);
+  const remove = useAccountChange(deleteSecret);
+  const secrets = list.data?.data;
+  const live = secrets?.filter((secret) => new Date(secret.expires_at).getTime() > Date.now()) ?? [];
+  const make = () =>
+    void create.mutateAsync(account.id).then(
+      (made) => onMade(account.name, made),
+      () => undefined,
+    );
+  return (
+    <Modal opened onClose={onClose} title={say("secretsOf", { name: account.name })} size={480}>
+      <div className="stack g16">
+        <Refusal error={create.error ?? remove.error} />
+        <p className="t-13 t-2">{say("rotateHint")}</p>
+        {list.error && !secrets && <Failure error={list.error} onRetry={() => void list.refetch()} />}
+        {!list.error && !secrets && <RowsLoading rows={2} columns={[240, 40]} />}
+        {secrets?.length === 0 && <p className="t-13 t-2">{say("noSecrets")}</p>}
+        {secrets && secrets.length > 0 && (
+          <ul className="stack g8">
+            {secrets.map((secret) => (
+              <Row
+                key={secret.id}
+                of={secret}
+                mayWrite={mayWrite}
+                onDelete={() => remove.mutate({ id: account.id, secretId: secret.id })}
+              />
+            ))}
+          </ul>
+        )}
+        {mayWrite && (
+          <Button className="push" loading={create.isPending} disabled={live.length >= MAX_SECRETS} onClick={make}>
+            {say("createSecret")}
+          </Button>
+        )}
+      </div>
+    </Modal>
+  );
+}
+
+export type Shown = { name: string; secret: NewSecret };
+
+/** The only time that a secret is shown; nothing but the button closes it. */
+export function ShownOnce({ of: { name, secret }, onClose }: { of: Shown; onClose: () => void }) {
+  const endpoint = `${window.location.origin}${basePath}/auth/token`;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={say("shownOnce", { name })}
+      size={560}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <div className="stack g16">
+        <p className="t-2">{say("shownOnceText")}</p>
+        <Code label={say("clientId")} text={secret.client_id} />
+        <Code label={say("clientSecret")} text={secret.client_secret} />
+        <Code
+          label={say("endpoint")}
+          text={`curl ${endpoint} -d grant_type=client_credentials \\\n  -u ${secret.client_id}:$CLIENT_SECRET`}
+        />
+        <Button className="push" onClick={onClose}>
+          {say("stored")}
+        </Button>
+      </div>
+    </Modal>
+  );
+}

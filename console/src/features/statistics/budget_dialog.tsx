@@ -1,0 +1,131 @@
+import { Button, Modal, NumberInput, SegmentedControl, Select } from "@mantine/core";
+import { useState } from "react";
+import { asApiError } from "../../api/errors";
+import { words } from "../../shared/i18n/words";
+import { type Budget, type BudgetFields, useDeleteBudget, useSaveBudget } from "./queries";
+import style from "./statistics.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "features/statistics");
+const ACTIONS = ["block", "fallback", "notify"] as const;
+const MAX_USD = 1_000_000_000;
+type Unit = "usd" | "tokens";
+
+const start = (budget?: Budget) => ({
+  unit: (budget?.limit_tokens != null ? "tokens" : "usd") as Unit,
+  limit: budget?.limit_usd ?? budget?.limit_tokens ?? ("" as number | ""),
+  period: budget?.period ?? ("month" as Budget["period"]),
+  action: budget?.action ?? ("block" as Budget["action"]),
+});
+type Form = ReturnType<typeof start>;
+
+const fieldsOf = ({ unit, limit, period, action }: Form): BudgetFields => ({
+  limit_usd: unit === "usd" ? Number(limit) : null,
+  limit_tokens: unit === "tokens" ? Math.round(Number(limit)) : null,
+  period,
+  action,
+});
+
+function Choice<T extends string>(props: {
+  label: string;
+  value: T;
+  choices: { value: T; label: string }[];
+  onChange: (value: T) => void;
+}) {
+  return (
+    <div className="stack g4">
+      <span className="r-label">{props.label}</span>
+      <SegmentedControl
+        aria-label={props.label}
+        data={props.choices}
+        value={props.value}
+        onChange={(chosen) => props.onChange(chosen as T)}
+      />
+    </div>
+  );
+}
+
+type Props = { agentId: string; budget?: Budget; onClose: () => void };
+
+/** Set, change or remove what this agent may spend. */
+export function BudgetDialog({ agentId, budget, onClose }: Props) {
+  const [form, setForm] = useState(() => start(budget));
+  const [isRemoving, setRemoving] = useState(false);
+  const save = useSaveBudget(agentId, budget?.id);
+  const remove = useDeleteBudget();
+  const set = (part: Partial<Form>) => setForm({ ...form, ...part });
+  const refusal = save.error ?? remove.error;
+  const isUsd = form.unit === "usd";
+  return (
+    <Modal opened onClose={onClose} title={say(budget ? "changeTitle" : "addTitle")}>
+      <form
+        className="stack g16"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (form.limit) save.mutate(fieldsOf(form), { onSuccess: onClose });
+        }}
+      >
+        {refusal && (
+          <div className="note bad" role="alert">
+            {asApiError(refusal).message}
+          </div>
+        )}
+        <div className={style.limit}>
+          <NumberInput
+            data-autofocus
+            label={say("limit")}
+            min={isUsd ? 0 : 1}
+            max={MAX_USD}
+            decimalScale={isUsd ? 2 : 0}
+            thousandSeparator
+            value={form.limit}
+            onChange={(value) => set({ limit: typeof value === "number" ? value : "" })}
+          />
+          <Choice
+            label={say("unit")}
+            value={form.unit}
+            choices={[
+              { value: "usd", label: say("usd") },
+              { value: "tokens", label: say("tokens") },
+            ]}
+            onChange={(unit) => set({ unit })}
+          />
+          <Choice
+            label={say("each")}
+            value={form.period}
+            choices={[
+              { value: "day", label: say("day") },
+              { value: "month", label: say("month") },
+            ]}
+            onChange={(period) => set({ period })}
+          />
+        </div>
+        <Select
+          label={say("atLimit")}
+          data={ACTIONS.map((value) => ({ value, label: say(`choose_${value}`) }))}
+          value={form.action}
+          onChange={(value) => value && set({ action: value })}
+        />
+        <div className="row g8">
+          <Button type="submit" disabled={!form.limit} loading={save.isPending}>
+            {say("saveBudget")}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {say("cancel")}
+          </Button>
+          {budget && (
+            <Button
+              className="push"
+              color="red"
+              variant={isRemoving ? "filled" : "default"}
+              loading={remove.isPending}
+              onClick={() => (isRemoving ? remove.mutate(budget.id, { onSuccess: onClose }) : setRemoving(true))}
+            >
+              {say(isRemoving ? "removeSure" : "remove")}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,108 @@
+import X from "icon:x";
+import { ActionIcon, Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Reply } from "../../shared/chat/reply";
+import { words } from "../../shared/i18n/words";
+import { chatModelsQuery } from "../../shared/providers/queries";
+import { duration, money } from "../../shared/time";
+import type { VersionName } from "../../shared/versions/queries";
+import style from "./compare.module.css";
+import type { Column } from "./comparison";
+import { type FigureName, type Figures, verdictOf } from "./figures";
+import en from "./words.en.json";
+
+const say = words(en, "features/versions");
+const FORMATS: Record<FigureName, (value: number) => string> = {
+  time: duration,
+  firstWord: duration,
+  tokens: (value) => value.toLocaleString(),
+  cached: (value) => `${Math.round(value * 100)} %`,
+  cost: money,
+};
+const NAMES = Object.keys(FORMATS) as FigureName[];
+
+function FigureRow({ own, all }: { own: Figures; all: Figures[] }) {
+  return (
+    <dl className={style.figures}>
+      {NAMES.map((name) => {
+        const value = own[name];
+        const others = all.map((figures) => figures[name]);
+        return (
+          <div key={name}>
+            <dt>{say(name)}</dt>
+            <dd className="num" data-verdict={verdictOf(name, value, others)}>
+              {value === undefined ? "–" : FORMATS[name](value)}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+type Props = {
+  column: Column;
+  place: number;
+  versions: VersionName[];
+  now: number;
+  figures: Figures[];
+  isLocked: boolean;
+  onChoose: (version: VersionName, model: string) => void;
+  onRemove?: () => void;
+};
+
+function Head({ column, place, versions, now, isLocked, onChoose, onRemove }: Omit<Props, "figures">) {
+  const { data: models } = useQuery(chatModelsQuery);
+  const usable = [...new Set((models ?? []).filter(({ available }) => available).map(({ id }) => id))];
+  const label = (version: VersionName) =>
+    version === "draft"
+      ? say("draft")
+      : version === now
+        ? say("versionNow", { version: `v${version}` })
+        : `v${version}`;
+  return (
+    <div className={style.head}>
+      <Select
+        className="grow"
+        aria-label={say("versionOf", { place })}
+        data={versions.map((version) => ({ value: String(version), label: label(version) }))}
+        value={String(column.version)}
+        onChange={(value) => value && onChoose(value === "draft" ? value : Number(value), column.model)}
+        allowDeselect={false}
+        disabled={isLocked}
+      />
+      <Select
+        className="grow"
+        aria-label={say("modelOf", { place })}
+        data={[{ value: "", label: say("ownModel") }, ...usable.map((id) => ({ value: id, label: id }))]}
+        value={column.model}
+        onChange={(value) => onChoose(column.version, value ?? "")}
+        allowDeselect={false}
+        disabled={isLocked}
+        searchable
+      />
+      {onRemove && (
+        <ActionIcon aria-label={say("removeColumn", { place })} onClick={onRemove} disabled={isLocked}>
+          <X size={15} />
+        </ActionIcon>
+      )}
+    </div>
+  );
+}
+
+/** One side of the comparison: what answers, its figures and its replies. */
+export function ColumnView({ figures, ...rest }: Props) {
+  const { column, place } = rest;
+  return (
+    <section className={style.column} aria-label={say("column", { place })}>
+      <Head {...rest} />
+      <FigureRow own={figures[place - 1] ?? {}} all={figures} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+      <div className={style.log} role="log" aria-label={say("repliesOf", { place })} tabIndex={0}>
+        {column.turns.map((turn) => (
+          <Reply key={turn.id} turn={turn} />
+        ))}
+      </div>
+    </section>
+  );
+}

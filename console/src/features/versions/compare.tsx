@@ -1,0 +1,152 @@
+import ArrowUp from "icon:arrow-up";
+import Lock from "icon:lock";
+import PlusIcon from "icon:plus";
+import RotateCcw from "icon:rotate-ccw";
+import Square from "icon:square";
+import { ActionIcon, Button, Textarea, Tooltip } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { type KeyboardEvent, useState } from "react";
+import type { components } from "../../api/schema";
+import { AgentPage } from "../../shared/agent/agent_page";
+import { words } from "../../shared/i18n/words";
+import { useNeeds } from "../../shared/states/access";
+import { Failure, RowsLoading } from "../../shared/states/states";
+import { draftQuery, type VersionName, versionsQuery } from "../../shared/versions/queries";
+import { ColumnView } from "./column";
+import style from "./compare.module.css";
+import { MAX_COLUMNS, MIN_COLUMNS, useComparison } from "./comparison";
+import { figuresOf } from "./figures";
+import { Verdict } from "./verdict";
+import en from "./words.en.json";
+
+const say = words(en, "features/versions");
+type Agent = components["schemas"]["AgentOut"];
+type Comparison = ReturnType<typeof useComparison>;
+
+function Composer({ comparison }: { comparison: Comparison }) {
+  const [text, setText] = useState("");
+  const needsWrite = useNeeds("agents:write");
+  const needsChat = useNeeds("agents:chat");
+  // Another version may have tools that the one in use has not: who may ask it may also change the agent.
+  const missing = needsWrite || needsChat;
+  const { isLive, ask, stop } = comparison;
+  const send = () => {
+    if (!text.trim() || isLive) return;
+    ask(text.trim());
+    setText("");
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && isLive) stop();
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  if (missing)
+    return (
+      <div className="note">
+        <Lock size={15} />
+        <span>{missing}</span>
+      </div>
+    );
+  return (
+    <div className={style.composer}>
+      <Textarea
+        classNames={{ input: style.input }}
+        autosize
+        minRows={1}
+        maxRows={6}
+        maxLength={32000}
+        placeholder={say("askAll")}
+        aria-label={say("askAll")}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKey}
+      />
+      {isLive ? (
+        <ActionIcon variant="default" aria-label={say("stop")} onClick={stop}>
+          <Square size={13} />
+        </ActionIcon>
+      ) : (
+        <ActionIcon variant="filled" aria-label={say("send")} disabled={!text.trim()} onClick={send}>
+          <ArrowUp size={15} />
+        </ActionIcon>
+      )}
+    </div>
+  );
+}
+
+function Tools({ comparison, agent }: { comparison: Comparison; agent: Agent }) {
+  const { columns, add, clear, isLive } = comparison;
+  return (
+    <div className={style.tools}>
+      <span className="t-3 t-12 grow">{say("compareHint")}</span>
+      <Verdict agentId={agent.id} columns={columns} />
+      <Tooltip label={say("again")}>
+        <ActionIcon aria-label={say("again")} onClick={clear} disabled={!columns.some(({ turns }) => turns.length)}>
+          <RotateCcw size={15} />
+        </ActionIcon>
+      </Tooltip>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<PlusIcon size={13} />}
+        disabled={columns.length >= MAX_COLUMNS || isLive}
+        onClick={() => add(agent.version)}
+      >
+        {say("addColumn")}
+      </Button>
+    </div>
+  );
+}
+
+type BoardProps = { agent: Agent; start: VersionName[]; versions: VersionName[] };
+
+function Board({ agent, start, versions }: BoardProps) {
+  const comparison = useComparison(agent.id, start);
+  const { columns, choose, remove, isLive } = comparison;
+  const figures = columns.map(({ turns }) => figuresOf(turns.at(-1)));
+  return (
+    <div className={style.page}>
+      <Tools comparison={comparison} agent={agent} />
+      <div className={style.columns}>
+        {columns.map((column, i) => (
+          <ColumnView
+            key={column.id}
+            column={column}
+            place={i + 1}
+            versions={versions}
+            now={agent.version}
+            figures={figures}
+            isLocked={isLive}
+            onChoose={(version, model) => choose(column.id, version, model)}
+            onRemove={columns.length > MIN_COLUMNS ? () => remove(column.id) : undefined}
+          />
+        ))}
+      </div>
+      <Composer comparison={comparison} />
+    </div>
+  );
+}
+
+function Loaded({ agent }: { agent: Agent }) {
+  const versions = useInfiniteQuery(versionsQuery(agent.id));
+  const draft = useQuery(draftQuery(agent.id));
+  const error = versions.error ?? draft.error;
+  if (error) return <Failure error={error} onRetry={() => void Promise.all([versions.refetch(), draft.refetch()])} />;
+  if (!versions.data || !draft.data) return <RowsLoading columns={[300, 300]} />;
+  const numbers = versions.data.pages.flatMap((page) => page.data.map(({ version }) => version));
+  const other = draft.data.is_stored ? "draft" : Math.max(1, agent.version - 1);
+  const known: VersionName[] = draft.data.is_stored ? ["draft", ...numbers] : numbers;
+  const start: VersionName[] = draft.data.is_stored ? [agent.version, other] : [other, agent.version];
+  return <Board agent={agent} start={start} versions={known} />;
+}
+
+export default function ComparePage() {
+  const { agentId } = useParams({ from: "/frame/agents/$agentId/compare" });
+  return (
+    <AgentPage agentId={agentId} tab="compare">
+      {(agent) => <Loaded agent={agent} />}
+    </AgentPage>
+  );
+}

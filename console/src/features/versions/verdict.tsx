@@ -1,0 +1,73 @@
+import { Button, Kbd } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import { asApiError } from "../../api/errors";
+import { useMay } from "../../api/queries";
+import { isWaiting } from "../../shared/chat/chat";
+import { useKeys } from "../../shared/frame/keys";
+import { words } from "../../shared/i18n/words";
+import { type Choice, choicesOf, ratingsOf } from "./choices";
+import style from "./compare.module.css";
+import type { Column } from "./comparison";
+import en from "./words.en.json";
+
+const say = words(en, "features/versions");
+
+const nameOf = (choice: Choice, count: number) => {
+  if (choice === "same") return say("same");
+  if (count > 2) return say("column", { place: choice + 1 });
+  return say(choice === 0 ? "left" : "right");
+};
+
+/** Which of the last replies is better; kept as feedback on them. */
+export function Verdict({ agentId, columns }: { agentId: string; columns: Column[] }) {
+  const may = useMay();
+  const last = columns.map(({ turns }) => turns.at(-1));
+  const about = last.map((turn) => turn?.messageId).join();
+  const [chosen, setChosen] = useState<{ about: string; choice: Choice }>();
+  const rate = useMutation({
+    mutationFn: (choice: Choice) =>
+      Promise.all(
+        ratingsOf(choice, columns.length).map((rating, i) =>
+          api.POST("/api/v1/agents/{agent_id}/messages/{message_id}/feedback", {
+            params: { path: { agent_id: agentId, message_id: last[i]?.messageId ?? "" } },
+            body: { rating },
+          }),
+        ),
+      ),
+    onSuccess: (_, choice) => setChosen({ about, choice }),
+  });
+  const isReady =
+    may("conversations:write") &&
+    last.every((turn) => turn?.stop && turn.messageId && !turn.isLive && !isWaiting(turn));
+  const choices = isReady ? choicesOf(columns.length) : [];
+  useKeys(Object.fromEntries(choices.map((choice, i) => [String(i + 1), () => rate.mutate(choice)])));
+  if (!isReady) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for inputs
+    <div className={style.verdict} role="group" aria-label={say("better")}>
+      <span className="t-13 t-2">{say("better")}</span>
+      {choices.map((choice, i) => {
+        const isChosen = chosen?.about === about && chosen.choice === choice;
+        return (
+          <Button
+            key={choice}
+            size="xs"
+            variant={isChosen ? "light" : "default"}
+            aria-pressed={isChosen}
+            rightSection={<Kbd>{i + 1}</Kbd>}
+            onClick={() => rate.mutate(choice)}
+          >
+            {nameOf(choice, columns.length)}
+          </Button>
+        );
+      })}
+      {rate.error && (
+        <span className="t-12" role="alert">
+          {asApiError(rate.error).message}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+import ArrowRight from "icon:arrow-right";
+import BookOpen from "icon:book-open";
+import LifeBuoy from "icon:life-buoy";
+import PenLine from "icon:pen-line";
+import { Button } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ComponentType, useState } from "react";
+import { asApiError } from "../../api/errors";
+import { useMay } from "../../api/queries";
+import { words } from "../../shared/i18n/words";
+import { chatModelsQuery } from "../../shared/providers/queries";
+import { useNeeds } from "../../shared/states/access";
+import { Card } from "./card";
+import { createFrom } from "./queries";
+import { TEMPLATES, type TemplateName } from "./templates";
+import style from "./welcome.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "features/welcome");
+const LOOKS: Record<TemplateName, { icon: ComponentType<{ size?: number }>; kind: string }> = {
+  guide: { icon: BookOpen, kind: "k-know" },
+  support: { icon: LifeBuoy, kind: "k-form" },
+  writer: { icon: PenLine, kind: "k-model" },
+};
+
+/** An agent that knows something already, or one to teach. */
+export function AgentStep({
+  model,
+  onBack,
+  onDone,
+}: {
+  model?: string;
+  onBack?: () => void;
+  onDone: (agentId: string) => void;
+}) {
+  const may = useMay();
+  const client = useQueryClient();
+  const { data: models } = useQuery({ ...chatModelsQuery, enabled: !model });
+  const [chosen, setChosen] = useState<TemplateName>("guide");
+  const [progress, setProgress] = useState("");
+  const create = useMutation({
+    mutationFn: async () => {
+      const used = model ?? models?.find((one) => one.available)?.id;
+      return createFrom(chosen, used ?? "local/smollm2-135m", (step) => setProgress(say(step)));
+    },
+    onSuccess: (agentId) => {
+      void client.invalidateQueries({ queryKey: ["agents"] });
+      onDone(agentId);
+    },
+    onSettled: () => setProgress(""),
+  });
+  const canCreate = may("agents:write");
+  const needs = useNeeds("agents:write");
+  return (
+    <Card title={say("agentTitle")} text={say("agentText")}>
+      <fieldset className={style.choices} disabled={create.isPending}>
+        <legend className="sr">{say("agent")}</legend>
+        {TEMPLATES.map((name) => {
+          const { icon: Icon, kind } = LOOKS[name];
+          return (
+            <div className={style.choice} data-on={chosen === name || undefined} key={name}>
+              <label>
+                <input
+                  type="radio"
+                  name="agent"
+                  checked={chosen === name}
+                  onChange={() => setChosen(name)}
+                  aria-label={say(`${name}Name`)}
+                  aria-describedby={`about-${name}`}
+                />
+                <span className={`kind ${kind}`}>
+                  <Icon size={16} />
+                </span>
+                <span className="stack grow">
+                  <b className="t-500">{say(`${name}Name`)}</b>
+                  <span className="t-13 t-2" id={`about-${name}`}>
+                    {say(`${name}About`)}
+                  </span>
+                </span>
+              </label>
+            </div>
+          );
+        })}
+      </fieldset>
+      {create.error && (
+        <div className="note bad" role="alert">
+          {asApiError(create.error).message}
+        </div>
+      )}
+      <div className="row between">
+        {onBack && (
+          <Button variant="subtle" onClick={onBack}>
+            {say("back")}
+          </Button>
+        )}
+        <span className="row g12 push">
+          <span className="t-13 t-2" role="status">
+            {progress || needs}
+          </span>
+          <Button
+            className={style.tall}
+            loading={create.isPending}
+            disabled={!canCreate}
+            onClick={() => create.mutate()}
+            rightSection={<ArrowRight size={15} />}
+          >
+            {say("createNamed", { name: say(`${chosen}Name`) })}
+          </Button>
+        </span>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,117 @@
+import FileText from "icon:file-text";
+import Music from "icon:music";
+import X from "icon:x";
+import { ActionIcon, Progress } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api } from "../../api/client";
+import { useMay } from "../../api/queries";
+import { words } from "../i18n/words";
+import type { Attached, AttachedUpload } from "./attachments";
+import { kindOf } from "./attachments";
+import style from "./chat.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "shared/chat");
+
+/** An address for bytes of this page, given up with the component. */
+function useObjectUrl(content: Blob | undefined): string {
+  const [url, setUrl] = useState("");
+  useEffect(() => {
+    if (!content) return;
+    const made = URL.createObjectURL(content);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [content]);
+  return url;
+}
+
+const contentOf = async (fileId: string): Promise<Blob> => {
+  const path = { file_id: fileId };
+  const { data } = await api.GET("/api/v1/files/{file_id}/content", { params: { path }, parseAs: "blob" });
+  return data as unknown as Blob;
+};
+
+const Icon = ({ kind }: { kind: Attached["kind"] }) =>
+  kind === "audio" ? <Music size={14} /> : <FileText size={14} />;
+
+/** The files of a message: images as small pictures, all of them to be saved. */
+export function AttachedFiles({ files }: { files: Attached[] }) {
+  return (
+    <ul className={style.files} aria-label={say("attached")}>
+      {files.map((file) => (
+        <StoredFile key={file.file_id} of={file} />
+      ))}
+    </ul>
+  );
+}
+
+function StoredFile({ of: file }: { of: Attached }) {
+  const may = useMay();
+  const isImage = file.kind === "image";
+  const { data, isError } = useQuery({
+    queryKey: ["files", file.file_id, "content"],
+    queryFn: () => contentOf(file.file_id),
+    enabled: isImage && may("files:read"),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  });
+  const url = useObjectUrl(data);
+  const save = async () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(data ?? (await contentOf(file.file_id)));
+    link.download = file.filename;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <li className={style.file}>
+      {url ? <img src={url} alt={file.filename} /> : <Icon kind={file.kind} />}
+      {may("files:read") && !isError ? (
+        <button
+          type="button"
+          className="cut"
+          title={say("save", { name: file.filename })}
+          onClick={() => void save().catch(() => undefined)}
+        >
+          {file.filename}
+        </button>
+      ) : (
+        <span className="cut">{file.filename}</span>
+      )}
+    </li>
+  );
+}
+
+type UploadProps = { uploads: AttachedUpload[]; onDismiss: (key: number) => void };
+
+/** The files of the next message, with their progress and what is wrong with them. */
+export function AttachedUploads({ uploads, onDismiss }: UploadProps) {
+  return (
+    <ul className={style.files} aria-label={say("attached")}>
+      {uploads.map((one) => (
+        <UploadedFile key={one.key} of={one} onDismiss={() => onDismiss(one.key)} />
+      ))}
+    </ul>
+  );
+}
+
+function UploadedFile({ of: upload, onDismiss }: { of: AttachedUpload; onDismiss: () => void }) {
+  const { file, problem } = upload;
+  const kind = kindOf(file.name);
+  const url = useObjectUrl(kind === "image" && !problem ? file : undefined);
+  return (
+    <li className={style.file} data-failed={problem ? true : undefined}>
+      {url ? <img src={url} alt="" /> : <Icon kind={kind} />}
+      <span className="cut">{file.name}</span>
+      {problem && <span role="alert">{typeof problem === "object" ? problem.message : say(`file_${problem}`)}</span>}
+      {!problem && !upload.stored && (
+        <Progress size="sm" w={48} value={upload.share * 100} aria-label={say("uploading", { name: file.name })} />
+      )}
+      <ActionIcon size="sm" variant="subtle" aria-label={say("removeFile", { name: file.name })} onClick={onDismiss}>
+        <X size={12} />
+      </ActionIcon>
+    </li>
+  );
+}

@@ -1,0 +1,105 @@
+import ChevronDown from "icon:chevron-down";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, data } from "../../api/client";
+import { useMay } from "../../api/queries";
+import { words } from "../i18n/words";
+import { Json, Kind } from "../parts";
+import { duration } from "../time";
+import type { ToolCall } from "./chat";
+import style from "./chat.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "shared/chat");
+const DELEGATION = "delegate_to_";
+const STATES: Record<string, string> = {
+  running: say("working"),
+  awaiting_approval: say("awaiting_approval"),
+  failed: say("failed_call"),
+  timeout: say("timeout"),
+  denied: say("denied"),
+};
+const isDone = ({ status }: ToolCall) => status === "completed" || status === "success";
+
+function outcomeOf(call: ToolCall): string {
+  if (isDone(call)) return call.tookMs === undefined ? say("completed") : duration(call.tookMs);
+  return STATES[call.status] ?? call.status;
+}
+
+/** The input in one line: the task of a sub-agent is a sentence, everything else is JSON. */
+function inputOf({ tool, input }: ToolCall): string {
+  const task = (input as { task?: unknown } | null)?.task;
+  return tool.startsWith(DELEGATION) && typeof task === "string" ? task : JSON.stringify(input ?? {});
+}
+
+/** One use of a tool: closed its name, input and time; open what was asked and what came back. */
+export function Call({ call }: { call: ToolCall }) {
+  const [isOpen, setOpen] = useState(false);
+  const isDelegation = call.tool.startsWith(DELEGATION);
+  const isWaiting = call.status === "awaiting_approval";
+  return (
+    <div className={style.call}>
+      <button type="button" className={style.callHead} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Kind of={isWaiting ? "wait" : isDelegation ? "sub" : "tool"} small />
+        <span className="t-500 cut">{isDelegation ? call.tool.slice(DELEGATION.length) : call.tool}</span>
+        <span className={`t-3 cut grow t-12 ${isDelegation ? "" : "mono"}`}>{inputOf(call)}</span>
+        <span
+          className={`t-12 num fix ${isDone(call) || call.status === "running" || isWaiting ? "t-3" : style.failed}`}
+        >
+          {outcomeOf(call)}
+        </span>
+        <ChevronDown size={14} className={isOpen ? style.up : ""} />
+      </button>
+      {isOpen && (
+        <div className={style.callBody}>
+          <div className="stack g4">
+            <span className="t-12 t-3">{say("asked")}</span>
+            <Json of={call.input ?? null} max={220} />
+          </div>
+          {call.output !== undefined && (
+            <div className="stack g4">
+              <span className="t-12 t-3">{say("got")}</span>
+              <Json of={call.output} max={220} />
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The approvals that this person can decide now. */
+const decidableQuery = queryOptions({
+  queryKey: ["approvals", "decidable"],
+  queryFn: async () => {
+    const query = { status: "pending", waiting_for_me: true, per_page: 100 } as const;
+    return (await data(api.GET("/api/v1/approvals", { params: { query } }))).data.map((approval) => approval.id);
+  },
+});
+
+/** Says that a person decides first, and leads there; the reply goes on by itself afterwards. */
+export function Waiting({ calls }: { calls: ToolCall[] }) {
+  const open = calls.filter((call) => call.status === "awaiting_approval" && call.approvalId);
+  const may = useMay();
+  const { data: mine } = useQuery({ ...decidableQuery, enabled: may("approvals:decide") });
+  const linkWord = (call: ToolCall) => {
+    if (!mine?.includes(call.approvalId ?? "")) return say("look");
+    return open.length > 1 ? say("decideOn", { tool: call.tool }) : say("decide");
+  };
+  return (
+    <div className={style.waiting} role="status">
+      <Kind of="wait" small />
+      <span className="stack grow">
+        <span className="t-500">{say("waitsForPerson")}</span>
+        <span className="t-12 t-3">{say("goesOn")}</span>
+      </span>
+      {may("approvals:read") &&
+        open.map((call) => (
+          <Link key={call.approvalId} className="inline-link t-13" to="/approvals" search={{ id: call.approvalId }}>
+            {linkWord(call)}
+          </Link>
+        ))}
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import ArrowUp from "icon:arrow-up";
+import Paperclip from "icon:paperclip";
+import Square from "icon:square";
+import { ActionIcon, Textarea } from "@mantine/core";
+import { type DragEvent, type KeyboardEvent, type RefObject, type SyntheticEvent, useRef, useState } from "react";
+import { words } from "../i18n/words";
+import { AttachedUploads } from "./attached_files";
+import { type Attached, ENDINGS, MAX_FILES, useAttachments } from "./attachments";
+import style from "./chat.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "shared/chat");
+const MAX_LENGTH = 32_000;
+
+type Props = {
+  field: RefObject<HTMLTextAreaElement | null>;
+  isLive: boolean;
+  canStop: boolean;
+  note?: string;
+  /** Whether files can be sent as well. */
+  takesFiles: boolean;
+  onSend: (text: string, files: Attached[]) => void;
+  onStop: () => void;
+};
+
+/** Where one writes: Enter sends, Shift and Enter begin a line, Escape stops the reply. */
+export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onStop }: Props) {
+  const [text, setText] = useState("");
+  const [isOver, setOver] = useState(false);
+  const picker = useRef<HTMLInputElement>(null);
+  const files = useAttachments();
+  const wanted = text.trim() || (files.stored.length ? say("seeFiles") : "");
+  const isReady = Boolean(wanted) && !isLive && !files.isUploading;
+  const send = () => {
+    if (!isReady) return;
+    onSend(wanted, files.stored);
+    setText("");
+    files.clear();
+  };
+  /** Take files that were chosen, pasted or dropped; without any, the event goes its way. */
+  const take = (list: FileList | null | undefined, event?: SyntheticEvent) => {
+    if (!takesFiles || !list?.length) return;
+    event?.preventDefault();
+    files.add([...list]);
+  };
+  const mark = (event: DragEvent, isInside: boolean) => {
+    if (!takesFiles || !event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    setOver(isInside);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && isLive) onStop();
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same with the keyboard
+    <div
+      className={style.composer}
+      data-over={isOver || undefined}
+      onDragOver={(event) => mark(event, true)}
+      onDragLeave={(event) => mark(event, false)}
+      onDrop={(event) => {
+        mark(event, false);
+        take(event.dataTransfer.files, event);
+      }}
+    >
+      {files.uploads.length > 0 && <AttachedUploads uploads={files.uploads} onDismiss={files.dismiss} />}
+      <Textarea
+        ref={field}
+        classNames={{ input: style.input }}
+        autosize
+        minRows={1}
+        maxRows={8}
+        maxLength={MAX_LENGTH}
+        placeholder={say("placeholder")}
+        aria-label={say("placeholder")}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKey}
+        onPaste={(event) => take(event.clipboardData.files, event)}
+      />
+      <div className="row g6">
+        {takesFiles && (
+          <>
+            <input
+              ref={picker}
+              type="file"
+              hidden
+              multiple
+              accept={ENDINGS.join(",")}
+              onChange={(event) => {
+                take(event.currentTarget.files);
+                event.currentTarget.value = "";
+              }}
+            />
+            <ActionIcon
+              variant="subtle"
+              aria-label={say("attach")}
+              disabled={files.uploads.length >= MAX_FILES}
+              onClick={() => picker.current?.click()}
+            >
+              <Paperclip size={15} />
+            </ActionIcon>
+          </>
+        )}
+        <span className="push t-12 t-3 num">{note}</span>
+        {canStop && (
+          <ActionIcon variant="default" aria-label={say("stop")} onClick={onStop}>
+            <Square size={13} />
+          </ActionIcon>
+        )}
+        {!isLive && (
+          <ActionIcon variant="filled" aria-label={say("send")} disabled={!isReady} onClick={send}>
+            <ArrowUp size={15} />
+          </ActionIcon>
+        )}
+      </div>
+    </div>
+  );
+}

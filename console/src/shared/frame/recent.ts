@@ -1,0 +1,25 @@
+/** The last addresses of a person, kept in this browser: no server has to know where somebody was. */
+export type Place = { to: string; title: string; at: string };
+
+const MAX_PLACES = 8;
+const keyOf = (userId: string) => `retinue.recent.${userId}`;
+
+export function readRecent(userId: string): Place[] {
+  try {
+    const kept = JSON.parse(localStorage.getItem(keyOf(userId)) ?? "[]") as Place[];
+    return kept.filter((place) => typeof place.to === "string" && typeof place.title === "string");
+  } catch {
+    return [];
+  }
+}
+
+/** What an address is about: all tabs of an agent are about the agent. */
+const objectOf = (to: string) => to.split("/").slice(0, 3).join("/");
+
+/** Put an address first. Filters belong to it no more than a fragment: one object is one place, at its last tab. */
+export function keepRecent(userId: string, to: string, title: string): void {
+  if (to === "/" || !title) return;
+  const others = readRecent(userId).filter((place) => objectOf(place.to) !== objectOf(to));
+  const places = [{ to, title, at: new Date().toISOString() }, ...others].slice(0, MAX_PLACES);
+  localStorage.setItem(keyOf(userId), JSON.stringify(places));
+}

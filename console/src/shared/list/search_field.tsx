@@ -1,0 +1,47 @@
+import Search from "icon:search";
+import { Kbd, TextInput } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import { useKeys } from "../frame/keys";
+import style from "./list.module.css";
+
+const WAIT_MS = 250;
+
+type Props = { label: string; value: string | undefined; onChange: (text: string | undefined) => void };
+
+/** The field that searches a list once the typing pauses; the key / leads to it. */
+export function SearchField({ label, value = "", onChange }: Props) {
+  const [text, setText] = useState(value);
+  const field = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => field.current?.focus() });
+  const change = useRef(onChange);
+  change.current = onChange;
+  // A value that this field did not ask for was set elsewhere, for example by "Clear filters" or by going back.
+  const [seen, setSeen] = useState(value);
+  const asked = useRef(value);
+  if (value !== seen) {
+    setSeen(value);
+    if (value !== asked.current) setText(value);
+    asked.current = value;
+  }
+  useEffect(() => {
+    if (text === asked.current) return;
+    const timer = setTimeout(() => {
+      asked.current = text;
+      change.current(text || undefined);
+    }, WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <TextInput
+      ref={field}
+      size="xs"
+      className={style.find}
+      leftSection={<Search size={14} />}
+      rightSection={<Kbd>/</Kbd>}
+      placeholder={label}
+      aria-label={label}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+    />
+  );
+}

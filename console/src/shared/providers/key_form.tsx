@@ -1,0 +1,81 @@
+import { Button, PasswordInput, Select, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { asApiError } from "../../api/errors";
+import { words } from "../i18n/words";
+import style from "./key_form.module.css";
+import { findProvider, guessProvider, PROVIDERS, type ProviderName, providerName } from "./providers";
+import { type Tried, tryKey, useKeyChange } from "./queries";
+import en from "./words.en.json";
+
+const say = words(en, "shared/providers");
+const CHOICES = PROVIDERS.map(({ id, name }) => ({ value: id, label: name }));
+
+/** Paste a key: its shape names the provider, one press stores and tests it. */
+export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) => void; label?: string }) {
+  const [key, setKey] = useState("");
+  const [chosen, setChosen] = useState<ProviderName>();
+  const [url, setUrl] = useState("");
+  const attempt = useKeyChange(tryKey);
+  const provider = chosen ?? guessProvider(key);
+  const shape = provider && findProvider(provider);
+  const isComplete = Boolean(shape && (shape.isKeyless || key.trim()) && (!shape.needsUrl || url.trim()));
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (!provider || !isComplete) return;
+    const { key: stored, test } = await attempt.mutateAsync({
+      provider,
+      name: providerName(provider),
+      ...(key.trim() ? { api_key: key.trim() } : {}),
+      ...(url.trim() ? { base_url: url.trim() } : {}),
+    });
+    if (stored) {
+      setKey("");
+      onWorks({ key: stored, test });
+    }
+  };
+  const refusal = attempt.error ? asApiError(attempt.error) : undefined;
+  const failed = attempt.data && !attempt.data.key ? attempt.data.test : undefined;
+  return (
+    <form className={style.form} onSubmit={(event) => void submit(event).catch(() => undefined)}>
+      <PasswordInput
+        className={style.wide}
+        label={say("key")}
+        data-autofocus
+        description={say("keyHint")}
+        placeholder="sk-…"
+        autoComplete="off"
+        spellCheck={false}
+        visibilityToggleButtonProps={{ "aria-label": say("showKey") }}
+        value={key}
+        onChange={(event) => setKey(event.currentTarget.value)}
+      />
+      <Select
+        label={say("provider")}
+        placeholder={say("chooseProvider")}
+        searchable
+        data={CHOICES}
+        value={provider ?? null}
+        onChange={(value) => setChosen((value as ProviderName) ?? undefined)}
+      />
+      {(shape?.needsUrl || shape?.isKeyless) && (
+        <TextInput
+          className={style.wide}
+          label={say("address")}
+          description={shape.needsUrl ? undefined : say("addressOptional")}
+          placeholder="https://…/v1"
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+        />
+      )}
+      <Button type="submit" variant="default" loading={attempt.isPending} disabled={!isComplete}>
+        {label ?? say("test")}
+      </Button>
+      {(failed || refusal) && (
+        <div className={`note bad ${style.wide}`} role="alert">
+          {failed ? say("failed", { message: failed.message }) : refusal?.message}
+        </div>
+      )}
+    </form>
+  );
+}

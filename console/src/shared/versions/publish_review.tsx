@@ -1,0 +1,99 @@
+import { Button, Modal, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { asApiError } from "../../api/errors";
+import { agentQuery } from "../agent/queries";
+import { words } from "../i18n/words";
+import { Failure, RowsLoading } from "../states/states";
+import { changesOf } from "./changes";
+import { Diff } from "./diff";
+import { useNames } from "./names";
+import { diffQuery, draftQuery, publishDraft, statusQuery, usePersonName } from "./queries";
+import style from "./versions.module.css";
+import en from "./words.en.json";
+
+const say = words(en, "shared/versions");
+
+export type PublishReviewProps = { agentId: string; onClose: () => void; onPublished: (warnings: string[]) => void };
+
+function Conflict({ by }: { by: string }) {
+  const name = usePersonName(by);
+  return (
+    <div className="note warn" role="alert">
+      <span>{say("conflict", { name })}</span>
+    </div>
+  );
+}
+
+function useReview(agentId: string) {
+  const agent = useQuery(agentQuery(agentId));
+  const draft = useQuery({ ...draftQuery(agentId), staleTime: 0 });
+  const diff = useQuery({ ...diffQuery(agentId, "draft"), staleTime: 0 });
+  const status = useQuery(statusQuery(agentId));
+  return { agent, draft, diff, status, error: agent.error ?? draft.error ?? diff.error };
+}
+
+/** What publishing the draft would change, a note for the others, and the button that does it. */
+export default function PublishReview({ agentId, onClose, onPublished }: PublishReviewProps) {
+  const client = useQueryClient();
+  const { agent, draft, diff, status, error } = useReview(agentId);
+  const [note, setNote] = useState("");
+  const names = useNames(agentId, agent.data);
+  const publishing = useMutation({
+    mutationFn: (force: boolean) => publishDraft(agentId, { note, force }),
+    onSuccess: async ({ warnings }) => {
+      await client.invalidateQueries({ queryKey: ["agents"] });
+      onPublished(warnings ?? []);
+    },
+  });
+  const version = (agent.data?.version ?? 0) + 1;
+  const failure = publishing.error && asApiError(publishing.error);
+  const isConflict = failure?.code === "version_conflict";
+  const open = status.data?.active_conversations ?? 0;
+  const changes = diff.data && changesOf(diff.data, names);
+  const title = agent.data ? say("publishTitle", { name: agent.data.name, version: `v${version}` }) : say("publish");
+  return (
+    <Modal opened onClose={onClose} title={title} size={620}>
+      {error ? (
+        <Failure error={error} onRetry={() => void Promise.all([draft.refetch(), diff.refetch()])} />
+      ) : !changes || !agent.data || !draft.data ? (
+        <RowsLoading rows={3} columns={[30, 300]} />
+      ) : (
+        <form
+          className="stack g12"
+          onSubmit={(event) => {
+            event.preventDefault();
+            publishing.mutate(isConflict);
+          }}
+        >
+          <Diff changes={changes} />
+          <TextInput
+            label={say("note")}
+            placeholder={say("notePlaceholder")}
+            maxLength={1000}
+            value={note}
+            onChange={(event) => setNote(event.currentTarget.value)}
+            data-autofocus
+          />
+          {isConflict && <Conflict by={String(failure.details.updated_by ?? "")} />}
+          {failure && !isConflict && (
+            <div className="note bad" role="alert">
+              <span>{failure.message}</span>
+            </div>
+          )}
+          <div className={style.foot}>
+            <span className="t-3 t-12">
+              {open ? say("open", { count: open, version: `v${version}` }) : say("noneOpen")}
+            </span>
+            <Button variant="default" onClick={onClose}>
+              {say("notYet")}
+            </Button>
+            <Button type="submit" loading={publishing.isPending} disabled={!draft.data.is_stored}>
+              {isConflict ? say("publishAnyway") : say("publishVersion", { version: `v${version}` })}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Modal>
+  );
+}
