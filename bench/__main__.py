@@ -29,6 +29,9 @@ from bench import (
     traces,
     workflows,
 )
+from bench import (
+    console as console_part,
+)
 from bench.figures import Figure, Ratio
 from bench.peers import measuring
 from bench.peers.installing import NotInstalled
@@ -136,6 +139,7 @@ _APART = {
     "forms": ("forms", forms.measure),
     "event_log": ("the event log", event_log.measure),
     "traces": ("traces", traces.measure),
+    "console": ("the console of a large tenant", console_part.measure),
 }
 
 
@@ -204,6 +208,8 @@ async def main() -> int:
             "workflows",
             "forms",
             "event_log",
+            "traces",
+            "console",
         ],
     )
     parser.add_argument("--database", choices=["sqlite", "postgresql"])

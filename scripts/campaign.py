@@ -45,9 +45,12 @@ CRASHES = (
     ),
     "tests/e2e/test_webhook_repeats.py",
 )
+BROWSER = "tests/browser"
 PAGES = ("tests/e2e/test_pages.py", "tests/e2e/test_two_commands.py")
 FUZZ = "tests/contract/test_openapi_fuzz.py"
 KILLS = "tests/e2e/test_crash.py"
+PHOENIX = "tests/e2e/test_phoenix.py"
+BACKUPS = "tests/e2e/test_backup_load.py"
 PARTS = (
     Part(
         "kills",
@@ -64,6 +67,11 @@ PARTS = (
         "fuzz",
         "every operation with generated input, valid and hostile",
         (FUZZ, "-m", "slow", "-n", "2"),
+    ),
+    Part(
+        "browser",
+        "every screen and page in a browser: light, dark, phones, axe, keyboard, faults",
+        (BROWSER, "-m", "not slow", "-n", "2"),
     ),
     Part(
         "hostile",
@@ -84,6 +92,23 @@ PARTS = (
         (*PAGES, *SLOW),
     ),
     Part(
+        "phoenix",
+        "a traced turn in Arize Phoenix, which is killed in between like the worker",
+        (PHOENIX, *SLOW),
+    ),
+    Part(
+        "backups",
+        "20 backups at 200 writes a second, each restored and compared with what was acknowledged",
+        (BACKUPS, *SLOW),
+        (("RETINUE_TEST_BACKUPS", "20"),),
+    ),
+    Part(
+        "dumps",
+        "the same on PostgreSQL",
+        (BACKUPS, *SLOW),
+        (("RETINUE_TEST_BACKUPS", "20"), ("RETINUE_TEST_DATABASE_URL", POSTGRESQL)),
+    ),
+    Part(
         "services",
         "all cases on PostgreSQL with three services that share a Redis",
         ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
@@ -92,7 +117,7 @@ PARTS = (
     Part(
         "slow",
         "everything else that is marked slow: large tables, weights, soak tests",
-        (*SLOW, *(f"--ignore={file}" for file in (KILLS, *CRASHES, FUZZ, *PAGES))),
+        (*SLOW, *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, *CRASHES, FUZZ, *PAGES))),
     ),
 )
 

@@ -36,6 +36,7 @@ def settings_page() -> str:
         "# Settings",
         "",
         "Every setting is an environment variable, and can stand in a `.env` file in the working directory.",
+        "`RETINUE_<NAME>_FILE` names a file that holds the value instead, such as a secret of a container.",
         "An unknown `RETINUE_*` variable gets a warning at start that names the nearest known one.",
         "",
         "| Variable | Default | Meaning |",

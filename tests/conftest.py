@@ -75,6 +75,12 @@ def _no_server_outlives_its_test() -> Iterator[None]:
 
 
 @pytest.fixture
+def no_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose console is not built, whatever this checkout has."""
+    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
+
+
+@pytest.fixture
 def clock() -> ManualClock:
     return ManualClock(START)
 

@@ -73,6 +73,7 @@ async def test_the_default_matrix_is_the_contracts(admin):
     assert set(PERMISSION_KEYS) - held["agent_developer"] == {
         *("credentials:reveal", "notification_channels:write", "notification_channels:reveal"),
         *("api_keys:read", "api_keys:write", "audit:read", "audit:write", "usage:write", "traces:write"),
+        *("service_accounts:read", "service_accounts:write"),
         *("admin:users", "admin:roles", "admin:tenants"),
     }
 

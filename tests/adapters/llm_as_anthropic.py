@@ -86,11 +86,37 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
         yield "temperature: range: 0..1"
     if any(tool["input_schema"].get("type") != "object" for tool in body.get("tools", [])):
         yield "tools.0.custom.input_schema.type: Field required"
+    yield from _format_complaints(body)
     turns = body["messages"]
     if not turns or turns[0]["role"] != "user":
         yield "messages: first message must use the user role"
     for before, turn in itertools.pairwise([{"role": "", "content": []}, *turns]):
         yield from _turn_complaints(before, turn)
+
+
+def _format_complaints(body: dict[str, Any]) -> Iterator[str]:
+    config = body.get("output_config", {})
+    if config.get("effort", "low") not in {"low", "medium", "high", "xhigh", "max"}:
+        yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+    if "format" not in config:
+        return
+    if body["model"].startswith("claude-3"):
+        yield "output_config: this model does not support structured outputs."
+    yield from _unsupported_keywords(config["format"]["schema"])
+
+
+def _unsupported_keywords(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _unsupported_keywords(part)
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
+        yield "output_config.format.schema: 'additionalProperties' must be explicitly set to false"
+    if unknown := {"minLength", "maxLength", "pattern", "minimum", "maximum", "maxItems"} & set(schema):
+        yield f"output_config.format.schema: {sorted(unknown)} not supported"
+    for part in schema.values():
+        yield from _unsupported_keywords(part)
 
 
 def _turn_complaints(before: dict[str, Any], turn: dict[str, Any]) -> Iterator[str]:

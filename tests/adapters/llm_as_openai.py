@@ -4,6 +4,7 @@ import email
 import itertools
 import re
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -47,8 +48,10 @@ def error(status: int, message: str, type_: str, code: str | None = None) -> Ans
 def chat(body: dict[str, Any], next_reply) -> Answer:
     if not isinstance(body.get("messages"), list) or not body.get("model"):
         return error(400, "you must provide a model and messages", "invalid_request_error")
-    if complaint := _complaint(body):
-        return complaint
+    if complaint := _format_complaint(body):
+        return error(400, complaint, "invalid_request_error")
+    if refused := _complaint(body):
+        return refused
     reply = next_reply(_last_text(body["messages"]))
     calls = [{**call, "index": index} for index, call in enumerate(_calls(reply, body["model"]))]
     usage = reply.usage or _usage(reply)
@@ -93,6 +96,39 @@ def _complaint(body: dict[str, Any]) -> Answer | None:
                     400, "The reasoning_content must be passed back to the API.", "invalid_request_error"
                 )
     return _order_complaint(body["messages"])
+
+
+def _format_complaint(body: dict[str, Any]) -> str | None:
+    """A model that knows no formats, and what OpenAI says of a schema that is not as strict as it claims."""
+    wanted = body.get("response_format", {})
+    if body["model"].startswith("plain") and wanted:
+        return "'response_format' is not supported with this model."
+    if (
+        wanted.get("type") == "json_object"
+        and "json" not in msgspec.json.encode(body["messages"]).decode().lower()
+    ):
+        return "'messages' must contain the word 'json' in some form, to use 'response_format'."
+    schema = wanted.get("json_schema", {})
+    if schema.get("strict"):
+        return next(_loose_objects(schema["schema"]), None)
+    return None
+
+
+def _loose_objects(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _loose_objects(part)
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") == "object":
+        if schema.get("additionalProperties") is not False:
+            yield "Invalid schema for response_format: 'additionalProperties' must be supplied and false."
+        if set(schema.get("required", [])) != set(schema.get("properties", {})):
+            yield "Invalid schema for response_format: 'required' must include every key in properties."
+    if unknown := {"minLength", "maxLength", "allOf", "not", "uniqueItems"} & set(schema):
+        yield f"Invalid schema for response_format: {sorted(unknown)} is not permitted."
+    for part in schema.values():
+        yield from _loose_objects(part)
 
 
 def _order_complaint(messages: list[dict[str, Any]]) -> Answer | None:

@@ -199,14 +199,14 @@ def flooding(piece: bytes, most: int) -> Fault:
 
 
 @contextlib.asynccontextmanager
-async def provider_server(provider: ProviderServer | None = None):
+async def provider_server(provider: ProviderServer | None = None, port: int = 0):
     provider = provider or ProviderServer()
     handlers: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         handlers.add(asyncio.ensure_future(provider.serve(reader, writer)))
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", port)
     provider.port = server.sockets[0].getsockname()[1]
     try:
         yield provider

@@ -1,7 +1,8 @@
 """A real MCP server for the tests, built on the official package: prints its port, ends with its stdin.
 
 Each way of serving has a path of its own. Below `/old-…` the same server is one that never heard of the
-revision 2026-07-28, below `/locked` it wants a key. `/journal` tells what was received.
+revision 2026-07-28, below `/locked` it wants a key, below `/changing` its tools are those last sent to
+`/changing-tools`. `/journal` tells what was received.
 """
 
 import asyncio
@@ -151,6 +152,30 @@ def build_paged() -> Server:
     return Server("paged", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
+changing_tools: list[Tool] = []
+
+
+def build_changing() -> Server:
+    """A server whose tools are whatever was last sent to `/changing-tools`."""
+
+    async def list_tools(ctx, params):
+        return ListToolsResult(tools=changing_tools)
+
+    async def call_tool(ctx, params):
+        if all(tool.name != params.name for tool in changing_tools):
+            raise MCPError(INVALID_PARAMS, f"there is no {params.name}")
+        return CallToolResult(
+            content=[], structured_content={"called": params.name, **(params.arguments or {})}
+        )
+
+    return Server("workshop", title="Changing Workshop", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+async def change_tools(request):
+    changing_tools[:] = [Tool.model_validate(tool) for tool in await request.json()]
+    return Response(status_code=204)
+
+
 class Doorman:
     """Writes down what comes in; plays the older server; lets nobody in without the key."""
 
@@ -216,6 +241,8 @@ def application() -> Starlette:
     mount("/old-resumable", build(), is_old=True, event_store=Memory(), retry_interval=1)
     mount("/locked", build(), key=KEY)
     mount("/paged", build_paged(), json_response=True)
+    mount("/changing", build_changing(), json_response=True)
+    mount("/old-changing", build_changing(), is_old=True)
 
     @contextlib.asynccontextmanager
     async def lifespan(_):
@@ -224,6 +251,7 @@ def application() -> Starlette:
                 await stack.enter_async_context(app.router.lifespan_context(app))
             yield
 
+    routes += [Route("/changing-tools", change_tools, methods=["POST"])]
     routes += [Route("/journal", tell_journal), Route("/slow-ended", wait_for_slow)]
     return Starlette(routes=routes, lifespan=lifespan)
 

@@ -25,6 +25,12 @@ from tests.adapters.llm_server import KEY, asking, at_once, in_bytes, user
 
 MODEL = "claude-sonnet-4-5"
 WEATHER = ToolSpec("get_weather", "The weather at a place", {"properties": {"city": {"type": "string"}}})
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
 GREETING = "Grüß Gott, 世界! 👩‍👩‍👧 It is a fine day."
 
 
@@ -135,12 +141,12 @@ async def test_every_option_reaches_the_wire():
                 top_p=0.9,
                 max_tokens=50,
                 stop=("END",),
-                response_format=ResponseSchema("answer", {"type": "object"}),
+                response_format=ResponseSchema("answer", PERSON),
             )
         )
         sent = server.last.json
-        assert sent["system"].startswith("Be brief.\n\nBe kind.\n\nAnswer with one JSON object")
-        assert sent["system"].endswith('{"type":"object"}')
+        assert sent["system"] == "Be brief.\n\nBe kind."
+        assert sent["output_config"]["format"]["schema"] == PERSON
         assert sent["messages"][0]["content"] == [
             {"type": "text", "text": "Look"},
             {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}},

@@ -29,6 +29,12 @@ from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, asking, at_once, in_bytes, provider_server, user
 
 WEATHER = ToolSpec("get_weather", "The weather at a place", {"type": "object", "properties": {"city": {}}})
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
 GREETING = "Grüß Gott, 世界! 👩‍👩‍👧 It is a fine day."
 
 
@@ -128,7 +134,7 @@ async def test_every_option_reaches_the_wire():
                 top_p=0.9,
                 max_tokens=50,
                 stop=("END",),
-                response_format=ResponseSchema("answer", {"type": "object"}),
+                response_format=ResponseSchema("answer", PERSON),
             )
         )
         sent = server.last.json
@@ -142,7 +148,7 @@ async def test_every_option_reaches_the_wire():
         assert (sent["max_completion_tokens"], "max_tokens" in sent) == (50, False)
         assert sent["response_format"] == {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": {"type": "object"}},
+            "json_schema": {"name": "answer", "schema": PERSON, "strict": True},
         }
 
 

@@ -1,6 +1,6 @@
 """What the contract tests know of agents and their knowledge."""
 
-from retinue.agents.models import Agent, AgentTool, AgentVersion, SubAgent
+from retinue.agents.models import Agent, AgentDraft, AgentTool, AgentVersion, SubAgent
 from retinue.knowledge.models import Document
 from retinue.tools.models import Tool
 from tests.contract.knowledge import Call, DomainContract, Scene, World
@@ -24,7 +24,7 @@ async def _make(world: World) -> dict[str, str]:
 
 
 CONTRACT = DomainContract(
-    records=(Agent, AgentVersion, AgentTool, SubAgent, Document),
+    records=(Agent, AgentVersion, AgentDraft, AgentTool, SubAgent, Document),
     make=_make,
     uploads={"train_agent": ("a.txt", b"Opening hours", "text/plain")},
 )
@@ -52,6 +52,17 @@ async def create_agent(scene: Scene) -> Call:
 @CONTRACT.writes(f"agents.name agents.temperature {_VERSION}", agent_versions=1)
 async def update_agent(scene: Scene) -> Call:
     return Call(scene.me, {"name": "Renamed", "temperature": 0.1}, {"agent_id": await _agent(scene)})
+
+
+@CONTRACT.writes(agent_drafts=1)
+async def save_agent_draft(scene: Scene) -> Call:
+    body = {"snapshot": {"name": "Drafted", "web_search": {"max_results": 7}}, "based_on": 1}
+    return Call(scene.me, body, {"agent_id": await _agent(scene)})
+
+
+@CONTRACT.writes(f"agents.status agents.published_at {_VERSION}", agent_versions=1)
+async def publish_agent(scene: Scene) -> Call:
+    return Call(scene.me, {"note": "As it is."}, {"agent_id": await _agent(scene)})
 
 
 @CONTRACT.writes(f"agents.name {_VERSION}", agents=1, agent_versions=2)
@@ -113,6 +124,18 @@ async def update_agent_document(scene: Scene) -> Call:
     return Call(scene.me, {"metadata": {"team": "sales"}}, _document(await _household(scene)))
 
 
+@CONTRACT.writes("documents.is_enabled documents.updated_at")
+async def change_many_documents(scene: Scene) -> Call:
+    found = await _household(scene)
+    body = {"action": "disable", "ids": [found.document.id]}
+    return Call(scene.me, body, {"agent_id": found.agent.id})
+
+
 @CONTRACT.writes()
 async def search_agent_knowledge(scene: Scene) -> Call:
     return Call(scene.me, {"query": "prices"}, {"agent_id": await _agent(scene)})
+
+
+@CONTRACT.writes(agents=1, agent_versions=1)
+async def import_agent(scene: Scene) -> Call:
+    return Call(scene.me, {"format": "retinue.agent/1", "agent": _NEW})

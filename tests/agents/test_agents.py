@@ -20,7 +20,8 @@ SUMMARY = {
     "updated_at",
 }
 MORE = {
-    "fallback_models", "system_prompt", "max_tokens", "cache_ttl", "timeouts",
+    "fallback_models", "system_prompt", "max_tokens", "cache_ttl", "timeouts", "output_schema",
+    "reasoning_effort", "tool_search",
     "version", "created_by", "published_at",
 }  # fmt: skip
 

@@ -43,6 +43,7 @@ async def test_a_tool_is_attached_and_shown(admin) -> None:
         "display_order": 0,
         "config_override": None,
         "requires_approval": False,
+        "always_offered": False,
         "attached_at": made["attached_at"],
     }
     assert await attachments(admin, agent) == [
@@ -55,6 +56,7 @@ async def test_a_tool_is_attached_and_shown(admin) -> None:
             "display_order": 0,
             "config_override": None,
             "requires_approval": False,
+            "always_offered": False,
             "attached_at": made["attached_at"],
         }
     ]

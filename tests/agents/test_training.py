@@ -132,7 +132,7 @@ async def test_a_retried_request_trains_once(school: Any, person: Any, agent: An
 
 
 async def test_a_deleted_agent_takes_its_documents_along(
-    school: Any, person: Any, agent: Any, people: Any, service: Service
+    school: Any, person: Any, agent: Any, people: Any, service: Service, clock: Any
 ) -> None:
     await school.teach(person, agent, PUMP, ("more.txt", b"More about the pump."))
     await school.train(person, agent, ("late.txt", b"Not indexed yet."))
@@ -141,6 +141,7 @@ async def test_a_deleted_agent_takes_its_documents_along(
         assert not await ctx.db.count(Document)
         assert not await ctx.db.count(KnowledgeBase)
         assert not await ctx.db.count(File)
+    clock.advance(24 * 3600 + 1)
     await school.work()
     async with people.context(person.user.tenant_id) as ctx:
         assert not await ctx.db.all(Job)

@@ -46,6 +46,8 @@ async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
     assert await listed(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
     assert await listed(requester) == [approval.id]
     assert await listed(requester, assigned_to_me="true") == []
+    assert await listed(boss, waiting_for_me="true") == [approval.id]
+    assert shown["names"] == {requester.user.id: requester.user.display_name}
     assert await listed(stranger) == []
     assert await listed(admin) == [approval.id]
     assert await listed(admin, source_type="workflow") == []
@@ -91,6 +93,8 @@ async def test_a_quorum_roles_edits_and_self_approval(
     assert (first["status"], first["edited_input"]) == ("pending", {"amount": 90})
     assert refusal(await decide(boss, pair.id)) == (409, "already_responded")
     assert (await boss.get(f"{PATH}/count")).json() == {"count": 0}
+    assert await listed(boss, waiting_for_me="true") == []
+    assert await listed(other, waiting_for_me="true") == [pair.id]
     assert (await decide(other, pair.id, edited_input={"amount": 1})).status == 422
     # A super administrator is an administrator as well.
     assert (await decide(admin, pair.id)).json()["data"]["status"] == "approved"
@@ -101,7 +105,9 @@ async def test_a_quorum_roles_edits_and_self_approval(
 
     own = await ask(requester.user.id)
     assert refusal(await decide(requester, own.id)) == (403, "not_an_approver")
+    assert await listed(requester, waiting_for_me="true") == []
     allowed = await ask(requester.user.id, allow_self_approval=True)
+    assert await listed(requester, waiting_for_me="true") == [allowed.id]
     assert (await decide(requester, allowed.id)).status == 200
 
     filled = await ask(fields=({"id": "reason", "label": "Reason", "type": "text", "required": True},))

@@ -102,6 +102,27 @@ async def test_a_receiver_that_was_down_gets_everything_in_order(
     assert (await read(owner, stream))["lag"] == 0
 
 
+async def test_a_receiver_that_missed_a_thousand_rows_gets_them_all_in_order(
+    owner: Api, receiver: RestApi, service: Service, clock: ManualClock
+) -> None:
+    receiver.answers = [BROKEN] * 2
+    stream = await add_stream(owner, receiver, start="beginning")
+    made = (await credentials.create(owner))["id"]
+    for number in range(1_000):
+        changed = await owner.put(f"{credentials.PATH}/{made}", {"description": f"Note {number}"})
+        assert changed.status == 200, changed
+        if number in (300, 600):
+            await send_due(service, clock, 60)
+    newest = (await rows_of(owner))[0]["sequence"]
+    assert newest > 1_000
+    assert (await read(owner, stream))["lag"] == newest
+    receiver.seen.clear()
+    await send_due(service, clock, 600)
+    assert sequences(receiver) == list(range(1, newest + 1))
+    assert max(len(json.loads(one.body)) for one in receiver.seen) <= 500
+    assert (await read(owner, stream))["lag"] == 0
+
+
 async def test_a_receiver_that_fails_is_asked_less_and_less_often(
     owner: Api, receiver: RestApi, service: Service, clock: ManualClock
 ) -> None:

@@ -1,7 +1,11 @@
 """What the contract tests know of sign-in, registration and second factors."""
 
-from retinue.auth.models import MfaDevice, Session
+from retinue.access.models import Role
+from retinue.auth.models import InstanceSetup, MfaDevice, Session
+from retinue.auth.setup_state import SETUP_ID
 from retinue.kit.crypto import Sealed
+from retinue.kit.ids import hash_token
+from retinue.users.models import Invitation
 from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
 from tests.factories import second_factors
 from tests.factories.mails import last_mail, link_token
@@ -41,6 +45,36 @@ async def refresh_tokens(scene: Scene) -> Call:
 async def register(scene: Scene) -> Call:
     body = {"email": "new@example.com", "password": PASSWORD, "first_name": "New", "last_name": "Person"}
     return Call(scene.api, body)
+
+
+async def invited(scene: Scene, email: str) -> str:
+    """The token of an invitation into the tenant of the scene."""
+    async with scene.people.context(scene.user.tenant_id) as ctx:
+        await ctx.db.insert(
+            Invitation(
+                email=email,
+                role=Role.viewer,
+                token_hash=hash_token("token"),
+                invited_by=scene.user.id,
+                expires_at=FAR,
+            )
+        )
+    return "token"
+
+
+@CONTRACT.writes()
+async def read_invitation(scene: Scene) -> Call:
+    return Call(scene.api, {"invite_token": await invited(scene, "guest@example.com")})
+
+
+@CONTRACT.writes(users=1)
+async def set_up_instance(scene: Scene) -> Call:
+    token = "printed-at-the-start"
+    setup = InstanceSetup(id=SETUP_ID, token_hashes=[hash_token(token)])
+    async with scene.people.context() as ctx:
+        await ctx.system("test").insert(setup)
+    body = {"email": "first@example.com", "password": PASSWORD, "first_name": "First", "last_name": "Person"}
+    return Call(scene.api, {"token": token, **body})
 
 
 @CONTRACT.writes("users.email_verified users.updated_at")

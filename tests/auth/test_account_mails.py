@@ -3,7 +3,7 @@
 import pytest
 
 from tests.client import Api
-from tests.factories.mails import mails_to
+from tests.factories.mails import mails_to, text_of
 from tests.factories.people import PASSWORD, People
 
 FORGOT, RESEND = "/auth/forgot-password", "/auth/resend-verification"
@@ -65,3 +65,14 @@ async def test_an_ipv6_host_is_one_place_with_all_its_addresses(service, api, ow
     assert await resets(service, owner) == 5
     await ask(api.at("2001:db8:0:1::1"), FORGOT, owner.email)
     assert await resets(service, owner) == 6
+
+
+async def test_mails_lead_to_the_console_where_it_is_built(service, api, owner, tmp_path, monkeypatch):
+    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    await ask(api, FORGOT, owner.email)
+    await ask(api, RESEND, owner.email)
+    lines = [line for mail in await mails_to(service, owner.email) for line in text_of(mail).splitlines()]
+    pages = {line.partition("?")[0] for line in lines if line.startswith("http")}
+    here = "http://127.0.0.1:8080/console"
+    assert pages == {f"{here}/reset-password", f"{here}/verify-email"}

@@ -11,6 +11,7 @@ from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.http.routing import ACCOUNT, EMBED_KEY, PUBLIC, SIGNED_IN, Routes
 from retinue.kit.schema.base import MessageReply
+from retinue.tenants.models import Tenant
 from tests.client import Api
 from tests.contract.routes import ROUTES
 from tests.factories.happenings import audits
@@ -78,6 +79,27 @@ async def test_an_unknown_tenant_is_not_found(people, root):
         answer = await root.get("/probe/x", headers={"X-Tenant-ID": unknown})
         assert (answer.status, answer.code) == (404, "tenant_not_found"), unknown
     assert await audits(people, "tenant.acted_in") == []
+
+
+@pytest.mark.one_service("each process records the first read that it serves")
+async def test_reads_are_audited_once_for_a_session_a_tenant_and_an_hour(people, root, clock):
+    one, other = await people.tenant("One"), await people.tenant("Other")
+
+    async def visit(method: str, tenant: Tenant, person: Api = root) -> int:
+        await person.request(method, "/probe/x" if method == "GET" else "/probe", headers=named(tenant))
+        return len(await audits(people, "tenant.acted_in"))
+
+    assert [await visit("GET", one) for _ in range(3)] == [1, 1, 1]
+    assert [await visit("POST", one) for _ in range(2)] == [2, 3], "each change"
+    assert await visit("GET", other) == 4, "another tenant"
+    assert await visit("GET", one, await people.super_admin()) == 5, "another session"
+    clock.advance(3600)
+    later = await people.super_admin()
+    assert [await visit("GET", one, later) for _ in range(2)] == [6, 6]
+
+
+def named(tenant: Tenant) -> dict[str, str]:
+    return {"X-Tenant-ID": tenant.id}
 
 
 async def test_each_request_is_audited_in_the_tenant_it_reached(people, root):

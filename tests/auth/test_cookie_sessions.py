@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.auth.origins import FOREIGN, FORM, OWN
 from tests.client import Api, Response
 from tests.factories.people import PASSWORD, People
 
-OWN = {"origin": "http://localhost:8080", "host": "localhost:8080", "content-type": "application/json"}
-FOREIGN = {**OWN, "origin": "https://evil.example"}
-FORM = {**OWN, "content-type": "application/x-www-form-urlencoded"}
 WEEK = 7 * 24 * 3600
 
 

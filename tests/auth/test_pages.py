@@ -65,12 +65,24 @@ def page(name):
     return Page(name)
 
 
-async def test_a_page_is_served_to_anyone_and_shows_nothing_of_the_address(api, name):
+async def test_a_page_is_served_to_anyone_and_shows_nothing_of_the_address(api, name, monkeypatch, tmp_path):
+    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
     answer = await api.get(f'/{name}?token=CANARY&invite_token="><script>CANARY</script>')
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body.decode() == ASSETS[f"{name}.html"]
     assert "CANARY" not in str(answer.headers)
+
+
+async def test_an_invitation_opens_in_the_console_where_that_is_built(api, monkeypatch, tmp_path):
+    (tmp_path / "index.html").touch()
+    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
+    answer = await api.get('/register?invite_token=a"%0d%0aX: y')
+    assert answer.status == 302
+    screen = "http://127.0.0.1:8080/console/accept-invitation?invite_token=a%22%0D%0AX%3A+y"
+    assert (answer.headers["location"], answer.headers["cache-control"]) == (screen, "no-store")
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert (await api.get("/register")).status == 200
 
 
 async def test_a_page_is_bound_to_its_own_origin_and_kept_nowhere(api, name):
@@ -174,6 +186,6 @@ def test_the_script_takes_no_text_for_markup_and_keeps_nothing():
 
 
 def test_the_script_takes_the_token_out_of_the_address_and_sends_it_in_a_body_only():
-    assert 'history.replaceState({ hadToken: Boolean(found) }, "", location.pathname)' in SCRIPT
+    assert 'history.replaceState({ token: found }, "", location.pathname)' in SCRIPT
     assert SCRIPT.count("fetch(") == 1
     assert "fetch(form.action, {" in SCRIPT

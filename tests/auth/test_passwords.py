@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from retinue.auth.models import OneTimeToken
 from retinue.kit.ids import hash_token
 from retinue.users.models import User, UserStatus
@@ -179,6 +181,7 @@ POISON = [
 ]
 
 
+@pytest.mark.usefixtures("no_console")
 async def test_the_link_leads_to_the_configured_address_whatever_the_request_says(service, api, people):
     user = await people.user()
     for headers in POISON:

@@ -17,13 +17,15 @@ PATIENCE_MS = 15_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a browser shows does not depend on the database."""
+    """What a browser shows does not depend on the database; `make test` takes the main journeys."""
     reason = (
         "Chromium is not installed (Debian: apt-get install chromium); what a browser shows is not tested"
     )
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.either_database)
+            if item.get_closest_marker("journey") is None:
+                item.add_marker(pytest.mark.campaign)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

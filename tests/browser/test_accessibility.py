@@ -35,6 +35,7 @@ async def test_axe_finds_nothing_on_the_page_whatever_its_colours(site, page, sc
     assert await violations(page) == []
 
 
+@pytest.mark.journey
 async def test_the_whole_form_is_filled_in_with_the_keyboard_alone(site, page):
     kinds = ("text", "select", "radio", "rating", "slider", "signature", "checkbox")
     asked = [one for one in EVERY_TYPE if one["type"] in kinds]

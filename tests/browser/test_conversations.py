@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from playwright.async_api import expect
 
 from tests.browser.forms import NAME, lose_the_answer, violations
@@ -31,6 +32,7 @@ async def say(page, text):
     await page.keyboard.press("Enter")
 
 
+@pytest.mark.journey
 async def test_a_conversation_fills_in_the_form(site, page):
     form = await site.make_form(*ASKED, settings={**TALKING, "success_message": "We will call."})
     await page.goto(site.page_of(form, "?ref=mail"))

@@ -1,5 +1,7 @@
 """Forms in the pages of others: both snippets as the API gives them."""
 
+import pytest
+
 from tests.browser.forms import EVERY_TYPE, NAME, is_thanked, send, violations
 
 PAPER = next(one for one in EVERY_TYPE if one.get("id") == "paper")
@@ -9,6 +11,7 @@ async def snippets(site, form):
     return (await site.call("GET", f"/api/v1/public/forms/{form['slug']}/embed"))["data"]
 
 
+@pytest.mark.journey
 async def test_the_script_puts_the_form_where_it_stands_in_a_strict_page_of_another_origin(
     site, other_site, page
 ):

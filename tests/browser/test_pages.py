@@ -3,11 +3,13 @@
 import asyncio
 import re
 
+import pytest
 from playwright.async_api import expect
 
 from tests.browser.forms import EVERY_TYPE, NAME, is_thanked, lose_the_answer, problems, send, violations
 
 
+@pytest.mark.journey
 async def test_every_type_of_field_is_filled_in_and_kept_as_it_was_meant(site, page):
     form = await site.make_form(*EVERY_TYPE, settings={"success_message": "We will call you."})
     await page.goto(site.page_of(form, "?ref=letter&utm_source=spring"))

@@ -59,6 +59,7 @@ async def widget_of(site: Site, provider: ProviderServer, tool_url: str) -> tupl
     return tag, tool["data"]["slug"]
 
 
+@pytest.mark.journey
 async def test_an_approval_a_reload_and_a_source(
     site: Site, other_site: OtherSite, page: Any, provider: ProviderServer
 ) -> None:
@@ -76,9 +77,9 @@ async def test_an_approval_a_reload_and_a_source(
         await waiting.wait_for()
         assert await violations(page) == []
         pending = (await site.call("GET", "/api/v1/approvals?status=pending"))["data"][0]
-        provider.says("You get it back.")
+        provider.says("You get it back, as the handbook says [1].")
         await site.call("POST", f"/api/v1/approvals/{pending['id']}/approve", {})
-        await page.get_by_text("You get it back.").wait_for()
+        await page.get_by_text("You get it back").wait_for()
         await expect(waiting).to_have_count(0)
 
     await _cite(site, pending["source"]["conversation_id"])

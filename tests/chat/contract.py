@@ -1,7 +1,7 @@
 """What the contract tests know of chat."""
 
 from retinue.agents.models import Agent
-from retinue.chat.models import ChatJob, Conversation, Message
+from retinue.chat.models import ChatJob, Conversation, ConversationFile, FileDerivative, Message
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.agents import make_agent
 from tests.factories.conversations import Talk, some_talk
@@ -17,7 +17,9 @@ async def _make(world: World) -> dict[str, str]:
     return {"conversation_id": talk.conversation.id, "message_id": talk.reply.id, "job_id": talk.job.id}
 
 
-CONTRACT = DomainContract(records=(Conversation, Message, ChatJob), make=_make)
+CONTRACT = DomainContract(
+    records=(Conversation, ConversationFile, FileDerivative, Message, ChatJob), make=_make
+)
 
 
 _GREETING = {"message": "Hello", "context": {"page": "/prices"}}

@@ -8,6 +8,7 @@ from retinue.app import Service
 from retinue.chat.voice.audio_message import NO_SPEECH_REPLY
 from tests.adapters.llm_server import ProviderServer, refusing
 from tests.adapters.recordings import plain_wav, recorded, silence, tone
+from tests.chat.attaching import upload
 from tests.chat.speaking import messages_of, path_of, reply_to
 from tests.client import Api, Response
 from tests.contract.declared import undeclared
@@ -144,3 +145,25 @@ async def test_missing_weights_of_the_embedded_transcriber_are_said(admin: Api) 
     answer = await speak(admin, await make_agent(admin))
     assert (answer.status, answer.code) == (422, "stt_not_configured")
     assert "retinue models pull" in answer.json()["error"]["message"]
+
+
+async def test_a_recording_may_have_files_beside_it(
+    admin: Api, agent: dict[str, Any], provider: ProviderServer
+) -> None:
+    ids = [await upload(admin, f"{name}.txt", f"Text of {name}".encode()) for name in ("one", "two")]
+    boundary = "----files"
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="attachments"\r\n\r\n{file_id}\r\n'
+        for file_id in ids
+    ]
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="audio"; filename="a.wav"\r\n\r\n'
+    body = "".join(parts).encode() + head.encode() + SOUND + f"\r\n--{boundary}--\r\n".encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    answer = await admin.post(path_of(agent, "/audio"), content=body, headers=headers)
+    assert answer.status == 200, answer
+    sent = str(provider.last.json["messages"][-1])
+    assert sent.index("Text of one") < sent.index("Text of two")
+    stored = await messages_of(admin, answer.json()["conversation_id"])
+    assert [one["file_id"] for one in stored[0]["attachments"]] == ids
+    refused = await speak(admin, agent, attachments="file_of_nobody")
+    assert (refused.status, refused.code) == (404, "file_not_found")

@@ -9,7 +9,7 @@ from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.speaking import reply_to
 from tests.client import Api
-from tests.factories.agents import attach_tool
+from tests.factories.agents import attach_tool, change_agent
 from tests.factories.tools import change_tool, make_tool
 from tests.tools.servers.rest_api import RestApi
 
@@ -87,7 +87,7 @@ async def test_an_override_decides_which_endpoints_there_are(
     assert list(await offered(admin, agent, provider)) == ["shop__look"]
 
 
-async def test_a_tool_with_very_many_endpoints_is_one_function(
+async def test_a_tool_with_very_many_endpoints_is_one_function_without_the_search(
     admin: Api, agent: dict[str, Any], provider: ProviderServer, remote: RestApi
 ) -> None:
     tool = await shop(admin, agent, remote)
@@ -95,6 +95,7 @@ async def test_a_tool_with_very_many_endpoints_is_one_function(
         f"e{number}": {"method": "GET", "path": f"/echo/{number}"} for number in range(MAX_ENDPOINT_FUNCTIONS)
     }
     await change_tool(admin, tool, config={"endpoints": many})
+    await change_agent(admin, agent, tool_search="off")
     functions = await offered(admin, agent, provider)
     assert list(functions) == ["shop"]
     assert (
@@ -112,4 +113,4 @@ async def test_a_tool_called_web_search_does_not_hide_the_web_search(
     tool = await make_tool(admin, name="Mine", slug="web_search", tool_type="webhook", config={})
     await attach_tool(admin, agent, tool)
     assert (await admin.post(f"/api/v1/agents/{agent['id']}/websearch/enable")).status == 200
-    assert list(await offered(admin, agent, provider)) == ["web_search", "web_search_2"]
+    assert list(await offered(admin, agent, provider)) == ["web_search", "web_search_2", "read_page"]

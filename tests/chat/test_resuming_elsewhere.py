@@ -175,3 +175,28 @@ async def purge(people: People) -> None:
     (job,) = [one for one in JOBS if one.kind.name == "chat.purge_stream_followers"]
     async with people.context() as ctx:
         await job.run(ctx, None)
+
+
+@pytest.mark.usefixtures("_in_a_hurry")
+async def test_a_reply_of_a_server_that_was_killed_is_not_waited_for(
+    service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer, clock: ManualClock
+) -> None:
+    """One process serves SQLite, so the next one knows; others may still write the reply on PostgreSQL."""
+    if service.instance.database.dialect != "sqlite":
+        pytest.skip("another process may write it")
+    more = asyncio.Event()
+    provider.fails(slowly(more))
+    here = Listener(admin, path_of(agent, "/stream"), {"message": "Hello"})
+    await here.until("content_delta")
+    clock.advance(1)
+    restarted = Service(service.settings, clock)
+    await restarted.start()
+    message_id = here.events[0].data["message_id"]
+    async with asyncio.timeout(5):
+        answer = await Api(restarted, token=admin.token, ip=admin.ip).get(
+            path_of(agent, f"/stream/{message_id}")
+        )
+    assert (answer.status, answer.code) == (410, "stream_expired")
+    await restarted.stop()
+    more.set()
+    await here.end()

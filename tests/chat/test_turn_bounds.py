@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.chat.engine import budget, loop
+from retinue.chat.engine import budget, reply_text
 from retinue.chat.models import Conversation
 from retinue.chat.replies import background, live
 from retinue.chat.turn import runner
@@ -92,7 +92,7 @@ async def test_agents_that_work_at_the_same_time_share_the_tokens(
 async def test_a_model_that_talks_without_end_is_cut_off(
     admin: Api, agent: dict[str, Any], provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "MAX_REPLY_CHARACTERS", 1000)
+    monkeypatch.setattr(reply_text, "MAX_REPLY_CHARACTERS", 1000)
     provider.says("ha" * 1000)
     whole = await reply_to(admin, agent)
     assert (len(whole["message"]["content"]), whole["finish_reason"]) == (1000, "length")

@@ -13,6 +13,9 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.either_database
 MAX_FIRST_LOAD_BYTES = 250_000
 MAX_SCREEN_BYTES = 60_000
+HOME = "src/features/home/home.tsx"
+LIBRARIES = {"src/features/agents/draft/editor.tsx": 161_000}
+"""What is fetched after its screen stands, and how large it may be."""
 LOCK = json.loads((ROOT / "console" / "package-lock.json").read_text())
 
 
@@ -43,11 +46,11 @@ def packed(names: set[str]) -> int:
 def test_the_first_load_and_each_screen_stay_within_their_budgets(manifest: dict) -> None:
     entry = next(name for name, chunk in manifest.items() if chunk.get("isEntry"))
     first = loaded(manifest, entry)
-    assert packed(first) <= MAX_FIRST_LOAD_BYTES
+    assert packed(first | loaded(manifest, HOME)) <= MAX_FIRST_LOAD_BYTES
     for name, chunk in manifest.items():
         if chunk.get("isDynamicEntry"):
-            assert packed(first | loaded(manifest, name)) <= MAX_FIRST_LOAD_BYTES, name
-            assert packed(loaded(manifest, name) - first) <= MAX_SCREEN_BYTES, name
+            limit = LIBRARIES.get(name, MAX_SCREEN_BYTES)
+            assert packed(loaded(manifest, name) - first) <= limit, name
 
 
 def test_fonts_and_package_stay_small(manifest: dict) -> None:

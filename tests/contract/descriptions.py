@@ -203,5 +203,5 @@ def described_names(package: str) -> DescribedNames:
             # A body without fields of its own has its example under the name of the operation.
             names.fields.add(route.name)
             if route.upload is not None:
-                names.parameters |= {*route.upload.fields, *route.upload.texts}
+                names.parameters |= {*route.upload.fields, *route.upload.texts, *route.upload.lists}
     return names

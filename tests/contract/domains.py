@@ -17,6 +17,7 @@ from tests.incoming.contract import CONTRACT as INCOMING
 from tests.kit.contract import CONTRACT as KIT
 from tests.notifications.contract import CONTRACT as NOTIFICATIONS
 from tests.providers.contract import CONTRACT as PROVIDERS
+from tests.service_accounts.contract import CONTRACT as SERVICE_ACCOUNTS
 from tests.tables.contract import CONTRACT as TABLES
 from tests.tenants.contract import CONTRACT as TENANTS
 from tests.tools.contract import CONTRACT as TOOLS
@@ -33,6 +34,7 @@ CONTRACTS = (
     TENANTS,
     FILES,
     USAGE,
+    SERVICE_ACCOUNTS,
     USERS,
     CREDENTIALS,
     EVENTS,

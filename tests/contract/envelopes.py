@@ -21,9 +21,27 @@ def assert_well_formed(answer) -> None:
 
 def assert_envelope(answer) -> None:
     body = answer.json()
+    assert "error" in body, body
+    if isinstance(body["error"], str):
+        assert_oauth_error(answer, body)
+        return
     assert set(body) == {"error"}
     assert set(body["error"]) <= {"code", "message", "details"}
     assert body["error"]["code"].replace("_", "").isalnum()
     assert body["error"]["message"].endswith((".", "!", "?")), body["error"]["message"]
     assert answer.headers.get("content-type") == "application/json"
-    assert answer.status < 500
+    assert answer.status < 500 or is_fault_of_others(answer)
+
+
+def is_fault_of_others(answer) -> bool:
+    """Return whether the answer tells, as declared, that a server somewhere else has failed."""
+    return answer.status == 502 and answer.json()["error"]["code"] == "mcp_failed"
+
+
+def assert_oauth_error(answer, body) -> None:
+    """RFC 6749 says what an error of a token endpoint looks like; only OAuth clients read it."""
+    assert body["error"] in {"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}
+    assert set(body) == {"error", "error_description", "request_id"}
+    assert body["request_id"] == answer.headers["x-request-id"]
+    assert answer.status in {400, 401}
+    assert answer.headers["cache-control"] == "no-store"

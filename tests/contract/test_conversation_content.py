@@ -49,7 +49,7 @@ PLACES = {
     "trace_events",
 }
 # What is the caller's own, and not the same for everyone.
-PERSONAL = {"list_notifications", "stream_notifications"}
+PERSONAL = {"list_notifications", "stream_notifications", "get_home"}
 
 
 @pytest.fixture

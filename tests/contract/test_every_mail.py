@@ -126,6 +126,8 @@ CAUSES = {
             "A model under a budget has no price",
             "Workflow … failed",
             "An account waits for approval",
+            "… asks for …",
+            "The server of the tool … has changed",
         ),
     ],
     causes_of_approvals: [

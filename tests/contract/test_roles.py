@@ -29,6 +29,8 @@ def who_may_call() -> str:
             access = f"{route.permission}: {', '.join(roles)}"
         else:
             access = WORDS[route.requires]
+            if route.takes_service_account:
+                access += ", or a service account"
         if route.takes_embed_key and route.requires is not EMBED_KEY:
             access += f", or {WORDS[EMBED_KEY]}"
         lines.append(f"{label(route):62} {access}")

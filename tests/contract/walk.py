@@ -17,6 +17,7 @@ from retinue.kit.http.replies import EventStream
 from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Route
 from retinue.kit.tracing.models import TracePart
 from retinue.notifications.models import Channel, ChannelType
+from retinue.service_accounts.models import ServiceAccount
 from retinue.tools.models import Tool, ToolExecution
 from retinue.users.models import User
 from retinue.webhooks.models import Webhook, WebhookDelivery
@@ -36,6 +37,7 @@ _IDS: dict[str, type[Record]] = {
     "form_id": Form,
     "job_id": ChatJob,
     "message_id": Message,
+    "service_account_id": ServiceAccount,
     "submission_id": Submission,
     "subscription_id": Subscription,
     "tool_id": Tool,
@@ -65,6 +67,7 @@ ELSEWHERE = {
     "progress_id",
     "received_id",
     "row_id",
+    "secret_id",
     "table_id",
     "trace_id",
     "token",

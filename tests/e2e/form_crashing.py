@@ -156,8 +156,12 @@ async def two_days_later(server: ServerProcess) -> AsyncIterator[Context]:
 
 
 async def sweep(server: ServerProcess) -> None:
-    """What a worker does then: every periodic job is due."""
+    """What a worker does then: every periodic job is due. The bytes of deleted files go a day later."""
     async with two_days_later(server) as ctx:
+        await Runner(ctx.instance).drain()
+        clock = ctx.instance.clock
+        assert isinstance(clock, ManualClock)
+        clock.advance(24 * 3600 + 1)
         await Runner(ctx.instance).drain()
 
 

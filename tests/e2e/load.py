@@ -46,11 +46,12 @@ async def call(
     if answer and not end:
         raise HalfAnswer
     status = int(head.split()[1])
-    length = next(
+    lengths = (
         int(line.partition(b":")[2])
         for line in head.lower().split(b"\r\n")
         if line.startswith(b"content-length")
     )
+    length = next(lengths) if status != 204 else 0
     if len(got) < length:
         raise HalfAnswer
     return status, json.loads(got) if got else None

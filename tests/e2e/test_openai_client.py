@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import openai
+import pydantic
 import pytest
 
 from tests.adapters.llm_server import KEY, ProviderServer, provider_server
@@ -84,6 +85,7 @@ async def test_the_client_does_what_it_does_with_any_model(shop: Shop) -> None:
     """One server for them all: its start costs more than any of them."""
     await _completes(shop)
     await _streams(shop)
+    await _parses(shop)
     await _lists(shop)
     await _understands_refusals(shop)
     await _understands_a_stream_that_breaks(shop)
@@ -126,6 +128,36 @@ async def _streams(shop: Shop) -> None:
     plain = await shop.asked(lambda client: list(say("Count", stream=True)(client)))
     assert {chunk.usage for chunk in plain} == {None}
     assert plain[-1].choices[0].finish_reason == "stop"
+
+
+class Place(pydantic.BaseModel):
+    city: str
+    people: Annotated[int, pydantic.Field(ge=1)]
+
+
+async def _parses(shop: Shop) -> None:
+    """The client makes a value of its own type of the answer, here of one that had to be repaired."""
+    chosen: dict[str, Any] = {
+        "model": "Support",
+        "messages": [{"role": "user", "content": "Where?"}],
+        "response_format": Place,
+    }
+    graz = Place(city="Graz", people=300_000)
+    shop.provider.says("In Graz.")
+    shop.provider.says(graz.model_dump_json())
+    made = await shop.asked(lambda client: client.chat.completions.parse(**chosen), shop.token)
+    assert made.choices[0].message.parsed == graz
+
+    def stream(client: openai.OpenAI) -> Any:
+        with client.chat.completions.stream(**chosen) as events:
+            return events.get_final_completion()
+
+    shop.provider.says('{"city": "Graz", "people": 0}')
+    shop.provider.says(graz.model_dump_json())
+    assert (await shop.asked(stream, shop.token)).choices[0].message.parsed == graz
+    shop.provider.says('{"city": "Gr', finish="length")
+    with pytest.raises(openai.InternalServerError, match="cut off"):
+        await shop.asked(lambda client: client.chat.completions.parse(**chosen), shop.token)
 
 
 async def _lists(shop: Shop) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from retinue import __version__
+from retinue.console.files import is_built
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.either_database
 
 EMAIL, NEW_PASSWORD = "admin@example.com", "Another-Staple-3"
 RESET = ("admin", "reset-password")
+PAGE = "/console/reset-password" if is_built() else "/reset-password"
 
 
 async def test_a_printed_link_chooses_a_new_password_once(tmp_path: Path, database_url: str) -> None:
@@ -29,7 +31,7 @@ async def test_a_printed_link_chooses_a_new_password_once(tmp_path: Path, databa
     ran = await run_command(server, *RESET, EMAIL.upper(), RETINUE_BASE_URL=f"{address}/")
     for printed in (first, ran):
         assert printed.code == 0, printed
-        assert printed.output.startswith(f"{address}/reset-password?token=")
+        assert printed.output.startswith(f"{address}{PAGE}?token=")
         assert printed.output.count("\n") == 1
         assert "within one hour" in printed.errors
         assert "RETINUE_BASE_URL" not in printed.errors
@@ -55,7 +57,7 @@ async def test_without_a_server_the_link_says_which_address_it_assumes(tmp_path:
     assert (await run_command(server, "admin", "create", EMAIL, "--password", NEW_PASSWORD)).code == 0
     ran = await run_command(server, *RESET, EMAIL)
     assert ran.code == 0, ran
-    assert ran.output.startswith("http://127.0.0.1:8080/reset-password?token=")
+    assert ran.output.startswith(f"http://127.0.0.1:8080{PAGE}?token=")
     assert "--base-url" in ran.errors
     unknown, bad = await asyncio.gather(
         run_command(server, *RESET, "nobody@example.com"),

@@ -53,6 +53,7 @@ agents:
   Expert:
     primary_model: local/any
     system_prompt: You know.
+    output_schema: {type: object, properties: {answer: {type: string}}}
     log_settings: {retention_days: 7}
 workflows:
   Greeting:

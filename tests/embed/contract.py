@@ -1,7 +1,7 @@
 """What the contract tests know of embed keys and public chat."""
 
 from retinue.agents.models import Agent
-from retinue.embed.models import EmbedKey
+from retinue.embed.models import EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.embed_keys import embed_key_of, some_embed_key
 from tests.factories.households import some_agent
@@ -16,7 +16,11 @@ async def _make(world: World) -> dict[str, str]:
     return {"embed_key_id": (await world.ctx.db.insert(key)).id}
 
 
-CONTRACT = DomainContract(records=(EmbedKey,), make=_make)
+CONTRACT = DomainContract(
+    records=(EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation),
+    make=_make,
+    texts={"upload_visitor_file": {"session_id": "a-session-of-one-visitor"}},
+)
 
 
 _KEY = "emb_of-the-scene"
@@ -52,6 +56,19 @@ async def create_embed_key(scene: Scene) -> Call:
 async def revoke_embed_key(scene: Scene) -> Call:
     _, key_id = await _agent_and_key(scene)
     return Call(scene.me, {"id": key_id})
+
+
+@CONTRACT.writes("embed_keys.name embed_keys.allowed_domains embed_keys.updated_at")
+async def update_embed_key(scene: Scene) -> Call:
+    _, key_id = await _agent_and_key(scene)
+    body = {"name": "Renamed", "allowed_domains": ["example.com"]}
+    return Call(scene.me, body, {"embed_key_id": key_id})
+
+
+@CONTRACT.writes(widget_designs=1)
+async def update_widget_settings(scene: Scene) -> Call:
+    agent, _ = await _agent_and_key(scene)
+    return Call(scene.me, {"title": "Support", "accent": "#0a6d76"}, {"agent_id": agent.id})
 
 
 @CONTRACT.writes(f"{_ROTATED} embed_keys.updated_at")

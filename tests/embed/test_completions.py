@@ -111,7 +111,12 @@ async def test_wishes_are_granted_within_the_agents_own_limits(admin, agent, pro
         ),
         ({"tools": [{"type": "function"}]}, "tools"),
         ({"functions": [{"name": "f"}]}, "functions"),
-        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"response_format": {"type": "yaml"}}, "response_format.type"),
+        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "array"}}}},
+            "response_format.json_schema.schema",
+        ),
         ({"n": 2}, "n"),
         ({"temperature": 1.5}, "temperature"),
         ({"max_tokens": 0}, "max_tokens"),
@@ -198,3 +203,44 @@ async def test_the_rules_of_a_key_hold_here_too(admin, api, agent, key_for, prov
     await admin.delete(f"{PATH}/{holder.key['id']}")
     assert (await api.post(COMPLETIONS, body(), headers=headers)).status == 401
     assert len(provider.requests) == 1
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+WANTED = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA, "strict": True}}
+
+
+async def test_a_format_is_the_output_schema_of_the_turn(admin, agent, provider):
+    provider.says("Graz!")
+    provider.says('{"city": "Graz"}')
+    made = (await admin.post(COMPLETIONS, body(response_format=WANTED))).json()
+    assert made["choices"][0]["message"]["content"] == '{"city": "Graz"}'
+    assert provider.last.json["response_format"]["json_schema"]["schema"] == SCHEMA
+    provider.says('{"any": 1}')
+    made = (await admin.post(COMPLETIONS, body(response_format={"type": "json_object"}))).json()
+    assert made["choices"][0]["message"]["content"] == '{"any": 1}'
+    agent = await change_agent(admin, agent, output_schema=SCHEMA)
+    provider.says("Text.")
+    made = (await admin.post(COMPLETIONS, body(response_format={"type": "text"}))).json()
+    assert made["choices"][0]["message"]["content"] == "Text."
+    provider.says("Text.")
+    provider.says("Text.")
+    failed = await admin.post(COMPLETIONS, body())
+    assert (failed.status, failed.json()["error"]["code"]) == (502, "output_invalid")
+
+
+async def test_a_stream_holds_a_structured_reply_back_until_it_is_valid(admin, agent, provider):
+    provider.says('{"town": "Graz"}')
+    provider.says('{"city": "Graz"}')
+    answer = await admin.post(COMPLETIONS, body(stream=True, response_format=WANTED))
+    texts = [chunk["choices"][0]["delta"].get("content", "") for chunk in chunks_of(answer.body)]
+    assert msgspec.json.decode("".join(texts)) == {"city": "Graz"}
+
+
+async def test_a_key_has_the_format_of_its_agent(admin, agent, provider, holder):
+    refused = await holder.api.post(COMPLETIONS, body(response_format=WANTED), headers=holder.headers)
+    assert (refused.status, list(refused.json()["error"]["details"])) == (422, ["response_format"])
+    await change_agent(admin, agent, output_schema=SCHEMA)
+    provider.says('{"city": "Graz"}')
+    text = {"response_format": {"type": "text"}}
+    made = (await holder.api.post(COMPLETIONS, body(**text), headers=holder.headers)).json()
+    assert made["choices"][0]["message"]["content"] == '{"city": "Graz"}'

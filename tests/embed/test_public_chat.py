@@ -35,7 +35,7 @@ async def test_a_visitor_gets_the_reply_and_nothing_of_the_inside(holder, agent,
     assert answer.status == 200
     reply = answer.json()
     shown = {"session_id", "conversation_id", "assistant_reply", "sources", "usage", "agent"}
-    assert set(reply) == {*shown, "warnings"}
+    assert set(reply) == {*shown, "warnings", "output"}
     assert reply["session_id"] == "s-1"
     assert set(reply["assistant_reply"]) == {"id", "role", "content", "created_at"}
     assert (reply["assistant_reply"]["role"], reply["assistant_reply"]["content"]) == (
@@ -64,7 +64,7 @@ async def test_a_visitor_may_listen_to_the_reply_as_it_comes(holder, provider, w
     assert set(heard[0].data) == {"conversation_id", "message_id"}
     assert text_of(heard) == "One two three"
     assert heard[-1].event == "message_stop"
-    assert set(heard[-1].data) == {"usage", "message_id", "finish_reason", "sources", "warnings"}
+    assert set(heard[-1].data) == {"usage", "message_id", "finish_reason", "sources", "warnings", "output"}
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])

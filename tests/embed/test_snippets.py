@@ -60,7 +60,7 @@ async def test_what_an_agent_is_called_is_never_markup(admin, key_for, name):
     page = await holder.api.get(f"/embed/{agent['id']}", query={"api_key": holder.text})
     found = tags_of(page.body.decode())
     (script,) = [attributes for tag, attributes in found if tag == "script"]
-    assert script["data-title"] == name
+    assert script["data-agent-name"] == name
     assert {tag for tag, _ in found} == {"html", "meta", "title", "body", "script"}
 
 

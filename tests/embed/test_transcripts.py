@@ -1,5 +1,6 @@
 """A visitor's conversation, read back by whoever knows its session, and sessions that are never continued."""
 
+import asyncio
 import hashlib
 import hmac
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from retinue.app import Service
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import ProviderServer
+from tests.adapters.llm_server import ProviderServer, refusing
 from tests.client import Api, Response
 from tests.embed.keys import Holder
 from tests.factories.agents import attach_tool
@@ -47,7 +48,9 @@ async def test_what_was_said_is_read_back_without_what_stands_behind_it(
         "content",
         "created_at",
         "is_waiting",
+        "has_failed",
         "sources",
+        "attachments",
     }
     assert transcript["agent"]["id"] == holder.agent["id"]
 
@@ -116,8 +119,39 @@ async def test_a_reply_that_waits_for_an_approval_says_so_until_it_is_decided(
         assert [one["is_waiting"] for one in waiting.json()["messages"]] == [False, True]
         (pending,) = (await admin.get("/api/v1/approvals")).json()["data"]
         assert pending["payload"]["message"] == "My money back!"
+        held = asyncio.create_task(read(holder, wait_for=waiting.json()["messages"][-1]["id"]))
+        await asyncio.sleep(0.2)
+        assert not held.done(), "the response is held while the reply waits"
         provider.says("You get it back.")
         await admin.post(f"/api/v1/approvals/{pending['id']}/approve", {})
         await service.runner.drain()
-        last = (await read(holder)).json()["messages"][-1]
+        last = (await asyncio.wait_for(held, 3)).json()["messages"][-1]
+        assert last == (await read(holder)).json()["messages"][-1]
         assert (last["content"], last["is_waiting"]) == ("I have to ask.\n\nYou get it back.", False)
+
+
+async def test_a_message_without_a_reply_is_marked_once_its_turn_has_ended(
+    holder: Holder, provider: ProviderServer
+) -> None:
+    provider.says("Good morning.")
+    await holder.say("Hello", session_id=SESSION, origin=PAGE)
+    provider.fails(refusing(400, b"{}"))
+    assert (await holder.say("When?", session_id=SESSION, origin=PAGE)).status == 502
+    messages = (await read(holder)).json()["messages"]
+    assert [(one["content"], one["has_failed"]) for one in messages] == [
+        ("Hello", False),
+        ("Good morning.", False),
+        ("When?", True),
+    ]
+
+
+async def test_waiting_for_a_reply_of_somebody_else_holds_nothing(
+    holder: Holder, key_for: Any, agent: dict[str, Any], provider: ProviderServer
+) -> None:
+    provider.says("Hello.")
+    await holder.say("Hi", session_id=SESSION, origin=PAGE)
+    for unknown in ("msg_x", (await read(holder)).json()["messages"][0]["id"]):
+        answer = await asyncio.wait_for(read(holder, wait_for=unknown), 2)
+        assert len(answer.json()["messages"]) == 2
+    other = await key_for(agent)
+    assert (await asyncio.wait_for(read(other, wait_for="msg_x"), 2)).json()["messages"] == []

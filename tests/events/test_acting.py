@@ -70,6 +70,10 @@ async def test_a_failing_action_is_tried_again_and_then_told(
     # What a failed try had done is undone.
     assert len(await events(people, "order.shipped")) == 1
     assert not workflows.fails
+    await emit(admin)
+    await service.runner.drain()
+    after = await read(admin, subscribed)
+    assert (after["trigger_count"], after["failure_count"], after["last_error"]) == (2, 0, None)
 
     unknown = await subscribe(admin, "other.thing", action_config={"workflow_id": "wf_gone"})
     await emit(admin, "other.thing")

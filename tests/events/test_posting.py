@@ -187,6 +187,29 @@ async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_hea
         assert "CANARY" not in str(row.action_config)
 
 
+async def test_a_subscription_says_that_its_receiver_refuses_until_it_accepts(
+    service: Service, admin: Api, receiver: RestApi, clock: ManualClock
+) -> None:
+    receiver.answers = [(500, {}, b""), (503, {}, b""), DONE, (404, {}, b"")]
+    made = await subscribe(admin, action_type="webhook", action_config={"url": f"{receiver.url}/scripted"})
+
+    async def told_after(seconds: float) -> tuple[int, int, str | None]:
+        clock.advance(seconds)
+        await service.runner.drain()
+        now = await read(admin, made)
+        return now["trigger_count"], now["failure_count"], now["last_error"]
+
+    await emit(admin)
+    assert await told_after(0) == (1, 1, "The receiver answered 500.")
+    assert await told_after(ATTEMPT_DELAYS_SECONDS[1] * 1.2) == (1, 2, "The receiver answered 503.")
+    assert await told_after(ATTEMPT_DELAYS_SECONDS[2] * 1.2) == (1, 0, None)
+    await emit(admin)
+    assert await told_after(0) == (2, 1, "The receiver answered 404.")
+    elsewhere = {"action_config": {"url": f"{receiver.url}/elsewhere"}}
+    changed = (await admin.put(f"{SUBSCRIPTIONS}/{made['id']}", elsewhere)).json()
+    assert (changed["failure_count"], changed["last_error"]) == (0, None)
+
+
 async def test_a_notification_reaches_whoever_subscribed(service: Service, admin: Api) -> None:
     config = {"title": "Order {{data.id}}", "message": "{{type}}"}
     made = await subscribe(admin, action_type="notification", action_config=config)

@@ -15,6 +15,7 @@ def some_embed_key(agent: Agent, created_by: str, name: str = "Key", text: str =
         key_hash=hash_token(text or new_token()),
         identity_secret=Sealed.of("secret"),
         allowed_domains=[],
+        allow_attachments=True,
         created_by=created_by,
     )
 

@@ -15,7 +15,7 @@ def stored(service) -> list[str]:
     return sorted(path.name for path in (service.settings.data_dir / "files").glob("*/*"))
 
 
-async def test_a_file_is_uploaded_described_read_and_deleted(service, people, files):
+async def test_a_file_is_uploaded_described_read_and_deleted(service, people, files, clock):
     made = await files.upload("Ünï\u202e/..\\report.pdf", b"%PDF-1.7 x", "chat")
     assert set(made) == KEYS
     assert (made["filename"], made["mime_type"], made["purpose"]) == ("report.pdf", "application/pdf", "chat")
@@ -39,6 +39,7 @@ async def test_a_file_is_uploaded_described_read_and_deleted(service, people, fi
     assert (await only_event(people, "system.file.deleted"))["filename"] == "report.pdf"
     for gone in (await files.get(id), await files.content(id), await files.delete(id)):
         assert (gone.status, gone.code) == (404, "file_not_found")
+    clock.advance(24 * 3600 + 1)
     await service.runner.drain()
     assert stored(service) == []
 

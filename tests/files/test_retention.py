@@ -87,7 +87,7 @@ async def test_a_file_in_use_outlives_its_time_until_it_is_let_go(people, files,
     assert not await there(people, file_id)
 
 
-async def test_a_file_in_use_is_deleted_by_force_only_and_everyone_lets_go(service, people, files):
+async def test_a_file_in_use_is_deleted_by_force_only_and_everyone_lets_go(service, people, files, clock):
     me = files.person
     avatar = (
         await me.post("/api/v1/profile/avatar", files={"avatar": ("a.png", picture(), "image/png")})
@@ -129,5 +129,6 @@ async def test_a_file_in_use_is_deleted_by_force_only_and_everyone_lets_go(servi
         assert await ctx.db.count(Document) == 0
         assert await ctx.db.count(Agent) == 1
     assert len(await events(people, "system.file.deleted")) == 3
+    clock.advance(24 * 3600 + 1)
     await service.runner.drain()
     assert list((service.settings.data_dir / "files").glob("*/*")) == []

@@ -94,7 +94,7 @@ async def test_a_redirect_loop_ends_at_the_number_allowed(rig, allowed):
 
 
 async def test_twenty_hops_cannot_be_asked_for(rig):
-    with pytest.raises(ValueError, match="at most 3"):
+    with pytest.raises(ValueError, match="at most 5"):
         await call(rig[0], "http://127.0.0.2/", follow_redirects=20)
 
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.either_database
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 AGENT = {"name": "Support", "primary_model": "local/smollm2-135m", "system_prompt": "You answer politely."}
-SESSION_ROUTES = {"/auth/login", "/auth/mfa/verify", "/auth/refresh", "/auth/logout"}
+SESSION_ROUTES = {"/auth/login", "/auth/mfa/verify", "/auth/refresh", "/auth/logout", "/auth/setup"}
 
 
 async def post(api, path: str, content: bytes, **headers: str):

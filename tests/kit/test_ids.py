@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from string import ascii_lowercase
 
@@ -10,6 +11,7 @@ import pytest
 from retinue.kit import ids
 from retinue.kit.db.models import RECORDS
 from retinue.kit.ids import new_id
+from retinue.kit.tracing.origin import new_span_id
 
 LETTERS = set(ascii_lowercase + "234567")
 RANDOM = ("fcv", "file", "ses", "apl", "agt", "usr")
@@ -46,18 +48,19 @@ def test_what_may_be_the_only_key_to_something_is_random_throughout(
         assert len({new_id(prefix)[-26:][place] for _ in range(500)}) > 20
 
 
-def test_a_copy_of_the_process_makes_other_ids_than_its_parent():
-    new_id("msg")
+@pytest.mark.parametrize("make", [lambda: new_id("msg")[-18:], new_span_id])
+def test_a_copy_of_the_process_makes_other_ids_than_its_parent(make: Callable[[], str]):
+    make()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, "\n".join(new_id("msg")[-18:] for _ in range(20)).encode())
+        os.write(writing, "\n".join(make() for _ in range(20)).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as told:
         theirs = set(told.read().split())
     os.waitpid(child, 0)
-    ours = {new_id("msg")[-18:] for _ in range(200)}
+    ours = {make() for _ in range(200)}
     assert len(theirs) == 20
     assert not theirs & ours
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from retinue.kit.secrets import Secret
 from retinue.kit.setting_loader import list_documented_settings, load_settings
 from retinue.kit.settings import LOOPBACK, BadSetting, Settings
 from retinue.wiring import command_settings, server_settings
@@ -146,3 +147,40 @@ def test_every_setting_is_documented_with_its_meaning() -> None:
     rows = list_documented_settings()
     assert len({row.variable for row in rows}) == len(rows)
     assert all(row.meaning and row.default for row in rows)
+
+
+def test_a_setting_can_stand_in_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("correct horse \n")
+    settings, warnings = load_settings({"RETINUE_ADMIN_PASSWORD_FILE": str(secret)})
+    assert settings.admin_password == Secret("correct horse ")
+    assert warnings == []
+    dotenv = tmp_path / ".env"
+    dotenv.write_text(f"RETINUE_LOG_LEVEL_FILE={tmp_path / 'level'}\n")
+    (tmp_path / "level").write_text("debug\r\n")
+    assert load_settings({}, dotenv)[0].log_level == "debug"
+    assert load_settings({"RETINUE_LOG_LEVEL": "error"}, dotenv)[0].log_level == "error"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        (b"\n", "an empty file"),
+        (b"\xff", "not UTF-8 text"),
+        (b"x" * 70_000, "more than 64 KiB"),
+    ],
+)
+def test_a_file_that_holds_no_value_is_refused_by_name(
+    tmp_path: Path, content: bytes | None, problem: str
+) -> None:
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadSetting, match=rf"^RETINUE_MASTER_KEY_FILE names .*{problem}"):
+        load_settings({"RETINUE_MASTER_KEY_FILE": str(path)})
+
+
+def test_a_value_and_a_file_for_it_contradict_each_other(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="RETINUE_REDIS_URL_FILE is set together with RETINUE_REDIS_URL;"):
+        load_settings({"RETINUE_REDIS_URL": "x", "RETINUE_REDIS_URL_FILE": str(tmp_path)})

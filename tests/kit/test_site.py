@@ -9,13 +9,8 @@ import pytest
 from tests.client import Api
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-pytestmark = pytest.mark.either_database
-
-
-@pytest.fixture(autouse=True)
-def no_console(tmp_path, monkeypatch) -> None:
-    """The console takes over the start page where it is built."""
-    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
+# The console takes over the start page where it is built.
+pytestmark = [pytest.mark.either_database, pytest.mark.usefixtures("no_console")]
 
 
 async def test_the_start_page_says_what_this_is_and_leads_on(api: Api) -> None:

@@ -90,6 +90,8 @@ async def test_preferences_are_defaults_until_they_are_changed(people: People) -
         "budget_threshold": [True, True, False],
         "security_alert": [True, True, False],
         "account_pending": [True, True, False],
+        "access_requested": [True, True, False],
+        "tool_drifted": [True, False, False],
     }
     given = {"workflow_failed": {"email": False}, "my.own_type": {"team_chat": True}}
     after = (await person.put(path, {"preferences": given})).json()["preferences"]

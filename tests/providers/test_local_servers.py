@@ -4,7 +4,6 @@ import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-import msgspec
 import pytest
 
 from retinue.access.models import Role
@@ -12,36 +11,19 @@ from retinue.adapters.llm.local_servers import MAX_RESPONSE_BYTES, PORTS, PROBE_
 from retinue.app import Service
 from retinue.kit.clock import ManualClock
 from tests.adapters import llm_as_openai
-from tests.adapters.llm_replies import Answer
-from tests.adapters.llm_server import Fault, ProviderServer, Request, hanging, provider_server, refusing
+from tests.adapters.llm_server import Fault, ProviderServer, hanging, provider_server, refusing
 from tests.chat.speaking import reply_to
 from tests.client import Api
 from tests.conftest import ServiceMaker
 from tests.factories.agents import make_agent
 from tests.factories.people import People
 from tests.factories.providers import PATH
+from tests.providers.keyless_server import TAGS, KeylessServer
 
 pytestmark = [
     pytest.mark.either_database,
     pytest.mark.one_service("looks from the process that answers, and remembers what it found there"),
 ]
-
-TAGS = {"models": [{"name": "llama3.2:latest", "model": "llama3.2:latest", "size": 2019393189}]}
-
-
-class KeylessServer(ProviderServer):
-    """Speaks OpenAI's protocol without a key, as LM Studio and vLLM do; with `tags`, as Ollama does."""
-
-    def __init__(self, tags: Any = None) -> None:
-        super().__init__()
-        self.tags = tags
-
-    def _answer(self, request: Request) -> Answer:
-        if request.path == "/api/tags":
-            if self.tags is None:
-                return Answer(404, b'{"error":"Unexpected endpoint or method."}')
-            return Answer(body=msgspec.json.encode(self.tags))
-        return llm_as_openai.answer(request, self._next_reply)
 
 
 @pytest.fixture
@@ -78,7 +60,7 @@ async def found(person: Api) -> dict[str, dict[str, Any]]:
 
 
 def test_the_usual_ports_are_looked_at() -> None:
-    assert PORTS == (11434, 1234, 8000, 8081)
+    assert PORTS == (11434, 1234, 8000, 8080, 8081)
 
 
 async def test_a_found_server_is_listed_and_one_call_makes_it_answer(
@@ -202,3 +184,46 @@ async def test_only_so_many_models_of_a_server_are_listed(looking: Looking) -> N
     many = {"models": [{"name": f"model-{number}"} for number in range(3000)]}
     async with provider_server(KeylessServer(many)) as server:
         assert len(await found(await People(await looking(server)).super_admin())) == 100
+
+
+async def test_a_probe_names_embedded_models_and_servers_and_says_which_are_connected(
+    looking: Looking, ollama: ProviderServer, lm_studio: ProviderServer
+) -> None:
+    admin = await People(await looking(ollama, lm_studio)).super_admin()
+    probed = (await admin.get("/api/v1/models/probe")).json()
+    assert probed["is_searched"]
+    assert {model["kind"] for model in probed["embedded"]} == {"chat", "embedding", "transcription", "speech"}
+    assert [(one["provider"], one["base_url"], one["api_key_id"]) for one in probed["servers"]] == [
+        ("ollama", f"{ollama.url}/v1", None),
+        ("openai_compatible", f"{lm_studio.url}/v1", None),
+    ]
+    body = {"provider": "ollama", "base_url": f"{ollama.url}/v1"}
+    key = (await admin.post(PATH, body)).json()
+    connected = (await admin.get("/api/v1/models/probe")).json()["servers"][0]
+    assert (connected["api_key_id"], connected["models"]) == (key["id"], ["llama3.2:latest"])
+
+
+async def test_a_probe_asked_for_looks_again_sooner_than_the_list(
+    looking: Looking, ollama: ProviderServer, clock: ManualClock
+) -> None:
+    service = await looking(ollama)
+    admin = await People(service).super_admin()
+    assert len((await admin.get("/api/v1/models/probe")).json()["servers"]) == 1
+    service.instance.adapters[LocalServers].ports = ()
+    clock.advance(3)
+    assert len(await found(admin)) == 1
+    assert (await admin.get("/api/v1/models/probe")).json()["servers"] == []
+
+
+async def test_elsewhere_than_on_a_development_instance_a_probe_looks_at_nothing(
+    looking: Looking, ollama: ProviderServer
+) -> None:
+    admin = await People(await looking(ollama, base_url="https://agents.example")).super_admin()
+    probed = (await admin.get("/api/v1/models/probe")).json()
+    assert (probed["is_searched"], probed["servers"], ollama.requests) == (False, [], [])
+
+
+async def test_who_may_not_add_keys_may_not_probe(looking: Looking, ollama: ProviderServer) -> None:
+    people = People(await looking(ollama))
+    viewer = await people.sign_in(await people.user(Role.viewer))
+    assert (await viewer.get("/api/v1/models/probe")).status == 403

@@ -13,6 +13,7 @@ SHAPE = [
     "id",
     "provider",
     "name",
+    "kind",
     "context_window",
     "supports_tools",
     "supports_streaming",
@@ -78,7 +79,18 @@ async def test_the_models_of_a_key_are_its_only_ones(admin) -> None:
     assert await state(admin, "openai/gpt-4o-mini") == (True, None)
     own = (await catalogue(admin))["openai/ft:gpt-4o:acme"]
     assert (own["name"], own["available"]) == ("ft:gpt-4o:acme", True)
-    assert [own[name] for name in SHAPE[3:9]] == [None] * 6
+    assert own["kind"] == "chat"
+    assert [own[name] for name in SHAPE[4:10]] == [None] * 6
+
+
+async def test_models_say_what_they_do(admin) -> None:
+    names = ["gpt-5", "text-embedding-3-small", "whisper-1", "gpt-4o-mini-tts", "gpt-image-1", "bge-m3"]
+    await add_key(admin, models=names)
+    listed = await catalogue(admin)
+    kinds = [listed[f"openai/{name}"]["kind"] for name in names]
+    assert kinds == ["chat", "embedding", "transcription", "speech", "other", "embedding"]
+    embedded = sorted(model["kind"] for model in listed.values() if model["provider"] == "local")
+    assert embedded == ["chat", "embedding", "speech", "transcription"]
 
 
 async def test_a_test_finds_the_models_of_a_server(admin, provider) -> None:

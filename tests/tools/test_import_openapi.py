@@ -24,7 +24,7 @@ PETS = {
                 ],
                 "responses": {"200": {"description": "ok"}},
             },
-            "patch": {"operationId": "patchPet", "responses": {}},
+            "head": {"operationId": "headPet", "responses": {}},
         },
         "/pets": {
             "post": {
@@ -65,17 +65,23 @@ async def stored_tools(people, api) -> int:
         return await ctx.db.count(Tool)
 
 
-@pytest.mark.parametrize("written", ["object", "json", "yaml"])
+@pytest.mark.parametrize("written", ["object", "json", "yaml", "large_yaml"])
 async def test_a_document_becomes_one_tool_with_an_endpoint_for_each_operation(
     admin, remote, written
 ) -> None:
     document = pets(remote.url)
-    shown = {"object": document, "json": json.dumps(document), "yaml": yaml.safe_dump(document)}[written]
+    as_yaml = yaml.safe_dump(document)
+    shown = {
+        "object": document,
+        "json": json.dumps(document),
+        "yaml": as_yaml,
+        "large_yaml": "#" * 600_000 + "\n" + as_yaml,
+    }[written]
     tool = await imported(admin, document=shown, auth_config={"api_key_value": "pets-4711"})
     assert (tool["name"], tool["slug"], tool["description"]) == ("Pet Store", "pet-store", "Sells pets.")
     assert (tool["tool_type"], tool["category"], tool["auth_type"]) == ("rest_api", "custom", "api_key")
     assert {endpoint["name"] for endpoint in tool["endpoints"]} == {"get_pet", "add_pet"}
-    assert [part["what"] for part in tool["skipped"]] == ["PATCH /pets/{petId}"]
+    assert [part["what"] for part in tool["skipped"]] == ["HEAD /pets/{petId}"]
     assert "config" not in tool
 
     ended = await run_tool(admin, tool, {"endpoint": "get_pet", "petId": 7, "fields": "name"})

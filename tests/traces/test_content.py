@@ -104,6 +104,8 @@ async def test_an_exporter_that_wants_content_gets_it_as_it_is_stored(
     (answered,) = msgspec.json.decode(turn[names.OUTPUT_MESSAGES])
     assert asked == {"role": "user", "parts": [{"type": "text", "content": QUESTION}]}
     assert answered == {"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}
+    (prompt,) = msgspec.json.decode(turn[names.SYSTEM_INSTRUCTIONS])
+    assert prompt == {"type": "text", "content": agent["system_prompt"]}
     (tool,) = [attributes for name, attributes in spans.items() if name.startswith("execute_tool")]
     assert msgspec.json.decode(tool[names.TOOL_CALL_ARGUMENTS])["city"] == CITY
     assert "status_code" in tool[names.TOOL_CALL_RESULT]

@@ -1,6 +1,7 @@
 """What a trace tells about a turn: its calls, their order and parents, and what they cost."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -60,6 +61,10 @@ async def test_a_turn_with_a_fallback_two_tools_and_a_sub_agent_is_one_tree(
     models = [span for span in spans if span.kind == "model"]
     assert [span.name for span in models][:2] == ["chat test-model", "chat spare-model"]
     assert models[0].error is not None
+    called = urlsplit(provider.url)
+    for span in models:
+        assert span.attributes[names.SERVER_ADDRESS] == called.hostname
+        assert span.attributes[names.SERVER_PORT] == called.port
     called_helper = reply["tool_calls"][2]["tool"]
     tree = tree_of([span for span in spans if span.kind != "model"])
     assert tree == {

@@ -76,7 +76,7 @@ PETS = {
                 },
             },
             "delete": {"operationId": "delete.pet"},
-            "patch": {"operationId": "patchPet"},
+            "head": {"operationId": "headPet"},
         },
     },
     "components": {

@@ -111,7 +111,7 @@ def test_aliases_that_multiply_are_read_without_being_unfolded():
         (b"? " * 100_000, "is nested too deeply"),
         (b"a: " + b"[" * 100_000, "is nested too deeply"),
         (b"a: " + b"{" * 100_000, "is nested too deeply"),
-        (b"x: y\n" * 500_000, "is larger than 2 MiB of YAML"),
+        (b"x: y\n" * 2_000_000, "is larger than 8 MiB of YAML"),
         (b"- a\n" * 500_000, "has too much YAML"),
         (b"&a [*a]", "has a YAML alias"),
         (b"a: *b", "has a YAML alias"),

@@ -37,6 +37,9 @@ async def test_budgets_are_made_changed_and_deleted(
     page = (await admin.get(BUDGETS, query={"per_page": 2, "sort": "created_at"})).json()
     assert page["pagination"]["total"] == 4
     assert [one["scope"]["type"] for one in page["data"]] == ["agent", "tenant"]
+    of_user = (await admin.get(BUDGETS, query={"scope_type": "user", "scope_id": admin.user.id})).json()
+    assert [one["scope"]["id"] for one in of_user["data"]] == [admin.user.id]
+    assert (await admin.get(BUDGETS, query={"scope_id": "agt_none"})).json()["data"] == []
 
     wrong = []
     for body, field in (

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from retinue.access.models import Role
-from retinue.kit.ids import hash_token, new_id
-from retinue.users.models import Invitation, User
+from retinue.kit.ids import new_id
+from retinue.users.models import AccessRequest, Invitation, User
 from tests.client import Api
 from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
 from tests.factories.uploads import upload_avatar
@@ -25,12 +25,20 @@ async def _upload(person: Api, wanted: Collection[str]) -> dict[str, str]:
     return {"avatar_id": await upload_avatar(person)} if "avatar_id" in wanted else {}
 
 
-CONTRACT = DomainContract(records=(User, Invitation), make=_make, upload=_upload, shared={"avatar_id"})
+CONTRACT = DomainContract(
+    records=(User, Invitation, AccessRequest), make=_make, upload=_upload, shared={"avatar_id"}
+)
 
 
 @CONTRACT.writes("users.first_name users.timezone users.updated_at")
 async def update_profile(scene: Scene) -> Call:
     return Call(scene.me, {"first_name": "Augusta", "timezone": "Europe/London"})
+
+
+@CONTRACT.writes(access_requests=1)
+async def request_access(scene: Scene) -> Call:
+    viewer = await scene.people.signed_in(Role.viewer)
+    return Call(viewer, {"permission": "workflows:execute", "note": "Nightly report"})
 
 
 @CONTRACT.writes(invitations=1)
@@ -41,18 +49,3 @@ async def invite_user(scene: Scene) -> Call:
 @CONTRACT.writes("users.role users.updated_at")
 async def change_user_role(scene: Scene) -> Call:
     return Call(scene.admin, {"role": "agent_user"}, {"user_id": scene.user.id})
-
-
-async def invited(scene: Scene, email: str) -> str:
-    """The token of an invitation into the tenant of the scene."""
-    async with scene.people.context(scene.user.tenant_id) as ctx:
-        await ctx.db.insert(
-            Invitation(
-                email=email,
-                role=Role.viewer,
-                token_hash=hash_token("token"),
-                invited_by=scene.user.id,
-                expires_at=FAR,
-            )
-        )
-    return "token"

@@ -48,6 +48,17 @@ def blobs(service) -> list[str]:
 
 
 @pytest.fixture
+def remove_bytes(service, clock):
+    """Let the day pass after which deleted files lose their bytes."""
+
+    async def run() -> None:
+        clock.advance(24 * 3600 + 1)
+        await service.runner.drain()
+
+    return run
+
+
+@pytest.fixture
 async def viewer(people):
     return await people.signed_in("viewer")
 
@@ -79,23 +90,23 @@ async def test_where_a_picture_was_taken_is_not_kept(api, viewer):
     assert b"CANARY" not in shown.body
 
 
-async def test_a_new_picture_takes_the_place_of_the_old_one(service, api, people, viewer):
+async def test_a_new_picture_takes_the_place_of_the_old_one(service, api, people, viewer, remove_bytes):
     old = path_of(await upload(viewer, picture()))
     new = path_of(await upload(viewer, picture(size=(80, 80))))
     assert old != new
     assert (await api.get(old)).code == "file_not_found"
     assert (await api.get(new)).status == 200
-    await service.runner.drain()
+    await remove_bytes()
     assert blobs(service) == [new.rpartition("/")[2]]
     changed = await events(people, "system.user.updated")
     assert [one.data["changed"] for one in changed] == [["avatar"], ["avatar"]]
 
 
-async def test_of_pictures_sent_at_once_one_is_left(service, people, viewer):
+async def test_of_pictures_sent_at_once_one_is_left(service, people, viewer, remove_bytes):
     answers = await asyncio.gather(*(upload(viewer, picture(size=(64, 64))) for _ in range(3)))
     assert [answer.status for answer in answers] == [200, 200, 200]
-    await service.runner.drain()
     url = (await viewer.get("/api/v1/profile")).json()["avatar_url"]
+    await remove_bytes()
     assert blobs(service) == [url.rpartition("/")[2]]
     async with people.context(viewer.user.tenant_id) as ctx:
         assert await ctx.db.count(File) == 1
@@ -112,17 +123,17 @@ async def test_a_repeated_upload_with_the_same_key_is_the_same_picture(service, 
     assert len(blobs(service)) == 1
 
 
-async def test_a_picture_is_removed_with_its_bytes(service, api, people, viewer):
+async def test_a_picture_is_removed_with_its_bytes(service, api, people, viewer, remove_bytes):
     path = path_of(await upload(viewer, picture()))
     answer = await viewer.delete("/api/v1/profile/avatar")
     assert answer.status == 200
     assert set(answer.json()) == {"message"}
     assert (await viewer.get("/api/v1/profile")).json()["avatar_url"] is None
     assert (await api.get(path)).status == 404
-    await service.runner.drain()
-    assert blobs(service) == []
     assert (await viewer.delete("/api/v1/profile/avatar")).status == 200
     assert len(await events(people, "system.user.updated")) == 2
+    await remove_bytes()
+    assert blobs(service) == []
 
 
 async def test_a_picture_whose_bytes_are_lost_is_not_found(service, api, viewer):
@@ -133,11 +144,11 @@ async def test_a_picture_whose_bytes_are_lost_is_not_found(service, api, viewer)
     assert (answer.status, answer.code) == (404, "file_not_found")
 
 
-async def test_a_deleted_users_picture_goes_too(service, api, admin, viewer):
+async def test_a_deleted_users_picture_goes_too(service, api, admin, viewer, remove_bytes):
     path = path_of(await upload(viewer, picture()))
     assert (await admin.delete(f"/users/{viewer.user.id}")).status == 200
     assert (await api.get(path)).status == 404
-    await service.runner.drain()
+    await remove_bytes()
     assert blobs(service) == []
 
 

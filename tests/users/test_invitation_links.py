@@ -4,6 +4,7 @@ import pytest
 
 from retinue.kit.secrets import Secret
 from retinue.users import invitations
+from tests.client import Api
 from tests.factories.happenings import audits
 from tests.factories.mails import last_mail, link_token, mails_to, text_of
 from tests.factories.people import People
@@ -15,6 +16,7 @@ async def tenant_admin(people):
     return await people.signed_in("tenant_admin", await people.tenant("Acme"))
 
 
+@pytest.mark.usefixtures("no_console")
 async def test_without_a_mail_server_the_answer_has_the_link(service, people, api, tenant_admin):
     answer = await invite(tenant_admin)
     assert answer.headers["cache-control"] == "no-store"
@@ -95,3 +97,35 @@ async def test_a_tenant_that_anybody_can_make_invites_a_few_hundred_a_day(
     people = People(await make_service(signup=signup))
     admin = await people.signed_in("tenant_admin", await people.tenant("Acme"))
     assert [(await invite(admin, f"{n}@engine.example")).status for n in range(3)] == statuses
+
+
+async def test_a_link_says_who_invited_whom_to_what_while_it_works(api, clock, people, tenant_admin):
+    made = (await invite(tenant_admin)).json()
+    token = made["invite_url"].partition("=")[2]
+    answer = await api.post("/auth/invitation", {"invite_token": token})
+    assert answer.json() == {
+        "email": EMAIL,
+        "role": made["role"],
+        "organization": "Acme",
+        "invited_by": f"{tenant_admin.user.first_name} {tenant_admin.user.last_name}",
+        "expires_at": made["expires_at"],
+    }
+    unknown = await api.post("/auth/invitation", {"invite_token": "x"})
+    assert (unknown.status, list(unknown.details)) == (422, ["invite_token"])
+    clock.advance(8 * 24 * 3600)
+    assert (await api.post("/auth/invitation", {"invite_token": token})).status == 422
+
+
+async def test_a_mail_is_announced_only_where_a_mail_server_takes_it(api, service, make_service):
+    person = {"first_name": "Ada", "last_name": "Byron", "password": "Analytical1"}
+    told = [
+        (await api.post("/auth/register", {**person, "email": "ada@example.com"})).json()["message"],
+        (await api.post("/auth/forgot-password", {"email": "ada@example.com"})).json()["message"],
+        (await api.post("/auth/resend-verification", {"email": "ada@example.com"})).json()["message"],
+    ]
+    assert all("no mail server" in one for one in told), told
+    assert (await api.get("/auth/setup")).json()["sends_mail"] is False
+    mailing = Api(await make_service(smtp_url=Secret("smtp://127.0.0.1:9")))
+    sent = (await mailing.post("/auth/forgot-password", {"email": "ada@example.com"})).json()["message"]
+    assert "was sent" in sent
+    assert (await mailing.get("/auth/setup")).json()["sends_mail"] is True

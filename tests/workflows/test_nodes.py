@@ -16,6 +16,7 @@ from tests.factories.tools import make_tool, run_tool
 from tests.factories.workflows import (
     PATH,
     by_node,
+    edges,
     execution,
     executions,
     make_workflow,
@@ -115,6 +116,42 @@ async def test_one_webhook_sets_off_a_workflow_that_uses_everything_under_one_co
     assert names.count("workflow.execution.completed") == 3
     used = (await admin.get(f"/v1/tools/{tool['id']}/executions")).json()["data"]
     assert [one["correlation_id"] for one in used] == ["one-chain"]
+
+
+async def test_the_next_node_reads_the_typed_value_of_a_structured_answer(
+    service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer, table: dict[str, Any]
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "people": {"type": "integer"}},
+        "required": ["city", "people"],
+    }
+    ask = {"agent_id": agent["id"], "message": "Where?"}
+    workflow = await make_workflow(
+        admin,
+        node("ask", "agent", **ask, output_schema=schema),
+        node("save", "data_table", table_id=table["id"], operation="insert",
+             values={"name": "{{nodes.ask.output.output.city}}", "n": "{{nodes.ask.output.output.people}}"}),
+        edges=edges("ask>save"),
+    )  # fmt: skip
+    provider.says('{"city": "Graz"}')
+    provider.says('{"city": "Graz", "people": 300000}')
+    id = await start(admin, workflow)
+    await service.runner.drain()
+    done = await execution(admin, workflow, id)
+    assert done["status"] == "completed"
+    assert [(row["name"], row["n"]) for row in await rows_of(admin, table)] == [("Graz", 300000)]
+    provider.says("No.")
+    provider.says("No.")
+    id = await start(admin, workflow)
+    await service.runner.drain()
+    assert (await execution(admin, workflow, id))["error"]["code"] == "output_invalid"
+    wrong = node("ask", "agent", **ask, output_schema={"type": "array"})
+    answer = await admin.put(f"/api/v1/workflows/{workflow['id']}", {"nodes": [wrong], "edges": []})
+    assert (answer.status, list(answer.json()["error"]["details"])) == (
+        422,
+        ["nodes.ask.config.output_schema"],
+    )
 
 
 async def test_an_agent_that_fails_fails_its_node_and_is_asked_again(

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pyotp
+import pytest
 
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, ProviderServer
@@ -14,9 +15,17 @@ from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
 
 AGENTS = "/api/v1/agents"
+# Each width and each scheme once; the other combinations have their time in the campaign.
+LOOKS = [
+    ("light", 1440),
+    ("dark", 390),
+    pytest.param("dark", 1440, marks=pytest.mark.slow),
+    pytest.param("light", 390, marks=pytest.mark.slow),
+]
 
 __all__ = [
     "AGENTS",
+    "LOOKS",
     "agent_that_asks_first",
     "agent_with_tool",
     "axe",

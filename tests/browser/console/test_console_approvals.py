@@ -34,6 +34,7 @@ async def approval(site, id):
     return (await site.call("GET", f"{APPROVALS}/{id}"))["data"]
 
 
+@pytest.mark.journey
 async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, page, asking):
     await opened(site, page, "/approvals")
     first, second = await asking(10482), await asking(10311)

@@ -30,7 +30,9 @@ async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(sit
     provider.says("It is late.")
     await page.get_by_label("Say something").fill("Where is order 7?")
     await page.keyboard.press("Enter")
-    await page.get_by_role("log").get_by_role("link", name="Trace").click()
+    replies = page.get_by_role("log")
+    await replies.get_by_role("button", name="Trace").click()
+    await replies.get_by_role("link", name="Open the trace").click()
     await page.get_by_role("heading", level=1, name=re.compile("Turn")).wait_for()
     steps = page.locator("[data-row]")
     await expect(page.get_by_role("button", name=re.compile("Model call"))).to_have_count(2)
@@ -46,6 +48,7 @@ async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(sit
     await page.get_by_role("region", name="Transcript").get_by_text("It is late.").wait_for()
 
 
+@pytest.mark.journey
 async def test_a_conversation_is_found_and_its_turns_open_their_traces(site, page, agent):
     agent_id, slug, provider = agent
     chat = f"{AGENTS}/{agent_id}/chat"

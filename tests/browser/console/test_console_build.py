@@ -1,0 +1,396 @@
+"""The Build page: a draft that saves itself beside a playground that runs it."""
+
+import asyncio
+import re
+import secrets
+from contextlib import asynccontextmanager
+
+import msgspec
+import pytest
+from playwright.async_api import expect
+
+from tests.adapters.llm_as_openai import event
+from tests.adapters.llm_replies import Call
+from tests.adapters.llm_server import STREAM_HEAD, chunked, provider_server
+from tests.browser.console.steps import AGENTS, LOOKS, agent_that_asks_first, agent_with_tool, axe, opened
+from tests.e2e.load import call
+from tests.e2e.processes import ADMIN_PASSWORD
+from tests.tools.servers.rest_api import rest_api
+
+
+@asynccontextmanager
+async def talker(site, make=agent_with_tool):
+    """An agent that answers by a script; its id, the slug of its tool and the script."""
+    async with provider_server() as provider, rest_api() as remote:
+        agent_id, slug = await make(site, provider, f"{remote.url}/refunds")
+        await site.call("POST", f"{AGENTS}/{agent_id}/publish", {})
+        yield agent_id, slug, provider
+
+
+def instructions(page):
+    """The editor, once it has taken the place of the plain field."""
+    return page.locator(".cm-content")
+
+
+def system_prompt(provider):
+    return provider.last.json["messages"][0]["content"]
+
+
+async def say(page, text):
+    await page.get_by_label("Say something").fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def write(page, text):
+    await instructions(page).click()
+    await page.keyboard.press("Control+End")
+    await page.keyboard.type(text)
+
+
+async def draft_of(site, agent_id):
+    return await site.call("GET", f"{AGENTS}/{agent_id}/draft")
+
+
+async def production(site, agent_id):
+    return (await site.call("GET", f"{AGENTS}/{agent_id}"))["system_prompt"]
+
+
+@pytest.mark.journey
+async def test_a_draft_is_saved_tried_and_published_while_production_waits(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        await write(page, " Answer in rhymes.")
+        await page.get_by_text("1 change not published").wait_for()
+        await page.get_by_text("Saved", exact=True).wait_for()
+        assert await page.locator(".cm-changed").count() == 1
+        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help. Answer in rhymes."
+        assert await production(site, agent_id) == "You help."
+        await write(page, " Always.")
+        provider.says("A rhyme in time.")
+        await say(page, "Hello")
+        log = page.get_by_role("log")
+        await log.get_by_text("A rhyme in time.").wait_for()
+        # What was typed a moment ago is part of what answers.
+        assert system_prompt(provider).startswith("You help. Answer in rhymes. Always.")
+        await log.get_by_text(re.compile(r"first word \d+")).wait_for()
+        await page.get_by_role("button", name="Publish").first.click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name=re.compile("^Publish")).click()
+        await dialog.wait_for(state="detached")
+        await expect(page.get_by_text("not published")).to_have_count(0)
+        assert await production(site, agent_id) == "You help. Answer in rhymes. Always."
+        await expect(page.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
+
+
+@pytest.mark.slow
+async def test_a_draft_is_discarded_and_the_editor_shows_what_is_published(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        await write(page, " Forget this.")
+        await page.keyboard.press("Control+s")
+        await page.get_by_text("Saved", exact=True).wait_for()
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Discard draft").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Discard draft").click()
+        await expect(instructions(page)).to_have_text("You help.")
+        assert not (await draft_of(site, agent_id))["is_stored"]
+
+
+async def test_tools_are_attached_ordered_and_made_to_require_approval(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        name = f"Parcel {secrets.token_hex(4)}"
+        config = {"config": {"url": "http://127.0.0.1:9/x", "method": "POST"}, "auth_type": "none"}
+        await site.call(
+            "POST", "/v1/tools", {"name": name, "category": "custom", "tool_type": "webhook", **config}
+        )
+        await opened(site, page, f"/agents/{agent_id}")
+        await page.get_by_role("button", name="Tool", exact=True).click()
+        await page.get_by_label("Find a tool").fill(name)
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("checkbox", name=f"{name} requires approval").check()
+        await page.get_by_role("button", name=f"Move {name} up").click()
+        await page.get_by_role("switch", name=re.compile("^Use Orders")).uncheck(force=True)
+        await page.keyboard.press("Control+s")
+        await page.get_by_text("Saved", exact=True).wait_for()
+        first, second = (await draft_of(site, agent_id))["snapshot"]["tools"]
+        assert (first["name"], first["requires_approval"], first["display_order"]) == (name, True, 0)
+        assert (second["is_enabled"], second["display_order"]) == (False, 1)
+        assert len((await site.call("GET", f"/v1/agents/{agent_id}/tools"))["data"]) == 1, "production waits"
+        await page.get_by_role("button", name=f"Remove {name}").click()
+        await page.keyboard.press("Control+s")
+        await expect(page.get_by_role("checkbox", name=f"{name} requires approval")).to_have_count(0)
+
+
+@pytest.mark.slow
+async def test_model_knowledge_and_sub_agents_are_part_of_the_draft(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        clerk = {"name": f"Clerk {secrets.token_hex(4)}", "primary_model": "local/x", "system_prompt": "x"}
+        clerk_id = (await site.call("POST", AGENTS, clerk))["id"]
+        await opened(site, page, f"/agents/{agent_id}")
+        await page.get_by_label("Max output tokens").fill("")
+        await page.get_by_role("slider", name="Temperature").press("ArrowRight")
+        await page.get_by_role("switch", name="Web search").check(force=True)
+        await page.get_by_label("Results a search").fill("9")
+        await page.get_by_label("Only these domains").fill("example.com, example.org")
+        await page.get_by_role("button", name="Agent", exact=True).click()
+        await page.get_by_label("Find an agent").fill(clerk["name"])
+        await page.get_by_role("option", name=clerk["name"]).click()
+        await page.get_by_label(f"When {clerk['name']} is asked").fill("Ask it about parcels.")
+        await page.get_by_role("textbox", name="Description").fill("Helps with orders")
+        await page.keyboard.press("Control+s")
+        await page.get_by_text("Saved", exact=True).wait_for()
+        snapshot = (await draft_of(site, agent_id))["snapshot"]
+        assert (snapshot["max_tokens"], snapshot["temperature"]) == (None, 0.75)
+        search = snapshot["web_search"]
+        assert (search["enabled"], search["max_results"]) == (True, 9)
+        assert search["allowed_domains"] == ["example.com", "example.org"]
+        (sub,) = snapshot["sub_agents"]
+        assert (sub["id"], sub["delegation_prompt"]) == (clerk_id, "Ask it about parcels.")
+        assert snapshot["description"] == "Helps with orders"
+
+
+async def test_two_windows_that_change_one_draft_are_told_of_each_other(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        await instructions(page).wait_for()
+        changed = {"snapshot": {"system_prompt": "You help kindly."}}
+        await site.call("PUT", f"{AGENTS}/{agent_id}/draft", changed)
+        await write(page, " Mine.")
+        await page.keyboard.press("Control+s")
+        await page.get_by_role("alert").get_by_text("changed this draft").wait_for()
+        assert await axe(page) == []
+        await page.get_by_role("button", name="Keep mine").click()
+        await page.get_by_text("Saved", exact=True).wait_for()
+        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help. Mine."
+        await site.call("PUT", f"{AGENTS}/{agent_id}/draft", changed)
+        await write(page, " More.")
+        await page.keyboard.press("Control+s")
+        await page.get_by_role("button", name="Load theirs").click()
+        await expect(instructions(page)).to_have_text("You help kindly.")
+        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help kindly."
+
+
+async def test_text_that_could_not_be_saved_survives_a_reload(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        await page.route(
+            "**/draft", lambda route: route.abort() if route.request.method == "PUT" else route.continue_()
+        )
+        await write(page, " Kept.")
+        await page.keyboard.press("Control+s")
+        await page.get_by_role("alert").get_by_text("Your text is kept in this browser.").wait_for()
+        await page.reload()
+        await expect(instructions(page)).to_have_text("You help. Kept.")
+        assert not (await draft_of(site, agent_id))["is_stored"]
+        await page.unroute("**/draft")
+        await page.keyboard.press("Control+s")
+        await page.get_by_text("Saved", exact=True).wait_for()
+        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help. Kept."
+
+
+async def test_a_reader_sees_why_nothing_can_be_changed(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        email = f"{secrets.token_hex(6)}@example.com"
+        invited = await site.call("POST", "/users/invite", {"email": email, "role": "agent_user"})
+        token = re.findall(r"invite_token=([\w-]+)", invited["invite_url"])[0]
+        person = {"email": email, "password": ADMIN_PASSWORD, "first_name": "Ada", "last_name": "Reader"}
+        status, answer = await call(
+            site.server.port, "POST", "/auth/register", body={**person, "invite_token": token}
+        )
+        assert status == 201, answer
+        await page.emulate_media(reduced_motion="reduce")
+        await page.goto(f"{site.url}/console/agents/{agent_id}")
+        await page.get_by_label("Email").fill(email)
+        await page.get_by_label("Password", exact=True).fill(ADMIN_PASSWORD)
+        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_text("Needs agents:write").wait_for()
+        await expect(instructions(page)).to_have_attribute("contenteditable", "false")
+        await expect(page.get_by_label("Max output tokens")).to_be_disabled()
+        await expect(page.get_by_role("button", name="Tool", exact=True)).to_have_count(0)
+        await expect(page.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
+        provider.says("As it is published.")
+        await say(page, "Hello")
+        await page.get_by_role("log").get_by_text("As it is published.").wait_for()
+        assert await axe(page) == []
+
+
+async def test_a_reply_goes_on_by_itself_once_its_approval_is_decided(site, page):
+    async with talker(site, agent_that_asks_first) as (agent_id, slug, provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        order = msgspec.json.encode({"order": "10482", "amount": 184}).decode()
+        provider.says("I ask a colleague.", Call(slug, order, "call_1"))
+        provider.says("The refund is on its way.")
+        await say(page, "Refund order 10482")
+        log = page.get_by_role("log")
+        await log.get_by_text("Waits for a person").wait_for()
+        assert await axe(page) == []
+        # Whoever looks elsewhere and comes back still hears the rest.
+        await page.reload()
+        await log.get_by_text("Waits for a person").wait_for()
+        address = await log.get_by_role("link", name="Decide").get_attribute("href")
+        approval_id = re.findall(r"apv_\w+", address)[0]
+        await site.call("POST", f"/api/v1/approvals/{approval_id}/approve", {})
+        await log.get_by_text("The refund is on its way.").wait_for()
+        await expect(log.get_by_text("Waits for a person")).to_have_count(0)
+        await expect(log.get_by_text("I ask a colleague.")).to_have_count(1)
+
+
+def paced(words, pause_s, gate=None):
+    """A provider that streams these words one by one; before the last it waits for the gate."""
+
+    async def speak(_reader, writer):
+        writer.write(STREAM_HEAD)
+        for number, word in enumerate(words):
+            chunk = {"choices": [{"index": 0, "delta": {"content": word}, "finish_reason": None}]}
+            writer.write(
+                chunked(event({"id": "c", "object": "chat.completion.chunk", "model": "m", **chunk}))
+            )
+            await writer.drain()
+            if gate is not None and number == len(words) - 2:
+                await gate.wait()
+            await asyncio.sleep(pause_s)
+        end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+        writer.write(chunked(event({"id": "c", "object": "chat.completion.chunk", "model": "m", **end})))
+        writer.write(chunked(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+        await writer.drain()
+
+    return speak
+
+
+async def test_a_reload_goes_on_with_the_reply_and_a_stop_keeps_what_was_said(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        gate = asyncio.Event()
+        # The last characters are held back until it is clear that they are no secret.
+        provider.fails(paced([*(f"word{n} " for n in range(80)), "end."], 0.01, gate))
+        await say(page, "Count")
+        log = page.get_by_role("log")
+        await log.get_by_text("word0 word1").wait_for()
+        await page.reload()
+        await log.get_by_text("word0 word1").wait_for()
+        gate.set()
+        await log.get_by_text("word79 end.").wait_for()
+        await expect(log.get_by_text("Count")).to_have_count(1)
+        provider.fails(paced([f"story{n} " for n in range(80)], 0.01, asyncio.Event()))
+        await say(page, "Tell")
+        await log.get_by_text("story0 story1").wait_for()
+        await page.get_by_label("Say something").press("Escape")
+        await log.get_by_text("stopped").wait_for()
+        await log.get_by_role("button", name="Good answer").last.click()
+        await expect(log.get_by_role("button", name="Good answer").last).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        await page.get_by_role("button", name="New conversation").click()
+        await expect(log.get_by_text("story0 story1")).to_have_count(0)
+
+
+@pytest.mark.slow
+async def test_a_conversation_goes_on_in_the_playground(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        provider.says("On Friday.")
+        reply = await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "When does it come?"})
+        await opened(site, page, f"/conversations/{reply['conversation_id']}")
+        await page.get_by_role("link", name="Go on in playground").click()
+        log = page.get_by_role("log")
+        await log.get_by_text("On Friday.").wait_for()
+        provider.says("At noon.")
+        await say(page, "At which time?")
+        await log.get_by_text("At noon.").wait_for()
+        said = [
+            message["content"] for message in provider.last.json["messages"] if message["role"] != "system"
+        ]
+        assert said[:3] == ["When does it come?", "On Friday.", "At which time?"]
+        before = (await site.call("GET", f"/api/v1/conversations/{reply['conversation_id']}"))[
+            "message_count"
+        ]
+        assert before == 2, "the conversation it came from stays as it was"
+        assert "from=" not in page.url
+
+
+@pytest.mark.slow
+async def test_a_model_that_fails_says_so_and_leads_to_the_models(site, page):
+    agent = {"name": "Lost", "primary_model": "openai_compatible/gone", "system_prompt": "x"}
+    async with talker(site):
+        agent_id = (await site.call("POST", AGENTS, agent))["id"]
+        await opened(site, page, f"/agents/{agent_id}")
+        await say(page, "Hello")
+        alert = page.get_by_role("log").get_by_role("alert")
+        await alert.get_by_text("No model is reachable for this agent.").wait_for()
+        await expect(alert.get_by_role("link", name="Open Models")).to_be_visible()
+
+
+@pytest.mark.slow
+async def test_a_stream_of_a_hundred_words_a_second_stays_smooth(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        provider.fails(paced([f"word{n} " for n in range(300)], 0.008))
+        await page.evaluate(
+            "() => { window.slow = []; new PerformanceObserver((l) => l.getEntries().forEach((e) =>"
+            " window.slow.push(e.duration))).observe({ type: 'longtask' }) }"
+        )
+        await say(page, "Speak")
+        await page.get_by_role("log").get_by_text("word299").wait_for()
+        # A task of 50 ms or more is one that a person feels; the machine itself may cause a few.
+        slow = await page.evaluate("window.slow")
+        assert sum(slow) < 1500, slow
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+async def test_axe_finds_nothing_while_one_edits_and_tries(site, page, scheme, width):
+    async with talker(site) as (agent_id, slug, provider):
+        await page.emulate_media(color_scheme=scheme)
+        await page.set_viewport_size({"width": width, "height": 900})
+        await opened(site, page, f"/agents/{agent_id}")
+        await write(page, "\n# Tone\nSpeak {{language}}.")
+        await page.get_by_role("switch", name="Web search").check(force=True)
+        await page.get_by_text("Time limits and cache").click()
+        await page.keyboard.press("Control+s")
+        await page.get_by_text(re.compile("^[23] changes")).locator("visible=true").first.wait_for()
+        assert await axe(page) == []
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        if width == 390:
+            await expect(page.get_by_role("log")).to_be_hidden()
+            await page.get_by_text("Try", exact=True).click()
+            await expect(instructions(page)).to_be_hidden()
+        provider.says("", Call(slug, '{"amount": 7}', "call_1"))
+        provider.says("It is **late**.")
+        await say(page, "Where is it?")
+        await page.get_by_role("log").get_by_role("button", name="Trace").click()
+        await page.get_by_role("log").get_by_text("Model call").first.wait_for()
+        assert await axe(page) == []
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_everything_is_reached_by_keyboard_alone(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        await opened(site, page, f"/agents/{agent_id}")
+        await instructions(page).focus()
+        await page.keyboard.press("Control+End")
+        await page.keyboard.type(" By keyboard.")
+        await page.keyboard.press("Control+s")
+        await page.get_by_text("Saved", exact=True).wait_for()
+        # Tab leaves the editor instead of writing a tab into it.
+        await page.keyboard.press("Tab")
+        await expect(instructions(page)).not_to_be_focused()
+        separator = page.get_by_role("separator", name="Width of the draft")
+        before = int(await separator.get_attribute("aria-valuenow"))
+        await separator.focus()
+        await page.keyboard.press("ArrowLeft")
+        await page.keyboard.press("ArrowLeft")
+        assert int(await separator.get_attribute("aria-valuenow")) == before - 4
+        await page.get_by_label("Say something").focus()
+        provider.says("Heard.")
+        await page.keyboard.type("One")
+        await page.keyboard.press("Shift+Enter")
+        await page.keyboard.type("Two")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("log").get_by_text("Heard.").wait_for()
+        assert provider.last.json["messages"][-1]["content"].startswith("One\nTwo")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("t")
+        await page.get_by_role("link", name="Open the trace").wait_for()
+        await page.reload()
+        await separator.wait_for()
+        assert int(await separator.get_attribute("aria-valuenow")) == before - 4, "the width is remembered"
+        await page.get_by_role("log").get_by_text("Heard.").wait_for()

@@ -1,0 +1,71 @@
+"""Home in the console: what needs somebody, the day's figures, where one was, and the first steps."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.async_api import expect
+
+from tests.adapters.llm_server import provider_server
+from tests.browser.console.steps import axe, opened
+
+
+async def test_what_needs_somebody_leads_to_its_place_or_says_more_where_it_stands(site, page):
+    soon = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    secret = {"type": "api_key", "secrets": {"api_key": "x"}, "expires_at": soon}
+    credential = (await site.call("POST", "/v1/credentials", {"name": "Carrier", **secret}))["data"]
+    async with provider_server() as provider:
+        body = {"provider": "openai_compatible", "name": "Old key", "base_url": f"{provider.url}/v1"}
+        key = await site.call("POST", "/api/v1/api-keys", {**body, "api_key": "wrong-key"})
+        tested = await site.call("POST", f"/api/v1/api-keys/{key['id']}/test")
+        assert not tested["success"]
+    await opened(site, page, "/")
+    expiring = page.get_by_role("listitem").filter(has_text="Carrier expires soon")
+    await expiring.get_by_role("button", name=re.compile("Inspect")).click()
+    await expect(expiring.get_by_text("Used by")).to_be_visible()
+    await expect(expiring.get_by_text("nothing", exact=True)).to_be_visible()
+    assert await axe(page) == []
+    await site.call("PUT", f"/v1/credentials/{credential['id']}", {"expires_at": None})
+    need = page.get_by_role("listitem").filter(has_text="The key Old key was refused")
+    await expect(need).to_be_visible(timeout=20_000)
+    await need.get_by_role("link", name=re.compile("Replace")).click()
+    await page.get_by_role("heading", name="Models", level=1).wait_for()
+    await site.call("PUT", f"/api/v1/api-keys/{key['id']}", {"is_active": False})
+
+
+async def test_home_greets_shows_the_day_and_remembers_where_one_was(site, page):
+    await opened(site, page, "/")
+    await page.get_by_role("heading", name=re.compile("Good (morning|afternoon|evening), Super")).wait_for()
+    for label in ("Chats", "Tokens", "Cost", "p95 until the first word"):
+        await page.get_by_text(label, exact=True).first.wait_for()
+    await page.keyboard.press("g")
+    await page.keyboard.press("i")
+    await page.get_by_role("heading", name="Inbox").wait_for()
+    await page.keyboard.press("g")
+    await page.keyboard.press("h")
+    recent = page.get_by_role("region", name="Where you were")
+    await recent.get_by_role("link", name=re.compile("Inbox")).click()
+    await page.get_by_role("heading", name="Inbox").wait_for()
+
+
+@pytest.mark.slow
+async def test_the_first_steps_can_be_put_away(site, page):
+    await opened(site, page, "/")
+    steps = page.get_by_role("region", name="Getting started")
+    await steps.get_by_role("button", name="Put away").click()
+    await expect(steps).to_have_count(0)
+    await page.reload()
+    await page.get_by_role("region", name="Where you were").wait_for()
+    await expect(steps).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_home_is_accessible_on_a_desk_and_on_a_phone(site, page, scheme):
+    await page.emulate_media(color_scheme=scheme)
+    await opened(site, page, "/")
+    await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    await page.get_by_role("region", name="Today").wait_for()
+    for width, height in ((1440, 900), (390, 844)):
+        await page.set_viewport_size({"width": width, "height": height})
+        assert await axe(page) == [], width
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,28 @@
+"""The schema of an agent's replies on the Build page."""
+
+import json
+import secrets
+
+from tests.browser.console.steps import AGENTS, axe, opened
+
+SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+
+
+async def test_a_schema_is_saved_once_it_is_one(site, page):
+    agent = {"name": f"Clerk {secrets.token_hex(4)}", "primary_model": "local/x", "system_prompt": "x"}
+    agent_id = (await site.call("POST", AGENTS, agent))["id"]
+    await opened(site, page, f"/agents/{agent_id}")
+    await page.get_by_role("heading", name="Output schema").click()
+    field = page.get_by_role("textbox", name="Output schema")
+    await field.fill('{"type": ')
+    await page.get_by_text("This is not valid JSON yet").wait_for()
+    await field.fill('{"type": "array"}')
+    await page.get_by_text('needs "type": "object"').wait_for()
+    assert await axe(page) == []
+    await field.fill(SCHEMA)
+    await page.keyboard.press("Control+s")
+    await page.get_by_text("Saved", exact=True).wait_for()
+    draft = await site.call("GET", f"{AGENTS}/{agent_id}/draft")
+    assert draft["snapshot"]["output_schema"]["properties"] == {"city": {"type": "string"}}
+    await page.reload()
+    assert json.loads(await field.input_value()) == json.loads(SCHEMA)

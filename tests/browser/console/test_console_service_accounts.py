@@ -1,0 +1,67 @@
+"""Service accounts in the console: created with a secret shown once, rotated, disabled and deleted."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.console.steps import LOOKS, axe, opened
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+async def test_an_account_is_created_rotated_disabled_and_deleted(site, page, scheme, width):
+    await page.set_viewport_size({"width": width, "height": 900})
+    await page.emulate_media(color_scheme=scheme)
+    await opened(site, page, "/service-accounts")
+    await axe(page)
+    await page.get_by_role("button", name="New service account").first.click()
+    dialog = page.get_by_role("dialog")
+    create = dialog.get_by_role("button", name="Create and show the secret")
+    await dialog.get_by_label("Name").fill("Deployment")
+    await expect(create).to_be_disabled()
+    await expect(dialog.get_by_label("service_accounts:write")).to_have_count(0)
+    await expect(dialog.get_by_label("admin:roles")).to_have_count(0)
+    await dialog.get_by_label("workflows:execute").check()
+    await dialog.get_by_label("Allowed addresses").fill("nowhere")
+    await axe(page)
+    await create.click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("must be an address or a network")
+    await dialog.get_by_label("Allowed addresses").fill("127.0.0.0/8")
+    await create.click()
+
+    secret = page.get_by_role("group", name="Client secret")
+    await expect(secret).to_contain_text(re.compile(r"^rcs_[\w-]{43}$"))
+    text = await secret.text_content()
+    client_id = await page.get_by_role("group", name="Client id").text_content()
+    await axe(page)
+    await page.keyboard.press("Escape")
+    await expect(secret).to_be_visible()
+    proof = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": text}
+    answer = await page.request.post(f"{site.url}/auth/token", form=proof)
+    assert (answer.status, (await answer.json())["scope"]) == (200, "workflows:execute")
+    await page.get_by_role("button", name="I have stored it").click()
+    assert text not in await page.content(), "a secret is shown once"
+
+    row = page.get_by_role("listitem").filter(has_text="Deployment")
+    await expect(row).to_contain_text("Active")
+    await expect(row).to_contain_text("1 permission")
+    await row.get_by_role("button", name="Secrets").click()
+    await page.get_by_role("button", name="New secret").click()
+    await page.get_by_role("button", name="I have stored it").click()
+    await row.get_by_role("button", name="Secrets").click()
+    await expect(page.get_by_role("button", name="New secret")).to_be_disabled()
+    await page.get_by_role("button", name=f"Delete {text[:12]}").click()
+    await expect(page.get_by_role("button", name="New secret")).to_be_enabled()
+    refused = await page.request.post(f"{site.url}/auth/token", form=proof)
+    assert refused.status == 400
+    await page.keyboard.press("Escape")
+
+    actions = row.get_by_role("button", name="Actions for Deployment")
+    await actions.click()
+    await page.get_by_role("menuitem", name="Disable").click()
+    await expect(row).to_contain_text("Disabled")
+    await actions.click()
+    await page.get_by_role("menuitem", name="Delete").click()
+    await page.get_by_label("Type Deployment to confirm").fill("Deployment")
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(page.get_by_text("No service accounts yet")).to_be_visible()

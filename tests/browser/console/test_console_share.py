@@ -1,0 +1,127 @@
+"""Sharing an agent in the console: the look of its widget, keys, snippets, and where it is installed."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.adapters.llm_server import KEY, provider_server
+from tests.browser.console.steps import AGENTS, axe, opened
+
+
+@pytest.fixture
+async def agent(site):
+    """An agent whose provider says what the test tells it: its id, and the provider."""
+    async with provider_server() as provider:
+        name = f"m-{provider.url.rpartition(':')[2].partition('/')[0]}"
+        key = {
+            "provider": "openai_compatible",
+            "name": name,
+            "api_key": KEY,
+            "base_url": f"{provider.url}/v1",
+        }
+        await site.call("POST", "/api/v1/api-keys", {**key, "models": [name]})
+        body = {"name": "Clerk", "primary_model": f"openai_compatible/{name}", "system_prompt": "You help."}
+        yield (await site.call("POST", AGENTS, {**body, "status": "published"}))["id"], provider
+
+
+async def test_a_look_is_chosen_beside_the_real_widget_and_saved(site, page, agent):
+    agent_id, provider = agent
+    await opened(site, page, f"/agents/{agent_id}")
+    await page.get_by_role("link", name="Share").click()
+    frame = page.frame_locator("iframe")
+    await frame.get_by_text("Hello! How can I help?").wait_for()
+    await page.get_by_label("Title").fill("Help desk")
+    await page.get_by_label("Greeting").fill("Good day.")
+    await page.get_by_label("Suggestions").fill("Where is it?\nWho are you?")
+    await frame.get_by_role("heading", name="Help desk").wait_for()
+    await frame.get_by_text("Good day.").wait_for()
+    # The preview talks to the agent.
+    provider.says("In the mail.")
+    await frame.get_by_role("button", name="Where is it?").click()
+    await frame.get_by_text("In the mail.").wait_for()
+    # A colour that is too pale is measured, and a better one is proposed.
+    await page.get_by_label("Colour", exact=True).fill("#ffd966")
+    await page.get_by_text("Button on the page: 1.3:1").wait_for()
+    await page.get_by_role("button", name=re.compile("^Take #")).click()
+    await expect(page.get_by_role("button", name=re.compile("^Take #"))).to_have_count(0)
+    await page.get_by_label("Text on the colour", exact=True).fill("#ffffff")
+    await page.get_by_text("Text on the colour: ").wait_for()
+    await page.get_by_text("Left", exact=True).click()
+    await page.get_by_role("button", name="Save look").click()
+    await page.get_by_text("Saved.").wait_for()
+    saved = await site.call("GET", f"{AGENTS}/{agent_id}/widget")
+    assert (saved["title"], saved["position"]) == ("Help desk", "left")
+    assert saved["suggestions"] == ["Where is it?", "Who are you?"]
+    assert re.fullmatch("#[0-9a-f]{6}", saved["accent"])
+
+
+@pytest.mark.journey
+async def test_a_key_is_shown_once_installed_in_a_page_and_found_there(site, page, other_site, agent):
+    agent_id, _ = agent
+    await site.call("PUT", f"{AGENTS}/{agent_id}/widget", {"title": "Help desk"})
+    await opened(site, page, f"/agents/{agent_id}/share")
+    await page.get_by_role("button", name="Create key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Shop")
+    await dialog.get_by_label("Allowed domains").fill("not a domain!")
+    await dialog.get_by_role("button", name="Create key").click()
+    await dialog.get_by_role("alert").wait_for()
+    await dialog.get_by_label("Allowed domains").fill("example.com")
+    await dialog.get_by_role("button", name="Create key").click()
+    key = await page.get_by_role("group", name="Key", exact=True).inner_text()
+    assert key.startswith("emb_")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="I have stored it").click()
+    snippets = page.get_by_role("region", name="Install", exact=True)
+    for kind in ("Inline", "React", "curl", "Script"):
+        await snippets.get_by_text(kind, exact=True).click()
+        await expect(snippets.get_by_role("group", name=f"{kind} snippet")).to_contain_text(key)
+    script = await snippets.get_by_role("group", name="Script snippet").inner_text()
+    await page.get_by_label("Domain to check").fill("localhost")
+    await page.get_by_role("button", name="Check").click()
+    await page.get_by_text("localhost has not loaded the widget yet.").wait_for()
+    # The domain is allowed, the page is opened, and the check finds it.
+    await page.get_by_role("button", name="Domains").click()
+    await page.get_by_role("dialog").get_by_label("Allowed domains").fill("localhost")
+    await page.get_by_role("button", name="Save domains").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    visitor = await page.context.new_page()
+    await visitor.goto(other_site.publish("shop", script))
+    await visitor.get_by_role("button", name="Open Help desk").wait_for()
+    await visitor.close()
+    await page.get_by_role("button", name="Check").click()
+    await page.get_by_text("localhost has the widget.").wait_for()
+    await page.get_by_role("button", name="Rotate").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Rotate").click()
+    assert await page.get_by_role("group", name="Key", exact=True).inner_text() != key
+    await page.get_by_role("button", name="Done").click()
+    await page.get_by_role("button", name="Revoke").click()
+    await page.get_by_role("dialog").get_by_label("Type Shop to confirm").fill("Shop")
+    await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    await page.get_by_text("A page needs a key to reach the agent.").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_where_an_agent_is_shared(site, page, agent, scheme):
+    agent_id, _ = agent
+    await site.call("PUT", f"{AGENTS}/{agent_id}/widget", {"accent": "#ffd966", "suggestions": ["Why?"]})
+    await site.call("POST", "/api/v1/embed/api-keys", {"agent_id": agent_id, "name": "Shop"})
+    await page.emulate_media(color_scheme=scheme)
+    await opened(site, page, f"/agents/{agent_id}/share")
+    for width in (1440, 1024, 390):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.frame_locator("iframe").get_by_role("button", name="Why?").wait_for()
+        assert await axe(page) == [], width
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+    await page.get_by_role("button", name="Create key").click()
+    await page.get_by_role("dialog").get_by_label("Name").wait_for()
+    assert await axe(page) == []
+
+
+async def test_on_a_phone_the_preview_stands_below_the_look(site, page, agent):
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await opened(site, page, f"/agents/{agent[0]}/share")
+    save = await page.get_by_role("button", name="Save look").bounding_box()
+    preview = await page.locator("iframe").bounding_box()
+    assert save["y"] + save["height"] < preview["y"]

@@ -1,0 +1,79 @@
+"""One search over the names, ids and descriptions of everything that the caller may see."""
+
+from typing import Any
+
+from retinue.access.models import Role
+from retinue.agents.models import Agent
+from tests.client import Api
+from tests.factories.agents import make_agent
+from tests.factories.conversations import some_talk
+from tests.factories.people import People
+from tests.factories.tools import make_tool
+
+PATH = "/api/v1/search"
+
+
+async def found(api: Api, q: str, **query: Any) -> list[tuple[str, str]]:
+    answer = await api.get(PATH, query={"q": q, **query})
+    assert answer.status == 200, answer
+    return [(one["type"], one["name"]) for one in answer.json()["data"]]
+
+
+async def test_names_are_found_best_match_first(admin: Api) -> None:
+    await make_agent(admin, name="Prefunder")
+    await make_agent(admin, name="Clerk", description="Pays each REFUND")
+    await make_agent(admin, name="The refund desk")
+    await make_agent(admin, name="Refund clerk")
+    assert await found(admin, "refund", types="agent") == [
+        ("agent", "Refund clerk"),
+        ("agent", "The refund desk"),
+        ("agent", "Prefunder"),
+        ("agent", "Clerk"),
+    ]
+    assert await found(admin, " refund ", types="agent", limit=1) == [("agent", "Refund clerk")]
+
+
+async def test_every_type_is_searched_and_patterns_mean_themselves(admin: Api) -> None:
+    await make_agent(admin, name="Straße 100%")
+    await make_tool(admin, name="Straßenkarte")
+    assert await found(admin, "STRASSE") == [("agent", "Straße 100%"), ("tool", "Straßenkarte")] or set(
+        await found(admin, "STRASSE")
+    ) == {("agent", "Straße 100%"), ("tool", "Straßenkarte")}
+    assert await found(admin, "0%") == [("agent", "Straße 100%")]
+    assert await found(admin, "_") == []
+    assert ("user", "Ada Lovelace") not in await found(admin, "lovelace", types="agent")
+
+
+async def test_an_id_or_its_beginning_is_found(admin: Api) -> None:
+    agent = await make_agent(admin, name="Clerk")
+    await make_agent(admin, name="Other")
+    assert await found(admin, agent["id"]) == [("agent", "Clerk")]
+    assert await found(admin, agent["id"][:-3]) == [("agent", "Clerk")]
+
+
+async def test_nobody_finds_what_they_may_not_see(admin: Api, people: People) -> None:
+    agent = await make_agent(admin, name="Parcels")
+    ada, bob = await people.signed_in(Role.agent_user), await people.signed_in(Role.agent_user)
+    viewer = await people.signed_in(Role.viewer)
+    async with people.context(ada.user.tenant_id) as ctx:
+        record = await ctx.db.get(Agent, agent["id"])
+        assert record is not None
+        talk = await some_talk(ctx, record, ada.user.id, "Parcels of Ada")
+    conversation = ("conversation", "Parcels of Ada")
+    assert conversation in await found(admin, "parcels")
+    assert conversation in await found(ada, "parcels")
+    assert await found(bob, "parcels") == [("agent", "Parcels")]
+    assert await found(viewer, "parcels") == [("agent", "Parcels")]
+    assert await found(bob, talk.conversation.id) == []
+    assert await found(ada, talk.conversation.id) == [conversation]
+    assert await found(viewer, "lovelace") == []
+    assert ("user", "Ada Lovelace") in await found(admin, "lovelace")
+    elsewhere = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
+    assert await found(elsewhere, "parcels") == []
+    hit = (await admin.get(PATH, query={"q": "Parcels of"})).json()["data"][0]
+    assert hit["parent_id"] == agent["id"]
+
+
+async def test_a_wrong_search_is_refused(admin: Api) -> None:
+    for query in ({}, {"q": ""}, {"q": "  "}, {"q": "x", "types": "spoon"}, {"q": "x", "limit": 51}):
+        assert (await admin.get(PATH, query=query)).status == 422, query
