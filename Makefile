@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CODE := $(wildcard src tests bench scripts packaging)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install install-dev console run test check fix bench openapi openapi-current reference access migration crash campaign prices lock clean
+.PHONY: help install install-dev console run test check fix bench openapi openapi-current reference access migration crash campaign prices pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ prices: install  ## write the list prices of models (adapters/llm/prices.json) f
 	@[ -x build/prices/bin/pip ] || $(PYTHON) -m venv --clear build/prices
 	@build/prices/bin/pip install -qq --upgrade genai-prices
 	@build/prices/bin/python scripts/prices.py
+
+pictures: install-dev console  ## make docs/pictures of the console from a server that runs; ARGS name some of them
+	$(BIN)/python scripts/pictures.py $(ARGS)
 
 lock:  ## write requirements.lock and requirements-dev.lock from what pyproject.toml names and .venv holds
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv
