@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, memo, Suspense, useCallback } from "react";
+import { lazy, memo, Suspense, useCallback, useDeferredValue } from "react";
 import { useMay } from "../../api/queries";
 import { AgentPage } from "../../shared/agent/agent_page";
 import { agentQuery } from "../../shared/agent/queries";
@@ -50,6 +50,7 @@ function Build({ agentId }: { agentId: string }) {
   const editing = useDraft(agentId);
   const changes = useChanges(agentId, editing);
   const canWrite = may("agents:write");
+  const hasPlayground = useDeferredValue(true, false);
   const { save } = editing;
   useKeys(canWrite ? { "mod+s": () => void save().catch(() => undefined) } : {});
   const beforeSend = useCallback(async () => {
@@ -76,14 +77,16 @@ function Build({ agentId }: { agentId: string }) {
             )
           }
           right={
-            <Suspense fallback={null}>
-              <Playground
-                agentId={agentId}
-                version={canWrite ? "draft" : changes.version}
-                from={from}
-                beforeSend={beforeSend}
-              />
-            </Suspense>
+            hasPlayground && (
+              <Suspense fallback={null}>
+                <Playground
+                  agentId={agentId}
+                  version={canWrite ? "draft" : changes.version}
+                  from={from}
+                  beforeSend={beforeSend}
+                />
+              </Suspense>
+            )
           }
         />
       )}

@@ -1,11 +1,10 @@
-import { Checkbox } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { memo, useRef } from "react";
 import { AgentStatus } from "../../shared/agent/agent_page";
 import { useRowKeys } from "../../shared/frame/keys";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { AgentMark, Spark, Status } from "../../shared/parts";
+import { AgentMark, Spark, Status, Tick } from "../../shared/parts";
 import { ago, duration, exact, money } from "../../shared/time";
 import style from "./agents.module.css";
 import { AgentMenu } from "./parts";
@@ -33,15 +32,14 @@ export function AgentTable({ rows, chosen, onChoose, onDelete }: Props) {
         <thead>
           <tr>
             <th className={style.box}>
-              <Checkbox
-                size="xs"
-                aria-label={say("chooseAll")}
-                checked={some === rows.length}
-                indeterminate={some > 0 && some < rows.length}
-                onChange={(event) =>
+              <Tick
+                label={say("chooseAll")}
+                isOn={some === rows.length}
+                isPartly={some > 0 && some < rows.length}
+                onChange={(isOn) =>
                   onChoose(
                     rows.map((agent) => agent.id),
-                    event.currentTarget.checked,
+                    isOn,
                   )
                 }
               />
@@ -84,11 +82,10 @@ const AgentRow = memo(function AgentRow({ agent, isChosen, onChoose, onDelete }:
   return (
     <tr className={isChosen ? style.chosen : undefined}>
       <td className={style.box}>
-        <Checkbox
-          size="xs"
-          aria-label={say("choose", { name: agent.name })}
-          checked={isChosen}
-          onChange={(event) => onChoose([agent.id], event.currentTarget.checked)}
+        <Tick
+          label={say("choose", { name: agent.name })}
+          isOn={isChosen}
+          onChange={(isOn) => onChoose([agent.id], isOn)}
         />
       </td>
       <Cells agent={agent} onDelete={onDelete} />

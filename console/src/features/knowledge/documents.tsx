@@ -1,5 +1,5 @@
 import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Button, Checkbox, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
+import { ActionIcon, Button, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
@@ -7,6 +7,7 @@ import { useMay } from "../../api/queries";
 import { useRowKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { SearchField } from "../../shared/list/search_field";
+import { Tick } from "../../shared/parts";
 import { useNeeds } from "../../shared/states/access";
 import { ago, exact } from "../../shared/time";
 import { type DocumentFilters, STATUSES } from "./filters";
@@ -64,14 +65,14 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
             <tr>
               <th className={style.mark}>
                 {mayWrite && (
-                  <Checkbox
-                    aria-label={say("chooseAll")}
-                    checked={visible.length === rows.length}
-                    indeterminate={visible.length > 0 && visible.length < rows.length}
-                    onChange={(event) =>
+                  <Tick
+                    label={say("chooseAll")}
+                    isOn={visible.length === rows.length}
+                    isPartly={visible.length > 0 && visible.length < rows.length}
+                    onChange={(isOn) =>
                       mark(
                         rows.map((one) => one.id),
-                        event.currentTarget.checked,
+                        isOn,
                       )
                     }
                   />
@@ -137,13 +138,7 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
   return (
     <tr className={isOpen || isMarked ? "on" : ""}>
       <td className={style.mark}>
-        {mayWrite && (
-          <Checkbox
-            aria-label={say("chooseOne", { name })}
-            checked={isMarked}
-            onChange={(event) => onMark(event.currentTarget.checked)}
-          />
-        )}
+        {mayWrite && <Tick label={say("chooseOne", { name })} isOn={isMarked} onChange={onMark} />}
       </td>
       <td className={style.nameCell}>
         <div className="stack g2">

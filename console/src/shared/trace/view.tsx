@@ -1,5 +1,5 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useDeferredValue, useRef, useState } from "react";
 import { useRowKeys } from "../frame/keys";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
@@ -32,6 +32,8 @@ export function TraceView({
   const list = useRef<HTMLElement>(null);
   useRowKeys(list);
   const chosen = trace.spans.find((span) => span.span_id === asked) ?? trace.spans[0];
+  // Walking through the steps marks each at once; what is said of it follows when there is time.
+  const shown = useDeferredValue(chosen);
   return (
     <div className={style.view}>
       <Sums trace={trace} />
@@ -50,7 +52,7 @@ export function TraceView({
         <Waterfall spans={trace.spans} chosen={chosen?.span_id} onChoose={onChoose} />
         {after}
       </section>
-      {chosen && <Chosen key={chosen.span_id} span={chosen} trace={trace} content={content(chosen)} />}
+      {shown && <Chosen key={shown.span_id} span={shown} trace={trace} content={content(shown)} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import Lock from "icon:lock";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useRef } from "react";
+import { memo, useDeferredValue, useRef } from "react";
 import { useMay } from "../../../api/queries";
 import { agentQuery } from "../../../shared/agent/queries";
 import { words } from "../../../shared/i18n/words";
@@ -43,6 +43,8 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
   const { data: agent } = useQuery(agentQuery(agentId));
   const { snapshot: draft, change } = editing;
   const rest = useRest(draft);
+  // What follows the instructions is drawn after the first frame: the page answers the click at once.
+  const isWhole = useDeferredValue(true, false);
   if (!draft || !rest || !agent) return null;
   const isReadOnly = !may("agents:write");
   const parts = { draft: rest, isReadOnly, onChange: change };
@@ -64,13 +66,17 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
         isReadOnly={isReadOnly}
         onChange={(text) => change({ system_prompt: text })}
       />
-      <Model {...parts} />
-      <Tools {...parts} />
-      <Knowledge agentId={agentId} knowledge={agent.knowledge_base} {...parts} />
-      <SubAgents agentId={agentId} {...parts} />
-      <About {...parts} />
-      <Output {...parts} />
-      <Limits {...parts} />
+      {isWhole && (
+        <>
+          <Model {...parts} />
+          <Tools {...parts} />
+          <Knowledge agentId={agentId} knowledge={agent.knowledge_base} {...parts} />
+          <SubAgents agentId={agentId} {...parts} />
+          <About {...parts} />
+          <Output {...parts} />
+          <Limits {...parts} />
+        </>
+      )}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useId } from "react";
+import { lazy, Suspense, useDeferredValue, useId } from "react";
 import { words } from "../../../shared/i18n/words";
 import en from "../words.en.json";
 import style from "./draft.module.css";
@@ -21,6 +21,8 @@ type Props = {
 /** The instructions. A plain field stands in until the editor is here, so that nobody waits to type. */
 export function Instructions({ value, published, version, isReadOnly, onChange }: Props) {
   const about = useId();
+  // Made after the first frame: a long text takes the editor longer than a click may wait.
+  const hasEditor = useDeferredValue(true, false);
   const placeholders = placeholdersOf(value);
   const isChanged = published !== undefined && published !== value;
   const plain = (
@@ -42,18 +44,22 @@ export function Instructions({ value, published, version, isReadOnly, onChange }
         {isChanged && (
           <div className={style.editorHead}>{version ? say("changedSince", { version }) : say("changedText")}</div>
         )}
-        <Suspense fallback={plain}>
-          <Editor
-            value={value}
-            published={published ?? value}
-            label={say("instructions")}
-            describedBy={about}
-            hint={say("instructionsHint")}
-            maxLength={MAX_LENGTH}
-            isReadOnly={isReadOnly}
-            onChange={onChange}
-          />
-        </Suspense>
+        {hasEditor ? (
+          <Suspense fallback={plain}>
+            <Editor
+              value={value}
+              published={published ?? value}
+              label={say("instructions")}
+              describedBy={about}
+              hint={say("instructionsHint")}
+              maxLength={MAX_LENGTH}
+              isReadOnly={isReadOnly}
+              onChange={onChange}
+            />
+          </Suspense>
+        ) : (
+          plain
+        )}
         <div className={`${style.editorFoot} num`} id={about}>
           <span>{say("estimate", { count: estimatedTokens(value) })}</span>
           {value.length > NEARLY_FULL && <span>{say("charactersLeft", { count: MAX_LENGTH - value.length })}</span>}
