@@ -38,6 +38,11 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{_time_letters(system_ticks(_TICK_NS))}{suffix}"
 
 
+def is_whole_id(prefix: str, text: str) -> bool:
+    """Return whether the text has the length of an id with this prefix, and not just its beginning."""
+    return len(text) == len(prefix) + 1 + _LENGTH and text.startswith(f"{prefix}_")
+
+
 def use_time_ordered_ids(prefix: str) -> None:
     """Let ids with this prefix begin with a timestamp; use it for tables with many inserts.
 

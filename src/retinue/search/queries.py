@@ -11,6 +11,7 @@ from retinue.kit.context.search_sources import SearchSource
 from retinue.kit.db.planner import selective
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.text_match import contains_text, contains_text_parameters, escape_like
+from retinue.kit.ids import is_whole_id
 from retinue.kit.text.search import fold_case
 
 NEWEST_COUNT = 5_000
@@ -28,7 +29,13 @@ async def find_matches(ctx: Context, source: SearchSource, text: str, limit: int
     is_own = source.reads_all is not None and not source.reads_all(ctx.principal)
     own = {"of_user": ctx.principal.id} if is_own else {}
     found: list[Match] = []
-    if text.startswith(f"{source.record.__prefix__}_"):
+    prefix = source.record.__prefix__
+    if is_whole_id(prefix, text):
+        statement = _by_whole_id(source.kind, source, is_own)
+        found += await ctx.db.rows(statement, whole=text, row_limit=limit, **own)
+        if found:
+            return found
+    elif text.startswith(f"{prefix}_"):
         # Ids are ASCII, so no id with this beginning is greater than the beginning followed by a tilde.
         statement = _by_id(source.kind, source, is_own)
         found += await ctx.db.rows(statement, first=text, last=text + "~", row_limit=limit, **own)
@@ -74,6 +81,14 @@ def _columns(source: SearchSource, rank: Any) -> list[Any]:
 def _visible(source: SearchSource, is_own: bool) -> list[Any]:
     own = [source.record.__table__.c.user_id == sa.bindparam("of_user")] if is_own else []
     return [*source.only, *own]
+
+
+@_Cached
+def _by_whole_id(source: SearchSource, is_own: bool) -> Statement[Any]:
+    """SQLite reads a whole tenant for a range of ids, in spite of what it is told; one id it looks up."""
+    is_wanted = source.record.__table__.c.id == sa.bindparam("whole", type_=sa.Text())
+    columns = _columns(source, sa.literal(_BY_ID))
+    return Statement(sa.select(*columns).where(is_wanted, *_visible(source, is_own)).limit(_LIMIT))
 
 
 @_Cached
