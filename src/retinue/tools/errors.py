@@ -35,7 +35,7 @@ class ToolNotRefreshable(Conflict):
 
 
 class McpServerNotAllowed(RetinueError):
-    """Outgoing calls may not go to this MCP server. Use a public address."""
+    """Outgoing calls may not go to this MCP server. Use a public address or RETINUE_EGRESS_ALLOW."""
 
     status, code = 422, "ssrf_blocked"
 

@@ -65,7 +65,10 @@ async def accessible(page: Page) -> None:
 async def test_from_an_empty_folder_to_an_answer_out_of_a_document(server, page, capsys):
     started = time.monotonic()
     await page.goto(server.link)
+    await page.get_by_role("button", name="Create account").click()
+    await expect(page.get_by_text("Fill this in.")).to_have_count(4)
     await fill_in(page)
+    await expect(page.get_by_text("Fill this in.")).to_have_count(0)
     await page.get_by_role("button", name="Create account").click()
     await page.get_by_role("heading", name="Who does the thinking?").wait_for()
     assert "#" not in page.url, "the token is gone from the address"

@@ -27,13 +27,16 @@ export const Send = ({ children, isBusy, disabled }: { children: string; isBusy:
 
 export const problemOf = (error: Error | null) => (error ? asApiError(error) : undefined);
 
-export function PasswordField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+type PasswordProps = { value: string; error?: string; onChange: (value: string) => void };
+
+export function PasswordField({ value, error, onChange }: PasswordProps) {
   return (
     <PasswordInput
       size="md"
       label={say("newPassword")}
       description={say("passwordHint")}
       autoComplete="new-password"
+      error={error}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
       visibilityToggleButtonProps={{ "aria-label": say("show") }}

@@ -44,6 +44,9 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
   const navigate = useNavigate();
   const { email, organization, invited_by: inviter } = invitation;
   const [person, setPerson] = useState({ first_name: "", last_name: "", password: "" });
+  const [wasSent, setSent] = useState(false);
+  const missing = (name: keyof typeof person) => (wasSent && !person[name].trim() ? say("missing") : undefined);
+  const isComplete = Object.values(person).every((value) => value.trim());
   const set = (name: keyof typeof person) => (value: string) => setPerson({ ...person, [name]: value });
   const register = useMutation({
     mutationFn: async () => {
@@ -57,10 +60,14 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
       return made;
     },
   });
+  const submit = () => {
+    setSent(true);
+    if (isComplete) register.mutate();
+  };
   const role = say(invitation.role);
   const text = inviter ? say("invitedBy", { inviter, organization, role }) : say("invitedTo", { organization, role });
   return (
-    <Gate title={say("joinTitle", { organization })} text={text} onSubmit={() => register.mutate()}>
+    <Gate title={say("joinTitle", { organization })} text={text} onSubmit={submit}>
       <Problem error={problemOf(register.error)} />
       {register.isSuccess ? (
         <Done>{register.data.message}</Done>
@@ -74,6 +81,7 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
               label={say("firstName")}
               autoComplete="given-name"
               autoFocus
+              error={missing("first_name")}
               value={person.first_name}
               onChange={(event) => set("first_name")(event.currentTarget.value)}
             />
@@ -82,17 +90,13 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
               size="md"
               label={say("lastName")}
               autoComplete="family-name"
+              error={missing("last_name")}
               value={person.last_name}
               onChange={(event) => set("last_name")(event.currentTarget.value)}
             />
           </div>
-          <PasswordField value={person.password} onChange={set("password")} />
-          <Send
-            isBusy={register.isPending}
-            disabled={!person.first_name.trim() || !person.last_name.trim() || !person.password}
-          >
-            {say("accept")}
-          </Send>
+          <PasswordField value={person.password} error={missing("password")} onChange={set("password")} />
+          <Send isBusy={register.isPending}>{say("accept")}</Send>
         </>
       )}
       {back}

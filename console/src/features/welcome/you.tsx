@@ -25,6 +25,7 @@ export function YouStep({ onDone }: { onDone: () => void }) {
   const given = tokenOf(useLocation({ select: (now) => now.hash }));
   const [person, setPerson] = useState({ first_name: "", last_name: "", email: "", password: "" });
   const [link, setLink] = useState("");
+  const [wasSent, setSent] = useState(false);
   const { data: isOpen } = useQuery({ queryKey: ["auth", "setup"], queryFn: isSetupOpen });
   const create = useMutation({ mutationFn: setUp, onSuccess: onDone });
   const error = create.error ? asApiError(create.error) : undefined;
@@ -38,8 +39,11 @@ export function YouStep({ onDone }: { onDone: () => void }) {
   const isComplete = Object.values(person).every((value) => value.trim()) && Boolean(token);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate({ ...person, token });
+    setSent(true);
+    if (isComplete) create.mutate({ ...person, token });
   };
+  /** Why a field keeps the account from being made; nothing before the first try. */
+  const problemOf = (name: Field) => details[name] ?? (wasSent && !person[name].trim() ? say("missing") : undefined);
   if (!isOpen) return null;
   const isMarked = FIELDS.some(({ name }) => details[name]) || details.password;
   return (
@@ -60,7 +64,7 @@ export function YouStep({ onDone }: { onDone: () => void }) {
               type={type}
               autoComplete={complete}
               autoFocus={i === 0}
-              error={details[name]}
+              error={problemOf(name)}
               value={person[name]}
               onChange={set(name)}
             />
@@ -72,7 +76,7 @@ export function YouStep({ onDone }: { onDone: () => void }) {
             description={say("passwordHint")}
             autoComplete="new-password"
             visibilityToggleButtonProps={{ "aria-label": say("showPassword") }}
-            error={details.password}
+            error={problemOf("password")}
             value={person.password}
             onChange={set("password")}
           />
@@ -82,6 +86,7 @@ export function YouStep({ onDone }: { onDone: () => void }) {
               className={style.both}
               label={say("link")}
               description={say("linkHint")}
+              error={wasSent && !token ? say("missing") : undefined}
               autoComplete="off"
               value={link}
               onChange={(event) => setLink(event.currentTarget.value)}
@@ -96,7 +101,6 @@ export function YouStep({ onDone }: { onDone: () => void }) {
             type="submit"
             className={style.tall}
             loading={create.isPending}
-            disabled={!isComplete}
             rightSection={<ArrowRight size={15} />}
           >
             {say("createAccount")}

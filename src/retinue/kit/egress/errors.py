@@ -5,7 +5,7 @@ from retinue.kit.metrics import declarations as metrics
 
 
 class EgressRefused(RetinueError):
-    """The destination is not allowed for outgoing calls. Use a public address."""
+    """The destination is not allowed for outgoing calls. Use a public address or RETINUE_EGRESS_ALLOW."""
 
     status, code = 422, "ssrf_blocked"
 
