@@ -16,7 +16,7 @@ from retinue.kit.http.route_tree import RouteTree
 from retinue.kit.http.uploads import sweep_spool
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.jobs.wakeup import announce_work
-from retinue.kit.peers import Peers
+from retinue.kit.peers import FirstReport, Peers
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.kit.vault.key_refresh import KeyRefresher
@@ -78,11 +78,12 @@ class Service:
         if self.settings.worker == "inline":
             self.instance.worker_status = self._worker_status
             await self.runner.start()
-            self._report_task = asyncio.create_task(self._report_worker())
         else:
-            if self._peers.expected > 1 and self.settings.is_worker_in_first_process:
-                self.instance.worker_status = lambda: self._peers.worker_status
+            if self.settings.is_worker_in_first_process:
+                self.instance.worker_status = lambda: self._peers.first_report.worker
             announce_work(self.instance)
+        if self._peers.expected > 1:
+            self._report_task = asyncio.create_task(self._report())
 
     def probe_sandboxes(self) -> asyncio.Task[None]:
         """Test the sandboxes in the background; `/health` reports the result, and the log what is missing."""
@@ -93,12 +94,19 @@ class Service:
         await asyncio.sleep(_SANDBOX_PROBE_DELAY_SECONDS)
         # Here, because the start need not wait for this cleanup.
         await asyncio.to_thread(sweep_spool, self.settings.data_dir / "tmp", _MAX_SPOOL_AGE_SECONDS)
+        if self._peers.slot != 0:
+            return  # the first process tells what it found; a sandbox is tested again before its first use
         await self.instance.adapters[Sandbox].status()
 
-    async def _report_worker(self) -> None:
-        """Tell the other processes how the worker of this one does; those without one show it."""
-        while self._peers.expected > 1:
-            self._peers.report_worker(self._worker_status())
+    async def _report(self) -> None:
+        """Tell the other processes what only the first one knows: its worker, and the tested sandboxes."""
+        instance = self.instance
+        if self._peers.slot != 0:
+            tested_here = instance.sandbox_status
+            instance.sandbox_status = lambda: tested_here() | self._peers.first_report.sandbox
+            return
+        while True:
+            self._peers.report(FirstReport(instance.worker_status(), instance.sandbox_status()))
             await asyncio.sleep(_REPORT_SECONDS)
 
     def drain(self) -> None:

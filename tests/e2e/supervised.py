@@ -11,9 +11,11 @@ from typing import Any
 
 from tests.e2e.commands import Ran, run_command
 from tests.e2e.load import Unreachable, call
-from tests.e2e.processes import ServerProcess
+from tests.e2e.processes import ServerProcess, launched
 
-PATIENCE_S = 60
+PATIENCE_S = 180
+# Between two requests of a client, so that the processes under test get some of the machine.
+PAUSE_S = 0.02
 
 
 def children_of(pid: int) -> list[int]:
@@ -42,13 +44,18 @@ class SupervisedServer(ServerProcess):
         return [pid for fork_server in children_of(self.process.pid) for pid in children_of(fork_server)]
 
     async def start(self) -> None:
-        await super().start()
+        """Wait for all processes, with more patience than for one: an interpreter starts twice."""
+        self.process = await launched(
+            self._log, self.env, "-m", "retinue.cli", "serve", "--port", str(self.port)
+        )
         await self.all_alive()
 
     async def all_alive(self) -> None:
         """Wait until every slot has a process that serves."""
+        assert self.process is not None
         async with asyncio.timeout(PATIENCE_S):
             while True:
+                assert self.process.returncode is None, self.log[-4000:]
                 with suppress(*Unreachable):
                     status, health = await call(self.port, "GET", "/health")
                     assert status == 200, health
@@ -161,6 +168,7 @@ class KeptLoad:
                 self.result.cut.append(repr(error))
                 continue
             self.result.answered += 1
+            await asyncio.sleep(PAUSE_S)
             if status == 201:
                 self.result.acknowledged.add(answer["data"]["id"])
             elif status != 200:

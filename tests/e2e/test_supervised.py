@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 import os
 import signal
 from collections import Counter
@@ -13,6 +12,7 @@ import pytest
 
 from tests.adapters.llm_server import Request
 from tests.e2e.chatting import HEAD, Shop, StreamClient, Talk, Talker, piece, set_up, talking
+from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
 from tests.e2e.supervised import KeptConnection, KeptLoad, LoadResult, SupervisedServer, stored_rows
@@ -50,13 +50,10 @@ async def make_table(shop: Shop) -> str:
 
 @pytest.mark.every_case
 async def test_two_processes_are_one_server(tmp_path: Path, database_url: str) -> None:
-    setting = tmp_path / "sample"
-    setting.write_text("1.0")
-    env = {"RETINUE_BURST": "off", "RETINUE_TRACE_SAMPLE_FILE": str(setting)}
     may_end = asyncio.Event()
     async with (
         talking(speaking(may_end)) as talker,
-        SupervisedServer(tmp_path, database_url, **env) as server,
+        SupervisedServer(tmp_path, database_url, RETINUE_BURST="off") as server,
     ):
         await server.start()
         shop = await set_up(server, talker)
@@ -65,7 +62,6 @@ async def test_two_processes_are_one_server(tmp_path: Path, database_url: str) -
         table_id = await make_table(shop)
         await a_kill_loses_nothing(server, shop, table_id)
         await a_reload_fails_nothing(server, shop, table_id, may_end)
-        await a_reload_with_a_bad_setting_changes_nothing(server)
         supervisor = server.process
         assert supervisor is not None
         workers = server.workers
@@ -82,7 +78,7 @@ async def limits_are_shared(shop: Shop) -> None:
     status, tenant = await shop.call("POST", "/api/v1/tenants", body)
     assert status == 201, tenant
     limits = {"requests_per_minute": A_MINUTE, "requests_per_hour": None, "requests_per_day": None}
-    status, answer = await shop.call("PUT", f"/api/v1/tenants/{tenant['data']['id']}", {"limits": limits})
+    status, answer = await shop.call("PUT", f"/api/v1/tenants/{tenant['id']}", {"limits": limits})
     assert status == 200, answer
     status, answer = await call(
         port, "POST", "/auth/login", body={"email": email, "password": ADMIN_PASSWORD}
@@ -111,6 +107,7 @@ async def a_reply_is_stopped_from_another_process(shop: Shop) -> None:
         assert status == 200, answer
         async with asyncio.timeout(30):
             assert b"message_stop" in await client.to_end()
+        client.drop(with_reset=False)
 
 
 async def load_of(shop: Shop, table_id: str) -> KeptLoad:
@@ -154,6 +151,7 @@ async def a_reload_fails_nothing(
     await unless_lost(server, shop, table_id, result)
     may_end.set()
     rest = await client.to_end()
+    client.drop(with_reset=False)
     assert b'"finish_reason":"stop"' in rest
     assert b"server_shutdown" not in rest
     await server.end_of(*before)
@@ -161,14 +159,24 @@ async def a_reload_fails_nothing(
     await server.all_alive()
 
 
-async def a_reload_with_a_bad_setting_changes_nothing(server: SupervisedServer) -> None:
-    before, setting = server.workers, Path(server.env["RETINUE_TRACE_SAMPLE_FILE"])
-    setting.write_text("plenty")
-    done = await server.reload()
-    assert done.code == 1
-    assert "RETINUE_TRACE_SAMPLE must be a number from 0 to 1" in done.errors
-    assert server.workers == before
+@pytest.mark.slow
+@pytest.mark.either_database
+async def test_a_reload_with_a_bad_setting_changes_nothing(tmp_path: Path, database_url: str) -> None:
+    setting = tmp_path / "sample"
     setting.write_text("1.0")
+    async with SupervisedServer(tmp_path, database_url, RETINUE_TRACE_SAMPLE_FILE=str(setting)) as server:
+        await server.start()
+        before = server.workers
+        setting.write_text("plenty")
+        done = await server.reload()
+        assert done.code == 1
+        assert "RETINUE_TRACE_SAMPLE must be a number from 0 to 1" in done.errors
+        assert server.workers == before
+        setting.write_text("0.5")
+        done = await server.reload()
+        assert done.code == 0, done.errors
+        assert await server.stop() == 0
+    assert (await run_command(server, "reload")).code == 1
 
 
 @pytest.mark.slow
@@ -190,7 +198,6 @@ async def test_many_kills_lose_nothing(tmp_path: Path, database_url: str) -> Non
             left = began + SECONDS_BETWEEN_KILLS - asyncio.get_running_loop().time()
             await asyncio.sleep(max(0.0, left))
         result = await load.finish()
-        print(json.dumps({"answered": result.answered, "cut": len(result.cut)}))
         assert len(result.cut) <= 8 * KILLS
         await unless_lost(server, shop, table_id, result)
         assert await server.stop() == 0
@@ -212,7 +219,6 @@ async def test_many_reloads_fail_nothing(tmp_path: Path, database_url: str) -> N
             assert done.code == 0, done.errors
             await load.at_least(20)
         result = await load.finish()
-        print(json.dumps({"answered": result.answered, "cut": len(result.cut)}))
         assert result.cut == []
         await unless_lost(server, shop, table_id, result)
         assert await server.stop() == 0

@@ -9,6 +9,7 @@ import pytest
 
 from retinue.kit.clock import SystemClock
 from retinue.kit.limits import PLANS, Limiter, MemoryStore
+from retinue.kit.peers import FirstReport
 from retinue.kit.peers.keeper import Keeper, Member
 from retinue.kit.peers.link import PeerLink
 from retinue.kit.peers.packets import MAX_PACKET_BYTES, packet_pair
@@ -29,7 +30,7 @@ class Machine:
     def join(self) -> PeerLink:
         ours, theirs = packet_pair()
         member = self.keeper.join(ours, len(self.links))
-        link = PeerLink(theirs, expected=2, opened_at="2026-01-01T00:00:00.000000Z")
+        link = PeerLink(theirs, slot=len(self.links), expected=2, opened_at="2026-01-01T00:00:00.000000Z")
         self.members.append(member)
         self.links.append(link)
         return link
@@ -65,9 +66,7 @@ async def until(holds: Callable[[], bool]) -> None:
 async def test_processes_share_the_windows_of_a_plan() -> None:
     async with machine() as shared:
         one, other = map(shared.limiter, shared.links)
-        decisions = [
-            await limiter.hit("ten_1", FREE, 1) for _ in range(40) for limiter in (one, other)
-        ]
+        decisions = [await limiter.hit("ten_1", FREE, 1) for _ in range(40) for limiter in (one, other)]
         assert [decision.allowed for decision in decisions] == [True] * 60 + [False] * 20
         assert [decision.remaining for decision in decisions[:60]] == list(range(59, -1, -1))
         assert decisions[-1].retry_after > 0
@@ -126,15 +125,16 @@ async def test_every_process_knows_how_many_serve_and_how_the_worker_does() -> N
     async with machine() as shared:
         one, other = shared.links
         one.report_ready()
-        one.report_worker("ok")
-        await until(lambda: (other.alive, other.worker_status) == (1, "ok"))
+        one.report(FirstReport("ok", {"node": "ok"}))
+        other.report(FirstReport("failing"))
+        await until(lambda: (other.alive, other.first_report) == (1, FirstReport("ok", {"node": "ok"})))
         other.report_ready()
         await until(lambda: (one.alive, other.alive) == (2, 2))
         drained = asyncio.Event()
         one.when_drained = drained.set
         shared.keeper.drain(shared.members[0])
         await asyncio.wait_for(drained.wait(), 10)
-        await until(lambda: (other.alive, other.worker_status) == (1, "stalled"))
+        await until(lambda: (other.alive, other.first_report) == (1, FirstReport("stalled")))
 
 
 async def test_without_its_supervisor_a_process_limits_by_itself() -> None:

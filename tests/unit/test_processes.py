@@ -1,4 +1,4 @@
-"""Parts of `serve --processes N` without processes: slots, sockets, run files, and systems that lack calls."""
+"""Parts of `serve --processes N` without processes: slots, sockets, run files, systems that lack calls."""
 
 import os
 import socket

@@ -107,9 +107,7 @@ class ServeCommand:
         assert self.service is not None
         await self.service(scope, receive, send)
 
-    async def run(
-        self, host: str = "", port: int = 0, *, sockets: list[socket.socket] | None = None
-    ) -> None:
+    async def run(self, host: str = "", port: int = 0, *, sockets: list[socket.socket] | None = None) -> None:
         """Serve until a signal arrives, `shutting_down` is set, or this process has drained."""
         await serve_http(
             self,

@@ -41,7 +41,7 @@ class ForkServer:
         self._wake_reader, self._wake_writer = os.pipe()
 
     def run(self) -> None:
-        """Start workers on order until the supervisor is gone, or wants no more and the last one has ended."""
+        """Start workers on order until the supervisor is gone, or wants no more and the last has ended."""
         for end in (self._wake_reader, self._wake_writer):
             os.set_blocking(end, False)
         for number in _IGNORED:

@@ -28,7 +28,8 @@ def open_listeners(host: str, port: int, count: int) -> list[Listeners]:
     opened: list[Listeners] = []
     try:
         for _ in range(count):
-            opened.append(bind(host, chosen, is_shared=True))
+            # One by one, so that those before a failure can be closed.
+            opened += [bind(host, chosen, is_shared=True)]
     except OSError:
         close_listeners(opened)
         raise

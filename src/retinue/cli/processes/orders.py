@@ -35,7 +35,7 @@ class OrderChannel:
             socket.send_fds(self.endpoint, [line], [descriptor])
 
     def receive(self) -> tuple[list[dict[str, Any]], list[int]] | None:
-        """Return whole messages and the descriptors that came with them; None once the other end is closed."""
+        """Return whole messages and the descriptors that came along; None once the other end is closed."""
         try:
             content, descriptors, _, _ = socket.recv_fds(self.endpoint, _LINE_BYTES, 4)
         except BlockingIOError:

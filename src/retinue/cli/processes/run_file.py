@@ -1,4 +1,4 @@
-"""A file that names a running supervisor, so that `retinue reload` finds it and learns how the reload went."""
+"""A file that names a running supervisor: `retinue reload` finds it and learns how the reload went."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The supervisor: it serves nothing, but keeps sockets, limits and the worker processes of all slots (ADR 33)."""
+"""The supervisor: it serves nothing, but keeps sockets, limits and processes of all slots (ADR 33)."""
 
 import asyncio
 import signal
@@ -99,7 +99,7 @@ class Supervisor:
         return started
 
     async def _start_all(self) -> int | None:
-        """Start the first worker, which prepares the database, then the others; return a code if it failed."""
+        """Start the first worker, which prepares the database, then the others; return a code if it fails."""
         first = await self._start_worker(self._slots[0], is_first=True)
         self._slots[0].worker = first
         if not await self._is_served_by(first):
@@ -198,7 +198,7 @@ class Supervisor:
                 await self._replace(slot, fresh)
         except (NotPrepared, OSError) as reason:
             error = str(reason)
-            log.error("reload_failed", error=error, instead="the old processes go on")
+            log.error("reload_failed", error=error, instead="the old processes go on")  # noqa: TRY400  no bug
             if fresh is not None:
                 fresh.retire()
             if self._fork_server is None or self._fork_server.is_gone:
@@ -235,9 +235,8 @@ class Supervisor:
         if running:
             grace = self._settings.shutdown_grace + _KILL_AFTER_GRACE_SECONDS
             waiting = [asyncio.ensure_future(worker.gone.wait()) for worker in running]
-            _, late = await asyncio.wait(waiting, timeout=grace)
-            for task in late:
-                task.cancel()
+            for late in (await asyncio.wait(waiting, timeout=grace))[1]:
+                late.cancel()
             for worker in running:
                 if worker.is_alive:
                     log.warning("worker_killed", pid=worker.pid)

@@ -49,7 +49,7 @@ def run_worker_process(
 
 async def _serve(settings: Settings, sockets: list[socket.socket], order: WorkerOrder, link: int) -> None:
     endpoint = PacketSocket(socket.socket(fileno=link))
-    peers = PeerLink(endpoint, expected=order.expected, opened_at=order.opened_at)
+    peers = PeerLink(endpoint, slot=order.slot, expected=order.expected, opened_at=order.opened_at)
     command = ServeCommand(settings, peers, is_first=order.is_first)
     command.when_ready = peers.report_ready
     peers.when_drained = command.drain

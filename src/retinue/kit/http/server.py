@@ -163,16 +163,14 @@ class Server(uvicorn.Server):
             log.warning("the application did not stop in time")
 
     async def _drain(self) -> None:
-        """Wait until the connections have ended by themselves; a client that asks once more gets an answer."""
+        """Wait until the connections have ended by themselves; who asks once more gets an answer."""
         loop = asyncio.get_running_loop()
-        until, next_sweep = loop.time() + self.max_drain_s, 0.0
-        idle_since = loop.time()
+        began = loop.time()
+        until, next_sweep = began + self.max_drain_s, 0.0
         while self.server_state.connections and loop.time() < until:
             if self._is_told_to_stop or self.shutting_down.is_set():
                 return
-            may_close_idle = loop.time() - idle_since > DRAIN_IDLE_SECONDS
-            for connection in list(self.server_state.connections):
-                connection.drain(may_close_idle=may_close_idle)
+            self.server_state.drain(may_close_idle=loop.time() - began > DRAIN_IDLE_SECONDS)
             if loop.time() > next_sweep:
                 self.server_state.sweep()
                 next_sweep = loop.time() + self.server_state.limits.sweep_s

@@ -4,6 +4,6 @@ Each worker process holds one end of a socket pair, the supervisor the other. Th
 rate limits and passes topics on; it never sees a request.
 """
 
-from retinue.kit.peers.base import Peers
+from retinue.kit.peers.base import FirstReport, Peers
 
-__all__ = ["Peers"]
+__all__ = ["FirstReport", "Peers"]

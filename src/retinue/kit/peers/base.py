@@ -2,7 +2,16 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from retinue.kit.limits.shared_store import SharedStore
+
+
+class FirstReport(msgspec.Struct, frozen=True):
+    """The state of the first process, which `/health` shows in all of them."""
+
+    worker: str = "stalled"
+    sandbox: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Peers:
@@ -14,8 +23,10 @@ class Peers:
     """How many of them serve."""
     opened_at: str | None = None
     """When the first of them started; None for a process that serves alone."""
-    worker_status: str = "off"
-    """The status of the background worker in the first process."""
+    slot = 0
+    """The number of this process; the first one does what only one of them needs to do."""
+    first_report: FirstReport = FirstReport()
+    """What the first process last reported of itself."""
     limits: SharedStore | None = None
 
     def publish(self, topic: str, *keys: str) -> None:
@@ -24,5 +35,5 @@ class Peers:
     def subscribe(self, topic: str, notify: Callable[[str], None]) -> None:
         """Call `notify` with each key that another process publishes under the topic."""
 
-    def report_worker(self, status: str) -> None:
-        """Tell the other processes how the background worker of this one does."""
+    def report(self, status: FirstReport) -> None:
+        """Tell the other processes how this one does, if it is the first."""

@@ -22,8 +22,8 @@ from retinue.kit.peers.messages import (
     PUBLISH,
     READY,
     RELEASE,
+    REPORT,
     USED,
-    WORKER,
     Message,
     decode_packet,
     encode_packets,
@@ -43,7 +43,7 @@ class Member:
         self.slot = slot
         self.is_ready = False
         self.is_draining = False
-        self.worker_status = "off"
+        self.report: Any = {}
         self.leases: dict[str, str] = {}
         self.when_ready: Callable[[], None] = lambda: None
         self.when_gone: Callable[[], None] = lambda: None
@@ -105,8 +105,8 @@ class Keeper:
             self._release(member, *arguments)
         elif operation == PUBLISH:
             self._publish(member, arguments)
-        elif operation == WORKER:
-            (member.worker_status,) = arguments
+        elif operation == REPORT:
+            (member.report,) = arguments
             self._tell_members()
         elif operation == READY:
             member.is_ready = True
@@ -146,11 +146,11 @@ class Keeper:
                 self._send(member, [(0, *content)])
 
     def _tell_members(self) -> None:
-        """Tell every process how many serve, and how the background worker of the first slot does."""
+        """Tell every process how many serve, and what the first of them reported."""
         alive = sum(member.counts for member in self._members)
-        first = [member.worker_status for member in self._members if member.slot == 0 and member.counts]
+        first = [member.report for member in self._members if member.slot == 0 and member.counts]
         for member in self._members:
-            self._send(member, [(0, MEMBERS, alive, first[-1] if first else "stalled")])
+            self._send(member, [(0, MEMBERS, alive, first[-1] if first else {})])
 
     def _part(self, member: Member) -> None:
         asyncio.get_running_loop().remove_reader(member.endpoint.fileno())

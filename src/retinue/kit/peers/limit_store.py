@@ -33,9 +33,7 @@ class KeptLimits:
         self, key: str, limit: int | None, window_seconds: int, cost: int = 1
     ) -> RateLimitDecision:
         rules = encode_allowance(single_window(limit, window_seconds))
-        return RateLimitDecision(
-            *await self._link.call(HIT, _short(f"{window_seconds}:{key}"), rules, cost)
-        )
+        return RateLimitDecision(*await self._link.call(HIT, _short(f"{window_seconds}:{key}"), rules, cost))
 
     async def used(self, key: str) -> WindowUsage:
         return WindowUsage(*await self._link.call(USED, _short(key)))
@@ -57,9 +55,7 @@ def _short(key: str) -> str:
 
 @lru_cache(maxsize=4096)
 def encode_allowance(allowance: Allowance) -> bytes:
-    return msgspec.msgpack.encode(
-        [allowance.spans, allowance.limits, allowance.ceiling, allowance.burst_ms]
-    )
+    return msgspec.msgpack.encode([allowance.spans, allowance.limits, allowance.ceiling, allowance.burst_ms])
 
 
 @lru_cache(maxsize=4096)

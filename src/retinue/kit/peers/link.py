@@ -5,17 +5,18 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import structlog
 
 from retinue.kit.limits import LimitsUnreachable
-from retinue.kit.peers.base import Peers
+from retinue.kit.peers.base import FirstReport, Peers
 from retinue.kit.peers.limit_store import KeptLimits
 from retinue.kit.peers.messages import (
     DRAIN,
     MEMBERS,
     PUBLISH,
     READY,
-    WORKER,
+    REPORT,
     Message,
     decode_packet,
     encode_packets,
@@ -32,7 +33,8 @@ log = structlog.get_logger("retinue.limits")
 class PeerLink(Peers):
     """Calls of one turn of the event loop leave as one packet: a packet each would double their cost."""
 
-    def __init__(self, endpoint: PacketSocket, *, expected: int, opened_at: str) -> None:
+    def __init__(self, endpoint: PacketSocket, *, slot: int = 0, expected: int, opened_at: str) -> None:
+        self.slot = slot
         self.expected = expected
         self.alive = 0
         self.opened_at = opened_at
@@ -47,7 +49,7 @@ class PeerLink(Peers):
         self._overdue_from = 0
         self._timer: asyncio.TimerHandle | None = None
         self._topics: defaultdict[str, list[Callable[[str], None]]] = defaultdict(list)
-        self._reported = ""
+        self._reported: FirstReport | None = None
         self._is_lost = False
         self._silent_until = 0.0
         self._loop.add_reader(endpoint.fileno(), self._read)
@@ -78,10 +80,10 @@ class PeerLink(Peers):
     def subscribe(self, topic: str, notify: Callable[[str], None]) -> None:
         self._topics[topic].append(notify)
 
-    def report_worker(self, status: str) -> None:
-        if status != self._reported:
+    def report(self, status: FirstReport) -> None:
+        if self.slot == 0 and status != self._reported:
             self._reported = status
-            self.tell(0, WORKER, status)
+            self.tell(0, REPORT, status)
 
     def report_ready(self) -> None:
         self.tell(0, READY)
@@ -125,7 +127,8 @@ class PeerLink(Peers):
 
     def _notify(self, topic: str, *content: Any) -> None:
         if topic == MEMBERS:
-            self.alive, self.worker_status = content
+            self.alive = content[0]
+            self.first_report = msgspec.convert(content[1], FirstReport)
         elif topic == DRAIN:
             self.when_drained()
         else:
@@ -134,7 +137,7 @@ class PeerLink(Peers):
                     notify(key)
 
     def _check_calls(self) -> None:
-        """Fail the calls that were already waiting at the last check; numbers rise, so the oldest is first."""
+        """Fail the calls that were waiting at the last check already; the oldest is the first."""
         self._timer = None
         # After a blocked event loop the answers may have arrived unread.
         self._read()

@@ -14,7 +14,7 @@ from retinue.kit.peers.packets import MAX_PACKET_BYTES
 VERSION = 1
 """Changes with the messages: a process of another version cannot work with this supervisor."""
 
-HIT, USED, ACQUIRE, RELEASE, PUBLISH, READY, WORKER = range(7)
+HIT, USED, ACQUIRE, RELEASE, PUBLISH, READY, REPORT = range(7)
 
 DRAIN = "process.drain"
 MEMBERS = "process.members"
