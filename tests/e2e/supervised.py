@@ -128,7 +128,7 @@ class KeptConnection:
 class KeptLoad:
     """Clients that write rows and read a list by turns until told to stop."""
 
-    def __init__(self, port: int, token: str, table_id: str, clients: int = 8) -> None:
+    def __init__(self, port: int, token: str, table_id: str, clients: int) -> None:
         self.result = LoadResult()
         self._port, self._token = port, token
         self._path = f"/api/v1/data-tables/{table_id}/rows"

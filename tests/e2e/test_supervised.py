@@ -20,6 +20,8 @@ from tests.e2e.supervised import KeptConnection, KeptLoad, LoadResult, Supervise
 KILLS = int(os.environ.get("RETINUE_TEST_WORKER_KILLS", "50"))
 RELOADS = int(os.environ.get("RETINUE_TEST_RELOADS", "20"))
 A_MINUTE = 300
+CLIENTS = 8
+SHORT_CLIENTS = 3
 # Five deaths of a slot within 30 seconds end the server: here each slot has fewer.
 SECONDS_BETWEEN_KILLS = 4.2
 
@@ -110,10 +112,10 @@ async def a_reply_is_stopped_from_another_process(shop: Shop) -> None:
         client.drop(with_reset=False)
 
 
-async def load_of(shop: Shop, table_id: str) -> KeptLoad:
-    load = KeptLoad(shop.server.port, shop.token, table_id)
+async def load_of(shop: Shop, table_id: str, clients: int = CLIENTS) -> KeptLoad:
+    load = KeptLoad(shop.server.port, shop.token, table_id, clients)
     load.start()
-    await load.at_least(100)
+    await load.at_least(10 * clients)
     return load
 
 
@@ -124,14 +126,14 @@ async def unless_lost(server: SupervisedServer, shop: Shop, table_id: str, resul
 
 
 async def a_kill_loses_nothing(server: SupervisedServer, shop: Shop, table_id: str) -> None:
-    load = await load_of(shop, table_id)
+    load = await load_of(shop, table_id, SHORT_CLIENTS)
     killed = server.kill_worker(0)
-    await load.at_least(50)
+    await load.at_least(20)
     await server.all_alive()
     assert killed not in server.workers
-    await load.at_least(50)
+    await load.at_least(20)
     result = await load.finish()
-    assert len(result.cut) <= 8, "only what was on the connections of the killed process"
+    assert len(result.cut) <= SHORT_CLIENTS, "only what was on the connections of the killed process"
     await unless_lost(server, shop, table_id, result)
 
 
@@ -139,13 +141,13 @@ async def a_reload_fails_nothing(
     server: SupervisedServer, shop: Shop, table_id: str, may_end: asyncio.Event
 ) -> None:
     """A reply that has begun goes on to its end, in the process that began it."""
-    load = await load_of(shop, table_id)
+    load = await load_of(shop, table_id, SHORT_CLIENTS)
     client = await StreamClient(shop, "slowly").open()
     await client.until(b"id: 3\n")
     before = server.workers
     done = await server.reload()
     assert done.code == 0, done.errors
-    await load.at_least(100)
+    await load.at_least(20)
     result = await load.finish()
     assert result.cut == []
     await unless_lost(server, shop, table_id, result)
@@ -198,7 +200,7 @@ async def test_many_kills_lose_nothing(tmp_path: Path, database_url: str) -> Non
             left = began + SECONDS_BETWEEN_KILLS - asyncio.get_running_loop().time()
             await asyncio.sleep(max(0.0, left))
         result = await load.finish()
-        assert len(result.cut) <= 8 * KILLS
+        assert len(result.cut) <= CLIENTS * KILLS
         await unless_lost(server, shop, table_id, result)
         assert await server.stop() == 0
 
