@@ -13,7 +13,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,7 @@ from bench.requests import call, environment, lift_limits
 from bench.servers import cpu_seconds, free_port
 
 COUNTS = (1, 2, 4)
+PATH = "/api/v1/data-tables"
 CONNECTIONS = 64
 REQUESTS = 4000
 ROUNDS = 5
@@ -129,22 +130,28 @@ async def _sign_in(server: Processes) -> None:
 
 
 async def measure(url: str, requests: int = REQUESTS) -> list[Figure]:
-    """Every N by turns, so that a busy machine disturbs all of them alike."""
-    body = msgspec.json.encode({"name": "Rows", "columns": [{"name": "title", "type": "text"}]})
+    memory = [await _rest(count, url) for count in COUNTS]
     cpu: dict[int, list[float]] = {count: [] for count in COUNTS}
     busiest: dict[int, list[float]] = {count: [] for count in COUNTS}
-    memory: dict[int, float] = {}
-    for count in COUNTS:
-        async with serving(count, url) as server:
-            await call(server.port, "POST", "/api/v1/data-tables", body, server.token)
-            await server.measure("GET", "/api/v1/data-tables", requests // 4)
-            for _ in range(ROUNDS):
-                used, share = await server.measure("GET", "/api/v1/data-tables", requests)
-                cpu[count].append(used)
-                busiest[count].append(share)
-            await asyncio.sleep(_REST_S)
-            memory[count] = server.memory_mb()
+    async with AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(serving(count, url)) for count in COUNTS]
+        for server in servers:
+            await server.measure("GET", PATH, requests // 4)
+        # By turns, so that a busy machine disturbs all of them alike.
+        for _ in range(ROUNDS):
+            for server in servers:
+                used, share = await server.measure("GET", PATH, requests)
+                cpu[server.count].append(used)
+                busiest[server.count].append(share)
     return [*_cpu_figures(cpu), *_balance_figures(busiest), *_memory_figures(memory)]
+
+
+async def _rest(count: int, url: str) -> float:
+    """Memory at rest after some requests; alone, because servers share pages with each other as well."""
+    async with serving(count, url) as server:
+        await server.measure("GET", PATH, CONNECTIONS * 4)
+        await asyncio.sleep(_REST_S)
+        return server.memory_mb()
 
 
 def _cpu_figures(cpu: dict[int, list[float]]) -> list[Figure]:
@@ -168,11 +175,12 @@ def _balance_figures(busiest: dict[int, list[float]]) -> list[Figure]:
     ]
 
 
-def _memory_figures(memory: dict[int, float]) -> list[Figure]:
-    figures = [Figure("memory with 1 process", memory[1], "MiB", None)]
-    for count in COUNTS[1:]:
+def _memory_figures(memory: list[float]) -> list[Figure]:
+    alone, *others = memory
+    figures = [Figure("memory with 1 process", alone, "MiB", None)]
+    for count, used in zip(COUNTS[1:], others, strict=True):
         goal = MAX_MEMORY_RATIO if count == COUNTS[-1] else None
-        figures.append(Figure(f"memory with {count} processes", memory[count] / memory[1], "times one", goal))
+        figures.append(Figure(f"memory with {count} processes", used / alone, "times one", goal))
     return figures
 
 

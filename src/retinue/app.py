@@ -83,7 +83,7 @@ class Service:
                 self.instance.worker_status = lambda: self._peers.first_report.worker
             announce_work(self.instance)
         if self._peers.expected > 1:
-            self._report_task = asyncio.create_task(self._report())
+            self._share_status()
 
     def probe_sandboxes(self) -> asyncio.Task[None]:
         """Test the sandboxes in the background; `/health` reports the result, and the log what is missing."""
@@ -98,13 +98,24 @@ class Service:
             return  # the first process tells what it found; a sandbox is tested again before its first use
         await self.instance.adapters[Sandbox].status()
 
-    async def _report(self) -> None:
-        """Tell the other processes what only the first one knows: its worker, and the tested sandboxes."""
-        instance = self.instance
-        if self._peers.slot != 0:
-            tested_here = instance.sandbox_status
-            instance.sandbox_status = lambda: tested_here() | self._peers.first_report.sandbox
+    def _share_status(self) -> None:
+        """Let the first process tell the others what only it knows: its worker, and the tested sandboxes."""
+        if self._peers.slot == 0:
+            self._report_task = asyncio.create_task(self._report())
             return
+        tested_here = self.instance.sandbox_status
+
+        def known() -> dict[str, str]:
+            first = self._peers.first_report.sandbox
+            return {
+                name: first.get(name, status) if status == "not tried yet" else status
+                for name, status in tested_here().items()
+            }
+
+        self.instance.sandbox_status = known
+
+    async def _report(self) -> None:
+        instance = self.instance
         while True:
             self._peers.report(FirstReport(instance.worker_status(), instance.sandbox_status()))
             await asyncio.sleep(_REPORT_SECONDS)

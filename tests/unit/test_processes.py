@@ -2,11 +2,13 @@
 
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from retinue.cli.processes.listeners import close_listeners, has_balanced_ports, open_listeners
+from retinue.cli.processes.orphans import reap_orphans
 from retinue.cli.processes.run_file import RunFile, find_supervisors, read_state
 from retinue.cli.processes.slots import DEATH_WINDOW_SECONDS, MAX_DEATHS, Slot
 from retinue.kit.http.listening_sockets import bind
@@ -80,6 +82,21 @@ def test_cores_are_counted_where_nobody_says_which_may_be_used(monkeypatch: pyte
     assert process_count("3") == 3
     with pytest.raises(ValueError, match="at least 1"):
         process_count("0")
+
+
+def test_the_first_process_of_a_container_reaps_what_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, ours.pid, os.WEXITED | os.WNOWAIT)
+    assert reap_orphans({ours.pid}) == 0
+    assert ours.wait() == 0
+    left = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, left.pid, os.WEXITED | os.WNOWAIT)
+    assert reap_orphans({ours.pid}) == 1
+    with pytest.raises(ChildProcessError):
+        os.waitpid(left.pid, 0)
+    left.returncode = 0
+    monkeypatch.delattr(os, "waitid")
+    assert reap_orphans(()) == 0
 
 
 def test_a_supervisor_is_found_by_its_file_while_it_lives(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, cast
 
 import msgspec
@@ -37,6 +38,7 @@ class ForkServerHandle:
         self.is_gone = False
         self.when_exited: Callable[[int, int], None] = lambda _pid, _status: None
         self.when_gone: Callable[[], None] = lambda: None
+        self.pid = process.pid
         self._process = process
         self._channel = OrderChannel(endpoint)
         self._loop = asyncio.get_running_loop()
@@ -72,20 +74,23 @@ class ForkServerHandle:
             if self.is_gone:
                 raise NotPrepared("the fork server has ended")
             self._answer = self._loop.create_future()
-            self._channel.send({"start": msgspec.to_builtins(order)}, link)
+            self._send({"start": msgspec.to_builtins(order)}, link)
             answer = await self._answer
             if "started" not in answer:
                 raise NotPrepared("the fork server has ended")
             return cast("int", answer["started"])
 
     def send_signal(self, pid: int, number: signal.Signals) -> None:
-        if not self.is_gone:
-            self._channel.send({"signal": int(number), "pid": pid})
+        self._send({"signal": int(number), "pid": pid})
 
     def retire(self) -> None:
         """Let it end with its last worker."""
+        self._send({"retire": True})
+
+    def _send(self, message: dict[str, Any], descriptor: int | None = None) -> None:
         if not self.is_gone:
-            self._channel.send({"retire": True})
+            with suppress(OSError):  # it has just ended, which the next read shows
+                self._channel.send(message, descriptor)
 
     async def close(self) -> None:
         self._part()

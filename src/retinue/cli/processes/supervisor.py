@@ -1,6 +1,7 @@
 """The supervisor: it serves nothing, but keeps sockets, limits and processes of all slots (ADR 33)."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -12,6 +13,7 @@ import uvloop
 from retinue.cli.processes.fork_server_handle import ForkServerHandle, NotPrepared
 from retinue.cli.processes.listeners import Listeners, close_listeners, open_listeners
 from retinue.cli.processes.orders import WorkerOrder
+from retinue.cli.processes.orphans import reap_orphans
 from retinue.cli.processes.run_file import RunFile
 from retinue.cli.processes.slots import Slot, WorkerProcess
 from retinue.kit.clock import SystemClock
@@ -28,6 +30,7 @@ START_SECONDS = 120.0
 """How long a worker process may take until it serves."""
 _KILL_AFTER_GRACE_SECONDS = 5.0
 _EXIT_CODE_SECONDS = 2.0
+_REAP_SECONDS = 5.0
 
 
 class Supervisor:
@@ -41,6 +44,7 @@ class Supervisor:
         self._slots = [Slot(number) for number in range(settings.processes)]
         self._workers: dict[int, WorkerProcess] = {}
         self._fork_server: ForkServerHandle | None = None
+        self._fork_server_pids: set[int] = set()
         self._run_file: RunFile | None = None
         self._wakeup = asyncio.Event()
         self._is_prepared = False
@@ -55,6 +59,8 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop)
         loop.add_signal_handler(signal.SIGHUP, self._want_reload)
+        if os.getpid() == 1:
+            self._spawn(self._reap_orphans())
         try:
             self._fork_server = await self._start_fork_server()
             code = await self._start_all()
@@ -71,6 +77,12 @@ class Supervisor:
             self._notifier.stop_watchdog()
             if self._run_file is not None:
                 self._run_file.close()
+
+    async def _reap_orphans(self) -> None:
+        """In a container this is process 1, which inherits the children of killed workers."""
+        while True:
+            await asyncio.sleep(_REAP_SECONDS)
+            reap_orphans(self._fork_server_pids)
 
     async def _supervise(self) -> None:
         while not self._is_stopping:
@@ -94,6 +106,7 @@ class Supervisor:
 
     async def _start_fork_server(self) -> ForkServerHandle:
         started = await ForkServerHandle.start(self._listeners)
+        self._fork_server_pids.add(started.pid)
         started.when_exited = self._worker_exited
         started.when_gone = lambda: self._fork_server_gone(started)
         return started

@@ -24,6 +24,7 @@ def preload(settings: Settings) -> None:
     """Import what is usually imported on demand, and raise what would keep every worker from starting."""
     configure_logging(settings)
     root_keys(settings, may_create=False)
+    importlib.import_module("alembic.command")
     if is_postgres(settings):
         importlib.import_module("retinue.kit.db.postgres")
     if settings.redis_url:
