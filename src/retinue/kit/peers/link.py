@@ -23,9 +23,9 @@ from retinue.kit.peers.messages import (
 )
 from retinue.kit.peers.packets import PacketSocket
 
-CALL_SECONDS = 1.0
+CALL_SECONDS = 3.0
 """A call that the supervisor has not answered after once or twice this time has failed."""
-_OUTAGE_SECONDS = 3.0
+_OUTAGE_SECONDS = 10.0
 
 log = structlog.get_logger("retinue.limits")
 
