@@ -28,7 +28,7 @@ _IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KILL_AFTER_GRACE_SECONDS = 5
 
 
-class ForkServer:
+class WorkerForkServer:
     def __init__(
         self, channel: OrderChannel, listeners: list[list[socket.socket]], settings: Settings
     ) -> None:
@@ -149,7 +149,7 @@ def main() -> None:
     gc.freeze()
     channel.send({"ready": VERSION})
     with private_umask():
-        ForkServer(channel, listeners, settings).run()
+        WorkerForkServer(channel, listeners, settings).run()
 
 
 def _prepare() -> Settings:

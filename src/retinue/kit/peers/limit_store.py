@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import msgspec
 
@@ -11,10 +11,15 @@ from retinue.kit.limits.plans import PlanLimits
 from retinue.kit.limits.window import Allowance, single_window
 from retinue.kit.peers.messages import ACQUIRE, HIT, RELEASE, USED
 
-if TYPE_CHECKING:
-    from retinue.kit.peers.link import PeerLink
-
 _MAX_KEY_LENGTH = 256
+
+
+class SupervisorLink(Protocol):
+    """The way to the supervisor: a call that waits for its answer, or a message without one."""
+
+    async def call(self, operation: int, *arguments: Any) -> Any: ...
+
+    def tell(self, *message: Any) -> None: ...
 
 
 class KeptLimits:
@@ -22,7 +27,7 @@ class KeptLimits:
 
     is_on_this_machine = True
 
-    def __init__(self, link: "PeerLink") -> None:
+    def __init__(self, link: SupervisorLink) -> None:
         self._link = link
 
     async def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> RateLimitDecision:
