@@ -21,6 +21,7 @@ from bench import (
     functions,
     jobs,
     outgoing,
+    processes,
     requests,
     retrieval,
     startup,
@@ -140,6 +141,7 @@ _APART = {
     "event_log": ("the event log", event_log.measure),
     "traces": ("traces", traces.measure),
     "console": ("the console of a large tenant", console_part.measure),
+    "processes": ("several processes of one server", processes.measure),
 }
 
 
@@ -210,6 +212,7 @@ async def main() -> int:
             "event_log",
             "traces",
             "console",
+            "processes",
         ],
     )
     parser.add_argument("--database", choices=["sqlite", "postgresql"])

@@ -6,6 +6,7 @@ import statistics
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -81,7 +82,13 @@ async def call(port: int, method: str, path: str, body: bytes = b"", token: str 
     return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])  # type: ignore[no-any-return]
 
 
-async def lift_limits(server: Server, token: str) -> None:
+class Listening(Protocol):
+    """Whatever answers on a port of this machine."""
+
+    port: int
+
+
+async def lift_limits(server: Listening, token: str) -> None:
     """A quiet machine sends more than any plan allows."""
     tenant = await call(server.port, "GET", "/api/v1/tenant", token=token)
     limits = dict.fromkeys(

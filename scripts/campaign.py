@@ -51,6 +51,7 @@ FUZZ = "tests/contract/test_openapi_fuzz.py"
 KILLS = "tests/e2e/test_crash.py"
 PHOENIX = "tests/e2e/test_phoenix.py"
 BACKUPS = "tests/e2e/test_backup_load.py"
+PROCESSES = "tests/e2e/test_supervised.py"
 PARTS = (
     Part(
         "kills",
@@ -109,6 +110,17 @@ PARTS = (
         (("RETINUE_TEST_BACKUPS", "20"), ("RETINUE_TEST_DATABASE_URL", POSTGRESQL)),
     ),
     Part(
+        "processes",
+        "several processes of one server: 50 kills and 20 reloads under load",
+        (PROCESSES, *SLOW),
+    ),
+    Part(
+        "processespg",
+        "the same on PostgreSQL",
+        (PROCESSES, *SLOW),
+        (("RETINUE_TEST_DATABASE_URL", POSTGRESQL), ("RETINUE_TEST_ONLY_DATABASE", "1")),
+    ),
+    Part(
         "services",
         "all cases on PostgreSQL with three services that share a Redis",
         ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
@@ -117,7 +129,10 @@ PARTS = (
     Part(
         "slow",
         "everything else that is marked slow: large tables, weights, soak tests",
-        (*SLOW, *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, *CRASHES, FUZZ, *PAGES))),
+        (
+            *SLOW,
+            *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, PROCESSES, *CRASHES, FUZZ, *PAGES)),
+        ),
     ),
 )
 

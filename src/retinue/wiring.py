@@ -25,6 +25,7 @@ from retinue.kit.egress import Egress
 from retinue.kit.limits import MemoryStore
 from retinue.kit.metrics.files import close_metrics, open_metrics
 from retinue.kit.metrics.sampler import MetricSampler
+from retinue.kit.peers import Peers
 from retinue.kit.principal import SYSTEM
 from retinue.kit.settings import ANY_ADDRESS, Settings
 from retinue.kit.tokens import TokenIssuer
@@ -43,6 +44,7 @@ async def open_instance(
     manifests: tuple[Manifest, ...] = DOMAINS,
     *,
     may_migrate: bool = True,
+    peers: Peers | None = None,
 ) -> Instance:
     """Open the database, the vault, the limits and the adapters; HTTP and jobs come on top."""
     clock = clock or SystemClock()
@@ -60,7 +62,8 @@ async def open_instance(
     if vault.sealed_because:
         log.warning("the vault is sealed", reason=vault.sealed_because)
     egress, sandbox = Egress.from_settings(settings), LocalSandbox(settings.data_dir)
-    limiter = _limiter(settings, clock)
+    peers = peers or Peers()
+    limiter = _limiter(settings, clock, peers)
     instance = Instance(
         settings=settings,
         clock=clock,
@@ -82,6 +85,7 @@ async def open_instance(
         },
         states={RequestCounts: limiter.counts},
         sandbox_status=sandbox.known,
+        peers=peers,
         metrics=open_metrics(settings.data_dir / "metrics") if settings.metrics else None,
     )
     open_states(instance)
@@ -98,10 +102,10 @@ def sampler_for(instance: Instance) -> MetricSampler:
     return MetricSampler(instance, lambda: Context(instance, SYSTEM, caller, reads_outside_transaction=True))
 
 
-def _limiter(settings: Settings, clock: Clock) -> CountingLimiter:
+def _limiter(settings: Settings, clock: Clock, peers: Peers) -> CountingLimiter:
     local = MemoryStore(clock)
     if not settings.redis_url:
-        return CountingLimiter(local, burst=settings.burst)
+        return CountingLimiter(local, peers.limits, burst=settings.burst)
     from retinue.kit.limits.redis import RedisStore
 
     return CountingLimiter(local, RedisStore.connect(settings.redis_url), burst=settings.burst)

@@ -14,6 +14,7 @@ from retinue.kit.jobs.runner import Runner
 from retinue.kit.logging import configure_logging
 from retinue.kit.metrics.endpoint import MetricsEndpoint
 from retinue.kit.settings import Settings
+from retinue.kit.systemd import ServiceNotifier
 from retinue.kit.vault.key_refresh import KeyRefresher
 from retinue.wiring import close_instance, command_settings, open_instance, sampler_for
 
@@ -22,6 +23,7 @@ log = structlog.get_logger("retinue.worker")
 
 async def run_until_signal(settings: Settings) -> None:
     """Run jobs until SIGTERM or SIGINT."""
+    notifier = ServiceNotifier.from_environment()
     instance = await open_instance(command_settings(settings))
     try:
         endpoint = await _serve_metrics(instance)
@@ -37,9 +39,13 @@ async def run_until_signal(settings: Settings) -> None:
     sampler = sampler_for(instance)
     sampler.start(reads_database=True)
     log.info("worker ready", development=instance.settings.is_development)
+    notifier.ready()
+    notifier.start_watchdog()
     await instance.shutting_down.wait()
-    await runner.stop()
+    notifier.stopping()
+    await runner.stop(settings.shutdown_grace)
     await sampler.stop()
+    notifier.stop_watchdog()
     if endpoint is not None:
         await asyncio.wait([endpoint])
     await refresher.stop()

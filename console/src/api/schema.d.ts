@@ -6723,6 +6723,7 @@ export interface components {
             sandbox: {
                 [key: string]: string;
             };
+            processes?: components["schemas"]["ProcessCounts"];
         };
         Home: {
             needs: components["schemas"]["Need"][];
@@ -7488,6 +7489,10 @@ export interface components {
         };
         PriceSource: "instance" | "list" | "tenant";
         Priority: "high" | "low" | "normal";
+        ProcessCounts: {
+            expected: number;
+            alive: number;
+        };
         ProfileOut: {
             id: string;
             email: string;

@@ -64,11 +64,37 @@ def version() -> None:
 def serve(
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.", min=0, max=65535)] = 8080,
+    processes: Annotated[
+        str,
+        typer.Option(
+            help="Number of processes, or `auto` for one on each core; RETINUE_PROCESSES if left out."
+        ),
+    ] = "",
 ) -> None:
     """Start the API and, unless RETINUE_WORKER=off, a worker inside it."""
-    from retinue.cli.serve_command import run_server
+    settings = read_settings(**({"RETINUE_PROCESSES": processes} if processes else {}))
+    if settings.processes > 1:
+        from retinue.cli.processes.supervisor import run_supervisor
 
-    run_server(read_settings(), host, port)
+        run_supervisor(settings, host, port)
+    else:
+        from retinue.cli.serve_command import run_server
+
+        run_server(settings, host, port)
+
+
+@app.command()
+def reload(
+    timeout: Annotated[int, typer.Option(help="Seconds to wait for the end of the reload.", min=1)] = 300,
+) -> None:
+    """Replace the processes of a running `serve --processes N` one by one, without a failed request.
+
+    The new ones have the current code and settings. Exit code 0: all are replaced; 1: no such server runs on
+    the data directory, or the old processes go on because the new ones did not start.
+    """
+    from retinue.cli.processes.reload_command import run_reload
+
+    run_reload(read_settings(), timeout)
 
 
 @app.command()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from retinue.kit.machine import available_cores
 from retinue.kit.network_addresses import split_url
 from retinue.kit.schema.base import Email
 from retinue.kit.secrets import Secret
@@ -75,6 +76,10 @@ def positive_integer(text: str) -> int:
     if number < 1:
         raise ValueError("must be at least 1")
     return number
+
+
+def process_count(text: str) -> int:
+    return available_cores() if text.strip().lower() == "auto" else positive_integer(text)
 
 
 def fraction(text: str) -> float:

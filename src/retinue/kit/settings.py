@@ -23,6 +23,7 @@ from retinue.kit.setting_values import (
     numbers,
     pem_file,
     positive_integer,
+    process_count,
     proxy_url,
     seconds_of_turn,
 )
@@ -241,6 +242,18 @@ class Settings:
     )
     failpoints: str = _setting("RETINUE_FAILPOINTS", "", "tests only", str, "none")
     worker: str = _setting("RETINUE_WORKER", "inline", "`inline` or `off`", choice("inline", "off"))
+    processes: int = _setting(
+        "RETINUE_PROCESSES",
+        1,
+        "processes of `serve` on this machine; `auto`: one for each core",
+        process_count,
+    )
+    shutdown_grace: int = _setting(
+        "RETINUE_SHUTDOWN_GRACE",
+        10,
+        "seconds that requests and jobs have to finish when the server stops",
+        positive_integer,
+    )
     log_format: str = _setting(
         "RETINUE_LOG_FORMAT",
         "",
@@ -320,6 +333,9 @@ class Settings:
     database_pool: int = _setting(
         "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", positive_integer
     )
+
+    is_worker_in_first_process: bool = False
+    """Whether another process of this `serve` runs the background jobs."""
 
     # Set after the server has bound its sockets; empty in a process without a server.
     bound_hosts: tuple[str, ...] = ()

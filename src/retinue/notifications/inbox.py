@@ -217,10 +217,10 @@ async def _subtract_counts(ctx: Context, *, gone: int = 0, read: int = 0) -> Non
 
 
 def _wake_listeners(ctx: Context, user_ids: list[str]) -> None:
-    """Wake the listeners of this process at the commit; other processes poll within a second."""
+    """Wake the listeners at the commit; processes on other machines poll within a second."""
     inboxes = ctx.state(LiveInboxes)
 
     async def wake() -> None:
-        inboxes.wake(user_ids)
+        inboxes.wake_everywhere(user_ids)
 
     ctx.after_commit(wake)

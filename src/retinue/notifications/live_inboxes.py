@@ -22,6 +22,8 @@ from retinue.notifications.stream_listener import StreamListener
 log = structlog.get_logger("retinue.notifications")
 
 POLL_INTERVAL_SECONDS = 1.0
+CHANGED_INBOXES = "notifications.changed_inboxes"
+"""The topic under which processes tell each other whose inbox has changed."""
 MAX_STREAMS_PER_USER = 20
 """Per user and process; a browser opens one for each window."""
 
@@ -54,6 +56,7 @@ class LiveInboxes:
         self._listeners: defaultdict[str, set[StreamListener]] = defaultdict(set)
         self._versions: dict[str, int] = {}
         self._poll_task: asyncio.Task[None] | None = None
+        instance.peers.subscribe(CHANGED_INBOXES, lambda user_id: self.wake([user_id]))
 
     def listen(self, principal: Principal) -> StreamListener:
         user_id = principal.id
@@ -77,6 +80,11 @@ class LiveInboxes:
         if not self._listeners[user_id]:
             del self._listeners[user_id]
             self._versions.pop(user_id, None)
+
+    def wake_everywhere(self, user_ids: list[str]) -> None:
+        """Wake the listeners of this process and of its peers; processes elsewhere poll."""
+        self.wake(user_ids)
+        self._instance.peers.publish(CHANGED_INBOXES, *user_ids)
 
     def wake(self, user_ids: Iterable[str]) -> None:
         for user_id in user_ids:

@@ -8,10 +8,14 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
+from retinue.kit.peers import Peers
+
 MAX_FAILURES = 5
 WINDOW_SECONDS = 60.0
 OPEN_SECONDS = 30.0
 _MAX_TRACKED_MODELS = 4096
+CHANGED_KEYS = "providers.changed_keys"
+"""The topic under which processes tell each other which provider key has changed."""
 
 
 class BreakerKey(Struct, frozen=True):
@@ -31,8 +35,10 @@ class _BreakerState(Struct):
 
 
 class CircuitBreakers:
-    def __init__(self, most: int = _MAX_TRACKED_MODELS) -> None:
+    def __init__(self, most: int = _MAX_TRACKED_MODELS, peers: Peers | None = None) -> None:
         self._max_tracked = most
+        self._peers = peers or Peers()
+        self._peers.subscribe(CHANGED_KEYS, self._forget_key)
         self._states: OrderedDict[BreakerKey, _BreakerState] = OrderedDict()
 
     def admits(self, guarded: BreakerKey, now: float) -> bool:
@@ -78,6 +84,10 @@ class CircuitBreakers:
         self._states.pop(guarded, None)
 
     def forget_key(self, key_id: str) -> None:
-        """Reset every breaker of a key that works again or was changed."""
+        """Reset every breaker of a key that works again or was changed, also in the peers of this process."""
+        self._forget_key(key_id)
+        self._peers.publish(CHANGED_KEYS, key_id)
+
+    def _forget_key(self, key_id: str) -> None:
         for guarded in [guarded for guarded in self._states if guarded.key_id == key_id]:
             del self._states[guarded]

@@ -23,7 +23,7 @@ manifest = Manifest(
         Reference(to="credential", kind="api_keys", find=find_users_of_credential, detach=detach_credential),
     ),
     process_state=(
-        ProcessState(CircuitBreakers, lambda _: CircuitBreakers()),
+        ProcessState(CircuitBreakers, lambda instance: CircuitBreakers(peers=instance.peers)),
         ProcessState(RefusedFormats, lambda _: RefusedFormats()),
     ),
 )

@@ -14,6 +14,8 @@ from retinue.kit.principal import SYSTEM
 from retinue.traces.models import TraceExporter
 
 REFRESH_SECONDS = 5.0
+CHANGED_EXPORTERS = "traces.changed_exporters"
+"""The topic under which processes tell each other that an exporter has changed."""
 
 logger = structlog.get_logger("retinue.traces")
 
@@ -30,7 +32,9 @@ class ExporterDirectory:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self._is_changed = asyncio.Event()
         self._task = asyncio.create_task(self._run())
+        instance.peers.subscribe(CHANGED_EXPORTERS, lambda _: self._is_changed.set())
         self._egress: Egress | None = None
 
     @property
@@ -42,6 +46,11 @@ class ExporterDirectory:
             host = f"[{destination.host}]" if ":" in destination.host else destination.host
             self._egress = Egress.from_settings(settings, [f"{host}:{destination.port}"])
         return self._egress
+
+    async def refresh_everywhere(self) -> None:
+        """Refresh this process, and at once its peers; processes elsewhere within seconds."""
+        await self.refresh()
+        self._instance.peers.publish(CHANGED_EXPORTERS, "")
 
     async def refresh(self) -> None:
         caller = Caller(correlation_id="cor_traces")
@@ -64,4 +73,6 @@ class ExporterDirectory:
                 await self.refresh()
             except Exception:
                 logger.exception("exporters_not_read")
-            await asyncio.sleep(REFRESH_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_changed.wait(), REFRESH_SECONDS)
+            self._is_changed.clear()

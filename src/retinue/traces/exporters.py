@@ -69,7 +69,7 @@ async def create(ctx: Context, body: TraceExporterCreate) -> TraceExporterOut:
         )
     )
     ctx.emit(TraceExporterCreated(exporter_id=exporter.id, endpoint=exporter.endpoint))
-    ctx.after_commit(ctx.state(ExporterDirectory).refresh)
+    ctx.after_commit(ctx.state(ExporterDirectory).refresh_everywhere)
     return shown(exporter)
 
 
@@ -92,7 +92,7 @@ async def update(ctx: Context, exporter: TraceExporter, body: TraceExporterUpdat
             locked, **changes, due_at=ctx.now, failure_count=0, failing_since=None, last_error=None
         )
         ctx.emit(TraceExporterUpdated(exporter_id=locked.id, changed=changed))
-        ctx.after_commit(ctx.state(ExporterDirectory).refresh)
+        ctx.after_commit(ctx.state(ExporterDirectory).refresh_everywhere)
     return shown(locked)
 
 
@@ -100,7 +100,7 @@ async def delete(ctx: Context, exporter: TraceExporter) -> None:
     """Delete the exporter; a nightly job removes what waited for it."""
     await ctx.db.delete(exporter)
     ctx.emit(TraceExporterDeleted(exporter_id=exporter.id))
-    ctx.after_commit(ctx.state(ExporterDirectory).refresh)
+    ctx.after_commit(ctx.state(ExporterDirectory).refresh_everywhere)
 
 
 async def test(ctx: Context, exporter: TraceExporter) -> TraceExporterTest:

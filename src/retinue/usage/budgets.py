@@ -120,10 +120,10 @@ async def _validate_scope(ctx: Context, scope: Scope) -> str:
 
 
 def _invalidate_cache(ctx: Context) -> None:
-    """Drop the cached budgets of this process after the commit; others reload within seconds."""
+    """Drop the cached budgets after the commit; processes on other machines reload within seconds."""
     cache, tenant_id = ctx.state(BudgetCache), ctx.tenant_id
 
     async def forget() -> None:
-        cache.forget(tenant_id)
+        cache.forget_everywhere(tenant_id)
 
     ctx.after_commit(forget)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from retinue.kit.clock import parse_instant
 from retinue.kit.context import Context
+from retinue.kit.context.instance import Instance
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
 from retinue.kit.limits import Lease
@@ -25,7 +26,9 @@ from retinue.usage.models import Budget, BudgetAction, ScopeType, UsageEntry
 from retinue.usage.price_book import load_price_book
 
 CACHE_SECONDS = 2.0
-"""Maximum time until other processes notice a changed budget."""
+"""Maximum time until processes on other machines notice a changed budget."""
+CHANGED_BUDGETS = "usage.changed_budgets"
+"""The topic under which processes tell each other which tenant has changed its budgets."""
 
 _RETRY_AFTER_SECONDS = 5
 RefusalT = TypeVar("RefusalT", bound=RetinueError)
@@ -71,7 +74,9 @@ class Spender(msgspec.Struct, frozen=True, kw_only=True):
 class BudgetCache:
     """Cache of each tenant's budgets in this process, so that most turns need no query."""
 
-    def __init__(self) -> None:
+    def __init__(self, instance: Instance) -> None:
+        self._peers = instance.peers
+        self._peers.subscribe(CHANGED_BUDGETS, self.forget)
         self._budgets: dict[str, tuple[float, list[Budget]]] = {}
         self.amount_spent: dict[str, float] = {}
         """The amount spent of each budget when it was last read."""
@@ -91,6 +96,11 @@ class BudgetCache:
 
     def forget(self, tenant_id: str) -> None:
         self._budgets.pop(tenant_id, None)
+
+    def forget_everywhere(self, tenant_id: str) -> None:
+        """Drop the budgets in this process and its peers; processes elsewhere reload within seconds."""
+        self.forget(tenant_id)
+        self._peers.publish(CHANGED_BUDGETS, tenant_id)
 
 
 class BudgetHold:
@@ -269,4 +279,4 @@ async def watch_budget(ctx: Context, payload: BudgetToWatch) -> None:
 
 
 async def _invalidate(known: BudgetCache, tenant_id: str) -> None:
-    known.forget(tenant_id)
+    known.forget_everywhere(tenant_id)

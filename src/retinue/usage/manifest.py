@@ -33,7 +33,7 @@ manifest = Manifest(
     ),
     jobs=JOBS,
     process_state=(
-        ProcessState(BudgetCache, lambda _: BudgetCache()),
+        ProcessState(BudgetCache, BudgetCache),
         ProcessState(ListPrices, lambda instance: ListPrices(instance.settings.data_dir)),
     ),
 )

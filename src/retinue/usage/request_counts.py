@@ -7,19 +7,16 @@ nothing else depends on these numbers.
 import asyncio
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import structlog
 
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
 from retinue.kit.limits import Limiter, MemoryStore, PlanLimits, RateLimitDecision
+from retinue.kit.limits.shared_store import SharedStore
 from retinue.kit.principal import Principal
 from retinue.usage.events import LimitReached
 from retinue.usage.meters import meter
-
-if TYPE_CHECKING:
-    from retinue.kit.limits.redis import RedisStore
 
 log = structlog.get_logger("retinue.usage")
 
@@ -105,7 +102,7 @@ class RequestCounts:
 class CountingLimiter(Limiter):
     """A limiter that counts its decisions."""
 
-    def __init__(self, local: MemoryStore, shared: "RedisStore | None" = None, *, burst: bool = True) -> None:
+    def __init__(self, local: MemoryStore, shared: SharedStore | None = None, *, burst: bool = True) -> None:
         super().__init__(local, shared, burst=burst)
         self.counts = RequestCounts()
 

@@ -4,7 +4,6 @@ The library always opens an HTTP server. It gets a socket file in the child's ow
 and a random key; only this process uses it, to count tokens.
 """
 
-import os
 import queue
 import secrets
 import socket
@@ -35,6 +34,7 @@ from retinue.adapters.embedded.prompt import (
 from retinue.adapters.embedded.repetition import RepetitionDetector
 from retinue.adapters.embedded.schema_constraints import ANY_OBJECT, build_constraint, first_character
 from retinue.kit.json_types import JsonObject
+from retinue.kit.machine import available_cores
 
 _SOCKET = "llama.sock"
 # Small batches, so that cancelling a call with a long prompt frees the model soon.
@@ -77,7 +77,7 @@ class LlamaModel:
     def __init__(self, path: str, *, context: int, parallel: int) -> None:
         self._key = secrets.token_hex(32)
         self._context = context
-        threads = max(1, len(os.sched_getaffinity(0)) - 1)
+        threads = max(1, available_cores() - 1)
         params = xllamacpp.CommonParams()
         params.model.path = path
         params.n_ctx, params.n_parallel = context * parallel, parallel

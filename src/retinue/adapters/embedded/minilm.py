@@ -1,6 +1,5 @@
 """Embeddings in a child process: all-MiniLM-L6-v2 with 8 bit weights."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import onnxruntime  # type: ignore[import-untyped]  # no type hints
 from tokenizers import Tokenizer
 
 from retinue.kit.json_types import JsonObject
+from retinue.kit.machine import available_cores
 
 MAX_INPUT_TOKENS = 256
 
@@ -17,7 +17,7 @@ MAX_INPUT_TOKENS = 256
 class MiniLm:
     def __init__(self, folder: Path) -> None:
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = max(1, len(os.sched_getaffinity(0)) - 1)
+        options.intra_op_num_threads = max(1, available_cores() - 1)
         options.inter_op_num_threads = 1
         # The arena would keep the memory of the largest text so far.
         options.enable_cpu_mem_arena = False

@@ -25,6 +25,9 @@ log = structlog.get_logger("retinue.chat")
 ABANDON_AFTER_SECONDS = 2.0
 POLL_SECONDS = 1.0
 
+STOPPED = "chat.stopped"
+"""The topic under which processes tell each other which replies to stop."""
+
 # Levels of detail: the text only, also the agent's tools, also the tools of sub-agents.
 TEXT_ONLY, WITH_TOOLS, WITH_SUB_AGENTS = 0, 1, 2
 
@@ -195,10 +198,11 @@ class LiveTurns:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self.opened_at = instance.clock.now()
+        self.opened_at = instance.peers.opened_at or instance.clock.now()
         self._turns: dict[str, LiveTurn] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
+        instance.peers.subscribe(STOPPED, self._stop)
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -237,9 +241,12 @@ class LiveTurns:
         reader = Context(instance, SYSTEM, Caller(correlation_id=""), reads_outside_transaction=True)
         system = reader.system("turns of every tenant")
         for (id,) in await system.rows(_STOPPED, since=instance.clock.ahead(-600)):
-            turn = self._turns.get(id)
-            if turn is not None and turn.is_own:
-                turn.stop()
+            self._stop(id)
+
+    def _stop(self, id: str) -> None:
+        turn = self._turns.get(id)
+        if turn is not None and turn.is_own:
+            turn.stop()
 
     async def close(self) -> None:
         for turn in list(self._turns.values()):

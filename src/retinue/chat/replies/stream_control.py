@@ -12,7 +12,7 @@ from retinue.chat.errors import MessageNotFound, StreamExpired
 from retinue.chat.models import FINISHED_JOB_STATUSES, ChatJob, ChatLog, Conversation, Message, PausedTurn
 from retinue.chat.queries import sees_all_conversations
 from retinue.chat.replies import background, followers
-from retinue.chat.replies.live import LiveTurns
+from retinue.chat.replies.live import STOPPED, LiveTurns
 from retinue.chat.replies.streaming import count_events, replay_events
 from retinue.chat.turn import suspension
 from retinue.kit.context import Context
@@ -52,7 +52,7 @@ async def resume_stream(ctx: Context, agent: Agent, message_id: str, after: int,
 def _is_lost(ctx: Context, question: Message) -> bool:
     """Return whether the process that wrote the reply is known to be gone.
 
-    One process serves an SQLite database, so a turn from before its start ended with the process before it.
+    One server uses an SQLite database, so a turn from before its start ended with the server before it.
     """
     return ctx.db.dialect == "sqlite" and question.created_at < ctx.state(LiveTurns).opened_at
 
@@ -115,7 +115,7 @@ async def _replay_after_approval(
 
 
 async def stop_reply(ctx: Context, agent: Agent, message_id: str) -> None:
-    """Stop a reply: at once in this process, within a second in another. Ended replies stay as they are."""
+    """Stop a reply: at once on this machine, within a second elsewhere. Ended replies stay as they are."""
     question = await _require_question(ctx, agent, message_id)
     live = ctx.state(LiveTurns).find(message_id)
     if live is not None and live.is_own:
@@ -127,6 +127,7 @@ async def stop_reply(ctx: Context, agent: Agent, message_id: str) -> None:
             await _cancel_suspended(unit, paused)
         else:
             await unit.db.execute(_REQUEST_STOP, question_id=question.id)
+    ctx.instance.peers.publish(STOPPED, message_id)
 
 
 async def _cancel_suspended(unit: Context, paused: PausedTurn) -> None:

@@ -12,6 +12,7 @@ from retinue.kit.crypto import KeyRing
 from retinue.kit.db.engine import Database
 from retinue.kit.limits import Limiter
 from retinue.kit.metrics.files import MetricFiles
+from retinue.kit.peers import Peers
 from retinue.kit.settings import Settings
 from retinue.kit.tokens import TokenIssuer
 from retinue.kit.tracing.policy import TracingPolicy
@@ -33,6 +34,9 @@ class Instance:
     states: dict[Any, Any] = field(default_factory=dict)
     """The opened `ProcessState`s of the manifests, by type."""
     shutting_down: asyncio.Event = field(default_factory=asyncio.Event)
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when another process takes over: what has no end of its own, such as an inbox, ends then."""
+    peers: Peers = field(default_factory=Peers)
     work_arrived: Callable[[], None] = lambda: None
     worker_status: Callable[[], str] = lambda: "off"
     sandbox_status: Callable[[], dict[str, str]] = dict

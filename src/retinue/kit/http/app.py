@@ -4,6 +4,7 @@ Authentication, rate limit, permission, body, transaction, loading, validation, 
 the first byte. Every response, including errors and streams, carries ids, limits and security headers.
 """
 
+import asyncio
 import ipaddress
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -296,7 +297,7 @@ class App:
                 heartbeat_s=self.heartbeat_s,
                 still_allowed=self._still_allowed(request),
                 check_every_s=self.session_check_s,
-                shutting_down=self.instance.shutting_down,
+                shutting_down=self._end_of_streams(response),
                 show_error=response.show_error,
             )
         except RetinueError as error:
@@ -309,6 +310,11 @@ class App:
                 count_response(request, 200)
         finally:
             metrics.STREAMS_OPEN.add(-1)
+
+    def _end_of_streams(self, response: replies.HttpResponse) -> asyncio.Event:
+        if response.is_endless and self.instance.peers.expected > 1:
+            return self.instance.draining
+        return self.instance.shutting_down
 
     async def _stream_bytes(
         self,

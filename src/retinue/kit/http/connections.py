@@ -53,6 +53,8 @@ class Swept(Protocol):
 
     def abort(self) -> None: ...
 
+    def drain(self, *, may_close_idle: bool) -> None: ...
+
 
 class Connections(ServerState):
     """All connections of a server; one periodic sweep replaces a timer for each."""
@@ -81,6 +83,10 @@ class Connections(ServerState):
         self._per_peer[peer] -= 1
         if not self._per_peer[peer]:
             del self._per_peer[peer]
+
+    def drain(self, *, may_close_idle: bool) -> None:
+        for connection in cast("list[Swept]", list(self.connections)):
+            connection.drain(may_close_idle=may_close_idle)
 
     def sweep(self) -> None:
         now = self._clock.monotonic()

@@ -25,6 +25,7 @@ from retinue.kit.metrics import declarations as metrics
 from retinue.kit.metrics.endpoint import require_metrics_token
 from retinue.kit.metrics.files import CONTENT_TYPE
 from retinue.kit.metrics.sampler import DatabaseGauge
+from retinue.kit.peers import Peers
 from retinue.kit.vault import InstanceKey, VaultKey
 from retinue.kit.vault.jobs import retire_signing_keys
 
@@ -37,6 +38,11 @@ _REFERENCE_ASSETS = {
 routes = Routes("", tag="discovery")
 
 
+class ProcessCounts(msgspec.Struct):
+    expected: int
+    alive: int
+
+
 class Health(msgspec.Struct):
     status: str
     version: str
@@ -44,6 +50,7 @@ class Health(msgspec.Struct):
     worker: str
     vault: str
     sandbox: dict[str, str]
+    processes: ProcessCounts | msgspec.UnsetType = msgspec.UNSET
 
 
 @routes.get("/health", requires=PUBLIC, cost="free")
@@ -67,8 +74,13 @@ async def get_health(ctx: Context) -> Reply[Health]:
         vault=vault,
         # The endpoint is public, so the reason of a failure goes to the log only.
         sandbox={name: _public_sandbox_status(status) for name, status in instance.sandbox_status().items()},
+        processes=_count_processes(instance.peers),
     )
     return Reply(health, status=200 if is_ready else 503)
+
+
+def _count_processes(peers: Peers) -> ProcessCounts | msgspec.UnsetType:
+    return ProcessCounts(peers.expected, peers.alive) if peers.expected > 1 else msgspec.UNSET
 
 
 class Liveness(msgspec.Struct):

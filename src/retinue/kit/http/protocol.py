@@ -45,6 +45,7 @@ class ServerConnection(HttpToolsProtocol):
     # Slots, because uvicorn's own attributes already fill the compact size of an instance dict.
     __slots__ = (
         "hosts",
+        "is_last",
         "limits",
         "peer",
         "phase",
@@ -74,6 +75,7 @@ class ServerConnection(HttpToolsProtocol):
         self.received = 0
         self.unframed = 0
         self.hosts = 0
+        self.is_last = False
         self.unsent = 0
         self.stuck_since: float | None = None
 
@@ -192,7 +194,7 @@ class ServerConnection(HttpToolsProtocol):
             default_headers=self.server_state.default_headers,
             message_event=cast("asyncio.Event", LightEvent()),
             expect_100_continue=self.expect_100_continue,
-            keep_alive=keep_alive,
+            keep_alive=keep_alive and not self.is_last,
             on_response=self.on_response_complete,
         )
         if previous is None or previous.response_complete:
@@ -286,6 +288,17 @@ class ServerConnection(HttpToolsProtocol):
         if self._is_answering() and self.running is not None:
             self.running.keep_alive = False
         else:
+            self.transport.close()
+
+    def drain(self, *, may_close_idle: bool) -> None:
+        """End the connection after the response in progress, or after the next one."""
+        self.is_last = True
+        if self._is_answering() and self.running is not None:
+            # A head that has left says that the connection is kept.
+            has_left = self.running.response_started and not self.running.head
+            if not self.waiting and not has_left:
+                self.running.keep_alive = False
+        elif may_close_idle and self.phase == IDLE:
             self.transport.close()
 
     def abort(self) -> None:

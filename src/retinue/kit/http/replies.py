@@ -48,11 +48,13 @@ class WebDocument(msgspec.Struct, frozen=True):
 class EventStream(msgspec.Struct, frozen=True):
     """Server-sent events; the producer opens its own units of work.
 
-    `show_error` builds the last event of a failed stream for protocols without `event: error`.
+    `show_error` builds the last event of a failed stream for protocols without `event: error`. A stream that
+    `is_endless` also ends when another process takes over: its client connects again.
     """
 
     events: Callable[[], AsyncIterator[Any]]
     show_error: Callable[[Any], Any] | None = None
+    is_endless: bool = False
 
 
 class ByteStream(msgspec.Struct, frozen=True):
@@ -76,6 +78,7 @@ class HttpResponse(msgspec.Struct):
     events: AsyncIterator[Any] | None = None
     made: AsyncIterator[bytes] | None = None
     show_error: Callable[[Any], Any] | None = None
+    is_endless: bool = False
 
     @property
     def streams(self) -> bool:
@@ -114,7 +117,13 @@ def render_response(result: object, status: int, *, wrap: bool) -> HttpResponse:
         return HttpResponse(status, headers, result.content)
     if isinstance(result, EventStream):
         headers += ((b"content-type", b"text/event-stream"), NO_STORE)
-        return HttpResponse(status, headers, events=result.events(), show_error=result.show_error)
+        return HttpResponse(
+            status,
+            headers,
+            events=result.events(),
+            show_error=result.show_error,
+            is_endless=result.is_endless,
+        )
     if isinstance(result, ByteStream):
         headers += ((b"content-type", result.mime_type.encode()), NO_STORE)
         if result.filename:

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-import errno
 import gc
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import structlog
@@ -15,9 +15,10 @@ import uvicorn
 
 from retinue.kit.clock import Clock, SystemClock
 from retinue.kit.http.connections import ConnectionLimits, Connections
+from retinue.kit.http.listening_sockets import bind
 from retinue.kit.http.protocol import ServerConnection
 
-__all__ = ["ConnectionLimits", "NotStarted", "bind", "serve"]
+__all__ = ["ConnectionLimits", "NotStarted", "serve"]
 
 log = structlog.get_logger("retinue.http")
 
@@ -25,11 +26,10 @@ App = Callable[[Any, Any, Any], Any]
 
 _TICK_SECONDS = 0.1
 _BACKLOG = 2048
-# Limits on unsent data in the kernel and on a silent peer; otherwise the kernel would buffer megabytes for a
-# peer that does not read.
-_KERNEL_UNSENT_BYTES = 64 * 1024
-_KERNEL_TIMEOUT_MS = 30_000
 _CANCEL_TIMEOUT_SECONDS = 0.5
+DRAIN_IDLE_SECONDS = 2.0
+"""How long a kept-alive connection may still be used while a server drains; closing it at once would fail
+a request that is on its way."""
 _APP_SHUTDOWN_SECONDS = 1.2
 
 
@@ -40,12 +40,15 @@ class NotStarted(RuntimeError):
 async def serve(
     app: App,
     *,
-    host: str,
-    port: int,
+    host: str = "",
+    port: int = 0,
+    sockets: list[socket.socket] | None = None,
     limits: ConnectionLimits,
     on_bound: Callable[[list[tuple[str, int]]], None],
     on_ready: Callable[[], None] | None = None,
     shutting_down: asyncio.Event | None = None,
+    draining: asyncio.Event | None = None,
+    max_drain_s: float = 0,
     shutdown_grace_s: float = 10,
     clock: Clock | None = None,
     lifespan: bool = True,
@@ -54,8 +57,10 @@ async def serve(
 
     `on_bound` gets the addresses before the application starts and clients can connect; `on_ready` is called
     when requests are accepted. `shutting_down` is set when the shutdown begins, so that streams can end.
+    Bound `sockets` take the place of host and port. Once `draining` is set, another process has taken over:
+    the server accepts nothing more, and ends when its connections have, or after `max_drain_s`.
     """
-    sockets = bind(host, port)
+    sockets = bind(host, port) if sockets is None else sockets
     try:
         on_bound([listener.getsockname()[:2] for listener in sockets])
         config = uvicorn.Config(
@@ -75,46 +80,12 @@ async def serve(
         server.on_ready = on_ready
         server.shutting_down = shutting_down or asyncio.Event()
         server.grace_s = shutdown_grace_s
+        server.draining = draining or asyncio.Event()
+        server.max_drain_s = max_drain_s
         await server.serve(sockets)
     finally:
         for listener in sockets:
             listener.close()
-
-
-def bind(host: str, port: int) -> list[socket.socket]:
-    """Return a socket for each address of the host, all on one port, not yet listening."""
-    sockets: list[socket.socket] = []
-    infos = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    for family, kind, protocol, _, address in dict.fromkeys(infos):
-        chosen = sockets[0].getsockname()[1] if sockets else port
-        try:
-            sockets.append(_bind_one(family, kind, protocol, (address[0], chosen, *address[2:])))
-        except OSError as error:
-            # A machine may resolve a name to ::1 and yet have no IPv6.
-            if error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT} and (sockets or len(infos) > 1):
-                continue
-            for listener in sockets:
-                listener.close()
-            raise
-    if not sockets:
-        raise OSError(errno.EADDRNOTAVAIL, f"no address of {host} is available on this machine")
-    return sockets
-
-
-def _bind_one(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
-    """Bind a socket; accepted connections inherit its options."""
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _KERNEL_UNSENT_BYTES)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _KERNEL_TIMEOUT_MS)
-        if family == socket.AF_INET6:
-            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        listener.bind(address)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 def _freeze_startup_objects() -> None:
@@ -131,11 +102,14 @@ def _freeze_startup_objects() -> None:
 class Server(uvicorn.Server):
     on_ready: Callable[[], None] | None
     shutting_down: asyncio.Event
+    draining: asyncio.Event
     grace_s: float
+    max_drain_s: float
 
     def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
         super().__init__(config)
         self.server_state: Connections = connections
+        self._is_told_to_stop = False
         self._tick_s = min(_TICK_SECONDS, connections.limits.sweep_s)
         self._ticks_per_sweep = max(1, round(connections.limits.sweep_s / self._tick_s))
 
@@ -157,19 +131,22 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % self._ticks_per_sweep == 0:
             self.server_state.sweep()
-        if self.shutting_down.is_set():
+        if self.shutting_down.is_set() or self.draining.is_set():
             self.should_exit = True
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.shutting_down.set()
-        end = (
-            asyncio.get_running_loop().time() + self.grace_s + _CANCEL_TIMEOUT_SECONDS + _APP_SHUTDOWN_SECONDS
-        )
         for server in self.servers:
             server.close()
         for listener in sockets or ():
             listener.close()
+        if self.draining.is_set() and not self._is_told_to_stop:
+            await self._drain()
+        self.shutting_down.set()
+        self.draining.set()
+        end = (
+            asyncio.get_running_loop().time() + self.grace_s + _CANCEL_TIMEOUT_SECONDS + _APP_SHUTDOWN_SECONDS
+        )
         for connection in list(self.server_state.connections):
             connection.shutdown()
         try:
@@ -184,6 +161,24 @@ class Server(uvicorn.Server):
                 await self.lifespan.shutdown()
         except TimeoutError:
             log.warning("the application did not stop in time")
+
+    async def _drain(self) -> None:
+        """Wait until the connections have ended by themselves; who asks once more gets an answer."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        until, next_sweep = began + self.max_drain_s, 0.0
+        while self.server_state.connections and loop.time() < until:
+            if self._is_told_to_stop or self.shutting_down.is_set():
+                return
+            self.server_state.drain(may_close_idle=loop.time() - began > DRAIN_IDLE_SECONDS)
+            if loop.time() > next_sweep:
+                self.server_state.sweep()
+                next_sweep = loop.time() + self.server_state.limits.sweep_s
+            await asyncio.sleep(_TICK_SECONDS)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._is_told_to_stop = True
+        super().handle_exit(sig, frame)
 
     async def _finish_answers(self) -> None:
         state = self.server_state

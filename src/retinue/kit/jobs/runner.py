@@ -28,7 +28,7 @@ from retinue.kit.jobs.queue import LEASE_SECONDS, MAX_CLAIMED_PER_TURN, JobOutco
 from retinue.kit.jobs.recorder import OutcomeRecorder
 from retinue.kit.jobs.schedules import Schedules
 from retinue.kit.jobs.statements import ClaimedJob
-from retinue.kit.jobs.wakeup import Announcer
+from retinue.kit.jobs.wakeup import WORK, Announcer
 from retinue.kit.jobs.worker_health import WorkerHealth
 from retinue.kit.transaction_retry import backoff_seconds
 
@@ -75,7 +75,7 @@ class Runner:
         self._lanes = Lanes({queue: limit.per_lane for queue, limit in limits.items()})
         self._dispatcher = EventDispatcher(instance)
         self._schedules = Schedules(instance, handlers.values())
-        self._announce = Announcer(instance.database)
+        self._announce = Announcer(instance)
         self._running: dict[asyncio.Task[None], ClaimedJob] = {}
         self._wake = asyncio.Event()
         self._recorder = OutcomeRecorder(instance, self._queue, handlers, wake=self._wake.set)
@@ -90,6 +90,7 @@ class Runner:
             raise RuntimeError("the runner was started already")
         self._is_stopping = False
         self._instance.work_arrived = self._work_arrived
+        self._instance.peers.subscribe(WORK, lambda _: self._wake.set())
         loop = asyncio.get_running_loop()
         self._looked_at = loop.time()
         self._tasks = [loop.create_task(self._work()), loop.create_task(self._watch())]

@@ -5,18 +5,24 @@ import asyncio
 from retinue.kit.context.instance import Instance
 from retinue.kit.db.engine import Database
 
+WORK = "jobs.work"
+"""The topic under which processes of one machine announce work to each other on SQLite."""
+
 
 class Announcer:
     """Announces in the background, one announcement at a time for any number of commits."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, instance: Instance) -> None:
+        self._database: Database = instance.database
+        self._peers = instance.peers
         self._task: asyncio.Task[None] | None = None
         self._is_wanted = False
 
     def __call__(self) -> None:
         if self._database.dialect == "sqlite":
-            return  # A commit is its own announcement.
+            # A commit is its own announcement, but who polls for it may take a while.
+            self._peers.publish(WORK)
+            return
         self._is_wanted = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._announce())
@@ -36,4 +42,4 @@ class Announcer:
 
 def announce_work(instance: Instance) -> None:
     """Announce committed work; for a process without a worker of its own."""
-    instance.work_arrived = Announcer(instance.database)
+    instance.work_arrived = Announcer(instance)

@@ -1,8 +1,8 @@
-"""The rate limiter: backed by Redis if it is configured, else by this process's memory."""
+"""The rate limiter: backed by Redis or by the supervisor if there is one, else by this process's memory."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import structlog
 
@@ -11,9 +11,7 @@ from retinue.kit.limits.decision import LimitsUnreachable, RateLimitDecision
 from retinue.kit.limits.lease import LEASE_SECONDS, Lease
 from retinue.kit.limits.memory import MemoryStore, WindowUsage
 from retinue.kit.limits.plans import PlanLimits
-
-if TYPE_CHECKING:
-    from retinue.kit.limits.redis import RedisStore
+from retinue.kit.limits.shared_store import SharedStore
 
 log = structlog.get_logger("retinue.limits")
 
@@ -25,12 +23,15 @@ MAX_REDIS_CALLS = 16
 
 
 class Limiter:
-    """Limits of all processes through Redis, or of this process; while Redis is out, this process's hold."""
+    """Limits of all processes through a shared store, or of this process.
+
+    While Redis or the supervisor does not answer, those of this process hold.
+    """
 
     def __init__(
         self,
         local: MemoryStore,
-        shared: "RedisStore | None" = None,
+        shared: SharedStore | None = None,
         *,
         burst: bool = True,
         patience: float = 0.1,
@@ -71,11 +72,11 @@ class Limiter:
     async def hold(self, key: str, limit: int | None, max_seconds: float) -> Lease | None:
         """Hold one of `limit` slots for at most `max_seconds`; None if all are taken."""
         lease_id = new_id("lease")
-        # A local slot ends with its process, so it is held for the whole time and not renewed.
-        seconds = LEASE_SECONDS if self._shared else max_seconds
-        if not await self.acquire(key, limit, lease_id, seconds):
+        # A slot on this machine ends with its process, so it is held for the whole time and not renewed.
+        must_renew = self._shared is not None and not self._shared.is_on_this_machine
+        if not await self.acquire(key, limit, lease_id, LEASE_SECONDS if must_renew else max_seconds):
             return None
-        return Lease(self, key, limit, lease_id, renew_for=max_seconds if self._shared else 0)
+        return Lease(self, key, limit, lease_id, renew_for=max_seconds if must_renew else 0)
 
     async def acquire(self, key: str, limit: int | None, lease_id: str, ttl: float) -> bool:
         """Acquire one of `limit` slots for `ttl` seconds; acquiring the same lease again renews it."""
@@ -107,7 +108,9 @@ class Limiter:
         *args: Args.args,
         **kwargs: Args.kwargs,
     ) -> Result | None:
-        """Return Redis's reply, or None during an outage, which starts with the first timeout."""
+        """Return the shared store's reply, or None during an outage, which starts with the first timeout."""
+        if self._shared is not None and self._shared.is_on_this_machine:
+            return await self._ask_supervisor(call(*args, **kwargs))
         async with self._gate:
             if self._recovery:
                 return None
@@ -118,6 +121,12 @@ class Limiter:
                     log.warning("redis_lost", error=error.message, instead="limits of this process")
                     self._recovery = asyncio.create_task(self._recover())
                 return None
+
+    async def _ask_supervisor(self, request: Coroutine[Any, Any, Result]) -> Result | None:
+        try:
+            return await request
+        except LimitsUnreachable:
+            return None
 
     async def _in_time(self, request: Coroutine[Any, Any, Result]) -> Result:
         # Waiting outside the call's task bounds the wait even if the client swallows a cancellation. A

@@ -37,15 +37,16 @@ class MemoryStore:
 
     def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> RateLimitDecision:
         """Charge a request to its plan; a cost of 0 only reads and is never refused."""
-        return self._hit(key, limits.bursting if burst else limits.steady, cost)
+        return self.charge(key, limits.bursting if burst else limits.steady, cost)
 
     def hit_window(
         self, key: str, limit: int | None, window_seconds: int, cost: int = 1
     ) -> RateLimitDecision:
         """Charge a throttle with a single window."""
-        return self._hit((key, window_seconds), single_window(limit, window_seconds), cost)
+        return self.charge((key, window_seconds), single_window(limit, window_seconds), cost)
 
-    def _hit(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> RateLimitDecision:
+    def charge(self, key: str | tuple[str, int], allowance: Allowance, cost: int) -> RateLimitDecision:
+        """Charge a cost to every window of an allowance, or to none."""
         now = int(self._time() * 1000)
         if now < self._latest:
             now = self._after_setback(now)

@@ -50,6 +50,8 @@ _PREFIX = "retinue:limits"
 class RedisStore:
     """The asynchronous counterpart of `MemoryStore`; tests replace Redis's clock with `clock`."""
 
+    is_on_this_machine = False
+
     def __init__(self, client: Redis, clock: Clock | None = None) -> None:
         """Take a client that does not decode responses: the state is binary."""
         self._client = client

@@ -70,7 +70,7 @@ async def stream_notifications(ctx: Context, request: Request) -> EventStream:
     Send the last event's id as `Last-Event-ID` to receive missed notifications. At most 20 streams per user.
     """
     after, detached = _last_event(request), ctx.detached()
-    return EventStream(lambda: follow_inbox(detached, after))
+    return EventStream(lambda: follow_inbox(detached, after), is_endless=True)
 
 
 @routes.get("/unread/count", requires=SIGNED_IN)
