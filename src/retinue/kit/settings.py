@@ -2,10 +2,8 @@
 
 import functools
 import ipaddress
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from retinue.kit.network_addresses import unmap_ipv4
@@ -26,6 +24,8 @@ from retinue.kit.setting_values import (
     proxy_url,
     seconds_of_turn,
 )
+from retinue.kit.storage_settings import StorageSettings
+from retinue.kit.storage_settings import setting as _setting
 
 LOOPBACK = ("localhost", "127.0.0.0/8", "::1")
 # Without a base URL, a worker cannot know who reaches the servers and assumes everybody.
@@ -36,25 +36,8 @@ class BadSetting(ValueError):
     """A setting is invalid; the message names the variable."""
 
 
-def _setting(
-    variable: str, default: object, meaning: str, parse: Callable[[str], Any] = str, shown: str = ""
-) -> Any:
-    """Declare a setting; `shown` documents a default that is computed at startup."""
-    metadata = {"variable": variable, "meaning": meaning, "parse": parse, "shown": shown}
-    return field(default=default, metadata=metadata)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    data_dir: Path = _setting(
-        "RETINUE_DATA_DIR", Path("data"), "database file, files, keys, local mail, scripts", Path, "./data"
-    )
-    database_url: str = _setting(
-        "RETINUE_DATABASE_URL", "", "`postgresql://…` for production", str, "SQLite in the data dir"
-    )
-    redis_url: str = _setting(
-        "RETINUE_REDIS_URL", "", "shared limits and wake-ups for several processes", str, "none"
-    )
+class Settings(StorageSettings):
     base_url: str = _setting(
         "RETINUE_BASE_URL",
         "",
@@ -225,13 +208,6 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         "RETINUE_CORS_ORIGINS", (), "origins of other consoles", comma_separated, "own base URL"
     )
-    files_url: Secret | None = _setting(
-        "RETINUE_FILES_URL",
-        None,
-        "`s3://<access key>:<secret key>@<host>/<bucket>` for object storage",
-        Secret,
-        "local folder",
-    )
     form_upload_quota: int = _setting(
         "RETINUE_FORM_UPLOAD_QUOTA",
         1024**3,
@@ -317,10 +293,6 @@ class Settings:
         argon2_cost,
         "`19456,2,1`",
     )
-    database_pool: int = _setting(
-        "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", positive_integer
-    )
-
     # Set after the server has bound its sockets; empty in a process without a server.
     bound_hosts: tuple[str, ...] = ()
     bound_ports: tuple[int, ...] = ()
