@@ -308,6 +308,11 @@ class Settings(StorageSettings):
         """Return the folder with the weights of the embedded models."""
         return self.models_dir or self.data_dir / "models"
 
+    @property
+    def redis_authorities(self) -> Path | None:
+        """Return the file of authorities that Redis's certificate may come from besides the system's."""
+        return self.redis_ca_bundle or self.ca_bundle
+
     def egress_allowed(self) -> tuple[str, ...]:
         if self.egress_allow is not None:
             return self.egress_allow

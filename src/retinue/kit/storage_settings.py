@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from retinue.kit.limits.redis_url import redis_url
 from retinue.kit.secrets import Secret
-from retinue.kit.setting_values import choice, positive_integer
+from retinue.kit.setting_values import choice, pem_file, positive_integer
 
 
 def setting(
@@ -44,7 +45,19 @@ class StorageSettings:
         "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", positive_integer
     )
     redis_url: str = setting(
-        "RETINUE_REDIS_URL", "", "shared limits and wake-ups for several processes", str, "none"
+        "RETINUE_REDIS_URL",
+        "",
+        "limits shared by several processes: `redis://…`, `rediss://…` for TLS, "
+        "`redis+sentinel://host:port,host:port/service/db` or `rediss+sentinel://…`",
+        redis_url,
+        "none",
+    )
+    redis_ca_bundle: Path | None = setting(
+        "RETINUE_REDIS_CA_BUNDLE",
+        None,
+        "PEM file of authorities that `rediss` URLs trust in addition to the system's",
+        pem_file,
+        "`RETINUE_CA_BUNDLE`",
     )
     files_url: Secret | None = setting(
         "RETINUE_FILES_URL",

@@ -204,7 +204,7 @@ async def _redis(settings: Settings) -> Finding:
     from retinue.kit.limits.decision import LimitsUnreachable
     from retinue.kit.limits.redis import RedisStore
 
-    store = RedisStore.connect(settings.redis_url)
+    store = RedisStore.connect(settings.redis_url, ca_bundle=settings.redis_authorities)
     try:
         await store.ping()
     except LimitsUnreachable:
