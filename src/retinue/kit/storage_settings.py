@@ -66,3 +66,22 @@ class StorageSettings:
         Secret,
         "local folder",
     )
+    aws_role_arn: str = setting(
+        "AWS_ROLE_ARN", "", "role of `credentials=web_identity` in the files URL; EKS sets it", str, "none"
+    )
+    aws_web_identity_token_file: Path | None = setting(
+        "AWS_WEB_IDENTITY_TOKEN_FILE", None, "its token; EKS sets it", Path, "none"
+    )
+    aws_container_full_uri: str = setting(
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        "",
+        "where `credentials=container` in the files URL fetches keys; ECS and EKS set it",
+        str,
+        "none",
+    )
+    aws_container_uri: str = setting(
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "", "the same as a path at ECS's own address", str, "none"
+    )
+    aws_container_token_file: Path | None = setting(
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", None, "token to show there; EKS sets it", Path, "none"
+    )
