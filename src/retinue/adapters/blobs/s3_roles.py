@@ -64,7 +64,7 @@ class FixedKeys:
 class RoleKeys:
     """The keys of a role; a renewal that fails is repeated, and until they expire the old ones are used."""
 
-    def __init__(self, role: "Role", egress: Egress, clock: Clock) -> None:
+    def __init__(self, role: "RoleSource", egress: Egress, clock: Clock) -> None:
         self._role = role
         self._egress = egress
         self._clock = clock
@@ -103,7 +103,7 @@ class _NoKeys(Exception):
     """The platform answered with something else; the message never contains its answer."""
 
 
-class Role(Protocol):
+class RoleSource(Protocol):
     kind: str
     url: str
 
@@ -226,7 +226,7 @@ def keys_for(address: S3Address, settings: Settings, clock: Clock) -> KeySource:
     return RoleKeys(role, Egress(allow, ca_bundle=settings.ca_bundle), clock)
 
 
-def _role_for(address: S3Address, settings: Settings) -> Role:
+def _role_for(address: S3Address, settings: Settings) -> RoleSource:
     if address.credentials == "instance":
         return InstanceRole(address.key_service or "http://169.254.169.254")
     if address.credentials == "container":

@@ -133,6 +133,8 @@ class PostgresDatabase:
         try:
             await self._assert_durable(PostgresConnection(connection))
             self._is_pooled = await is_pooled(connection)
+        except (*CONNECTION_LOST_ERRORS, TimeoutError) as error:
+            raise DatabaseUnavailable from error
         finally:
             await connection.close(timeout=5)
         if self._prepared_statements == "auto":
