@@ -127,6 +127,16 @@ PARTS = (
         (("RETINUE_TEST_DATABASE_URL", POSTGRESQL), ("RETINUE_TEST_SERVICES", "3")),
     ),
     Part(
+        "pgbouncer",
+        "all cases on PostgreSQL behind PgBouncer in transaction mode, with fewer sessions than connections",
+        ("tests", "-m", "not slow and not campaign", "-n", "2", "--ignore", "tests/browser"),
+        (
+            ("RETINUE_TEST_DATABASE_URL", POSTGRESQL),
+            ("RETINUE_TEST_ONLY_DATABASE", "1"),
+            ("RETINUE_TEST_PGBOUNCER", "1"),
+        ),
+    ),
+    Part(
         "slow",
         "everything else that is marked slow: large tables, weights, soak tests",
         (

@@ -18,6 +18,8 @@ from tests.client import Api
 from tests.databases import Databases
 from tests.e2e.processes import kill_what_is_left
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD, People
+from tests.pgbouncer import database_settings
+from tests.pgbouncer import why_not as why_no_pooler
 from tests.sampling import CostlyTables
 from tests.services import SERVICES, SharedRedis, SpreadService, services_for, why_not
 
@@ -31,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(CostlyTables())
     if SERVICES > 1 and why_not():
         raise pytest.UsageError(why_not())
+    if why_no_pooler():
+        raise pytest.UsageError(why_no_pooler())
 
 
 # Last, because the first case of a test is the first that `-m` has left.
@@ -123,7 +127,7 @@ async def make_service(
     async def make(*, manifests: Any = None, **changed: Any) -> Service:
         chosen = {
             "data_dir": tmp_path,
-            "database_url": await databases.fresh(tmp_path),
+            **database_settings(await databases.fresh(tmp_path)),
             "base_url": "http://127.0.0.1:8080",
             "admin_email": ADMIN_EMAIL,
             "admin_password": Secret(ADMIN_PASSWORD),

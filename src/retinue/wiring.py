@@ -108,7 +108,8 @@ def _limiter(settings: Settings, clock: Clock, peers: Peers) -> CountingLimiter:
         return CountingLimiter(local, peers.limits, burst=settings.burst)
     from retinue.kit.limits.redis import RedisStore
 
-    return CountingLimiter(local, RedisStore.connect(settings.redis_url), burst=settings.burst)
+    shared = RedisStore.connect(settings.redis_url, ca_bundle=settings.redis_authorities)
+    return CountingLimiter(local, shared, burst=settings.burst)
 
 
 async def close_instance(instance: Instance) -> None:

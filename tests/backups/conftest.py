@@ -19,6 +19,7 @@ from tests.client import Api
 from tests.databases import SERVER
 from tests.e2e.processes import drop_database, make_database
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD
+from tests.pgbouncer import database_settings
 
 PASSPHRASE = Secret("correct horse battery staple")
 CANARY = "sk-canary-7d1f0c2e9b"
@@ -84,7 +85,7 @@ async def target(filled: Filled, tmp_path: Path, worker_id: str) -> AsyncIterato
         yield settings
         return
     name = f"retinue_restore_{os.getpid()}_{worker_id}"
-    yield replace(settings, database_url=await make_database(SERVER, name))
+    yield replace(settings, **database_settings(await make_database(SERVER, name)))
     await drop_database(SERVER, name)
 
 

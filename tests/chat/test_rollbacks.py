@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from retinue.app import Service
+from retinue.kit.db.databases import direct_url
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.databases import SERVER
@@ -21,7 +22,7 @@ pytestmark = [
 
 @pytest.fixture
 async def rival(service: Service) -> AsyncIterator[Rival]:
-    async with rival_at(service.settings.database_url) as made:
+    async with rival_at(direct_url(service.settings)) as made:
         yield made
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from retinue.app import Service
 from retinue.kit.clock import SystemClock
+from retinue.kit.db.databases import direct_url
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.conftest import provider
 from tests.client import Api, Response
@@ -50,7 +51,7 @@ def clock() -> SystemClock:
 @pytest.fixture
 async def service(make_service: Any) -> AsyncIterator[Service]:
     made: Service = await make_service(database_pool=20, burst=False)
-    url = made.settings.database_url
+    url = direct_url(made.settings)
     await _set_patience(url, "= '20ms'")
     await made.runner.start()
     yield made

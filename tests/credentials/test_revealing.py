@@ -12,6 +12,7 @@ from retinue.credentials.models import Credential
 from retinue.events.models import SigningSecret
 from retinue.kit import failpoints
 from retinue.kit.context import Caller, Context
+from retinue.kit.db.databases import direct_url
 from retinue.kit.db.statements import Statement
 from retinue.kit.events.audit_verification import verify_chain
 from retinue.kit.principal import SYSTEM
@@ -35,7 +36,7 @@ async def rename_table(service, old: str, new: str) -> None:
     """What somebody with access to the database can do."""
     statement = f"ALTER TABLE {old} RENAME TO {new}"
     if service.settings.database_url:
-        connection = await asyncpg.connect(service.settings.database_url)
+        connection = await asyncpg.connect(direct_url(service.settings))
         await connection.execute(statement)
         await connection.close()
         return

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from tests.e2e.load import Unreachable, call
+from tests.pgbouncer import database_settings
 
 ADMIN_PASSWORD = "Crash-Test-1"
 ROOT = Path(__file__).parent.parent.parent
@@ -76,7 +77,7 @@ class ServerProcess:
         self._is_shared = is_shared
         self.env = {
             "RETINUE_DATA_DIR": str(folder / "data"),
-            "RETINUE_DATABASE_URL": database_url,
+            **{f"RETINUE_{name.upper()}": url for name, url in database_settings(database_url).items()},
             "RETINUE_ADMIN_PASSWORD": ADMIN_PASSWORD,
             "RETINUE_PASSWORD_COST": "8,1,1",
             "RETINUE_LOG_LEVEL": "warning",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from retinue.kit.db.databases import direct_url
 from tests.kit.rotating import Ended, Order
 
 SCRIPT = Path(__file__).with_name("rotating.py")
@@ -21,7 +22,7 @@ class Rotations:
     async def run(self, service, what, **more):
         """One rotation from its start to its end, or to its death."""
         settings = service.settings
-        order = Order(what=what, data_dir=str(settings.data_dir), database_url=settings.database_url, **more)
+        order = Order(what=what, data_dir=str(settings.data_dir), database_url=direct_url(settings), **more)
         self._process.stdin.write(msgspec.json.encode(order) + b"\n")
         line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE_S)
         return msgspec.json.decode(line, type=Ended)

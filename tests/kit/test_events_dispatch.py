@@ -4,6 +4,7 @@ import sqlalchemy as sa
 from structlog.testing import capture_logs
 
 from retinue.kit.clock import ManualClock
+from retinue.kit.db.databases import direct_url
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.unit_of_work import UnitOfWork
@@ -85,7 +86,7 @@ async def test_an_event_nobody_listens_to_is_only_marked(databases, tmp_path):
 
 async def test_two_processes_hand_an_event_on_once(workshop: Workshop):
     settings = workshop.instance.settings
-    other = await here.open_workshop(settings.data_dir, settings.database_url, ManualClock())
+    other = await here.open_workshop(settings.data_dir, direct_url(settings), ManualClock())
     for batch in range(5):
         await emit(workshop, *(f"{batch}-{number}" for number in range(20)))
         await asyncio.gather(workshop.drain(), other.drain())

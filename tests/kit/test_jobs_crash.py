@@ -4,6 +4,7 @@ import signal
 import sys
 from pathlib import Path
 
+from retinue.kit.db.databases import direct_url
 from tests.kit.workshop import PATIENCE_S, workshop_on
 
 FAILPOINTS = (
@@ -23,7 +24,7 @@ ONCE = {"one": 1, "two": 1, "three": 1}
 
 async def test_a_worker_killed_anywhere_loses_nothing_and_does_nothing_twice(databases, tmp_path):
     async with workshop_on(databases, tmp_path) as workshop:
-        lines = await sweep(tmp_path, workshop.instance.settings.database_url)
+        lines = await sweep(tmp_path, direct_url(workshop.instance.settings))
     unharmed, *swept = lines
     assert unharmed["outside"] == ONCE
     assert unharmed["marks"] == ONCE | {f"counted {name}": 1 for name in ONCE}

@@ -4,6 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from retinue.kit.clock import SystemClock
+from retinue.kit.db.databases import direct_url
 from retinue.kit.jobs import runner as runner_module
 from retinue.kit.jobs.models import Job
 from retinue.kit.jobs.queue import LEASE_SECONDS, MAX_INTERRUPTIONS
@@ -139,7 +140,7 @@ async def test_a_started_runner_hears_of_work_at_once(live: Workshop, monkeypatc
 async def test_a_runner_hears_of_the_work_of_other_processes(live: Workshop, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(runner_module, "_POLL_SECONDS", 600)
     settings = live.instance.settings
-    other = await here.open_workshop(settings.data_dir, settings.database_url, SystemClock())
+    other = await here.open_workshop(settings.data_dir, direct_url(settings), SystemClock())
     announce_work(other.instance)
     runner = live.runner()
     await runner.start()

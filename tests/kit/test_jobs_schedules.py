@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from retinue.kit.clock import ManualClock
+from retinue.kit.db.databases import direct_url
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.jobs.models import Schedule
@@ -48,7 +49,7 @@ async def test_runs_that_were_missed_are_made_up_for_once_and_the_beat_is_kept(w
 async def test_of_two_processes_one_fires(workshop: Workshop):
     settings = workshop.instance.settings
     clock = ManualClock()
-    other = await here.open_workshop(settings.data_dir, settings.database_url, clock, here.CLOCKWORK)
+    other = await here.open_workshop(settings.data_dir, direct_url(settings), clock, here.CLOCKWORK)
     runners = [workshop.runner(), other.runner()]
     for runner in runners:
         await runner.drain()

@@ -26,7 +26,7 @@ async def test_a_watcher_is_stopped_though_something_changes_at_that_moment(serv
 
     watching = asyncio.create_task(watch())
     await turns()
-    database._changed.set()
+    database._listener.changed.set()
     watching.cancel()
     await turns(20)
     assert watching.cancelled()

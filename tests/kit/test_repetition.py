@@ -11,6 +11,7 @@ from retinue.domains import DOMAINS
 from retinue.files.models import File
 from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
+from retinue.kit.db.databases import direct_url
 from retinue.kit.http.routing import Routes
 from retinue.kit.jobs.models import Job
 from retinue.kit.schema.base import Schema
@@ -98,7 +99,7 @@ async def service(make_service: Any) -> Service:
 
 @pytest.fixture
 async def rival(service: Service) -> AsyncIterator[Rival]:
-    async with rival_at(service.settings.database_url) as made:
+    async with rival_at(direct_url(service.settings)) as made:
         yield made
 
 

@@ -14,6 +14,7 @@ from retinue.adapters.mail.mail_queue import OutgoingMail, enqueue_mail
 from retinue.adapters.mail.message import Mail
 from retinue.auth.models import MfaDevice
 from retinue.kit.crypto import DecryptFailed, RootKey, Sealed
+from retinue.kit.db.databases import direct_url
 from retinue.kit.db.statements import Statement
 from retinue.kit.logging import configure_logging
 from retinue.kit.vault.root_rotation import rotate_root
@@ -30,7 +31,7 @@ def canary(table):
 
 
 async def stored_by(service):
-    return await everything_stored(service.settings.data_dir, service.settings.database_url)
+    return await everything_stored(service.settings.data_dir, direct_url(service.settings))
 
 
 async def test_the_search_finds_a_secret_in_each_of_its_forms():

@@ -29,6 +29,7 @@ from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
 from retinue.wiring import close_instance, open_instance
 from tests.kit.job_factory import handlers, job
+from tests.pgbouncer import database_settings
 
 PATIENCE_S = 10
 
@@ -287,7 +288,9 @@ class Workshop:
 async def open_workshop(
     folder: Path, url: str, clock: Clock | None = None, manifest: Manifest = WORKSHOP
 ) -> Workshop:
-    settings = Settings(data_dir=folder, database_url=url, base_url="http://127.0.0.1:8080", database_pool=5)
+    settings = Settings(
+        data_dir=folder, base_url="http://127.0.0.1:8080", database_pool=5, **database_settings(url)
+    )
     return Workshop(await open_instance(settings, clock or ManualClock(), (manifest,)))
 
 

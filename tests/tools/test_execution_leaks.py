@@ -9,6 +9,7 @@ import pytest
 import structlog
 from aiohttp import web
 
+from retinue.kit.db.databases import direct_url
 from retinue.kit.logging import configure_logging
 from tests.canaries import everything_stored, hits
 from tests.factories.tools import endpoint, make_tool, run_tool, try_tool
@@ -102,7 +103,7 @@ async def test_what_a_destination_echoes_is_masked_everywhere(
     assert hits(answer.body, secrets) == []
     assert hits(await everything_answered(admin, tool), secrets) == []
     assert hits(logged.getvalue().encode(), secrets) == []
-    stored = await everything_stored(service.settings.data_dir, service.settings.database_url)
+    stored = await everything_stored(service.settings.data_dir, direct_url(service.settings))
     assert hits(stored, secrets) == []
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from retinue.access.models import Role
+from retinue.kit.db.databases import direct_url
 from retinue.kit.text.header_masks import MASK
 from retinue.webhooks.headers import seal_webhook_headers
 from retinue.webhooks.models import Webhook
@@ -20,7 +21,7 @@ async def stored(hooks: Any) -> bytes:
     """Everything, with nothing left in a log that is yet to be copied."""
     settings = hooks.service.settings
     await hooks.service.stop()
-    found = await everything_stored(settings.data_dir, settings.database_url)
+    found = await everything_stored(settings.data_dir, direct_url(settings))
     await hooks.restart_stopped()
     return found
 
@@ -100,7 +101,7 @@ async def test_what_an_earlier_version_stored_in_clear_works_and_is_sealed_at_th
     await hooks.happen()
     await hooks.work()
     assert receiver.last.headers["authorization"] == TOKEN, "a row of the version before is delivered to"
-    before = await everything_stored(hooks.service.settings.data_dir, hooks.service.settings.database_url)
+    before = await everything_stored(hooks.service.settings.data_dir, direct_url(hooks.service.settings))
     assert hits(before, SECRETS), "it lay there in clear"
 
     await hooks.restart()

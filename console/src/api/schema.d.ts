@@ -6718,6 +6718,7 @@ export interface components {
             status: string;
             version: string;
             database: string;
+            direct_connection: string;
             worker: string;
             vault: string;
             sandbox: {

@@ -2,10 +2,8 @@
 
 import functools
 import ipaddress
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from retinue.kit.network_addresses import unmap_ipv4
@@ -27,6 +25,8 @@ from retinue.kit.setting_values import (
     proxy_url,
     seconds_of_turn,
 )
+from retinue.kit.storage_settings import StorageSettings
+from retinue.kit.storage_settings import setting as _setting
 
 LOOPBACK = ("localhost", "127.0.0.0/8", "::1")
 # Without a base URL, a worker cannot know who reaches the servers and assumes everybody.
@@ -37,25 +37,8 @@ class BadSetting(ValueError):
     """A setting is invalid; the message names the variable."""
 
 
-def _setting(
-    variable: str, default: object, meaning: str, parse: Callable[[str], Any] = str, shown: str = ""
-) -> Any:
-    """Declare a setting; `shown` documents a default that is computed at startup."""
-    metadata = {"variable": variable, "meaning": meaning, "parse": parse, "shown": shown}
-    return field(default=default, metadata=metadata)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    data_dir: Path = _setting(
-        "RETINUE_DATA_DIR", Path("data"), "database file, files, keys, local mail, scripts", Path, "./data"
-    )
-    database_url: str = _setting(
-        "RETINUE_DATABASE_URL", "", "`postgresql://…` for production", str, "SQLite in the data dir"
-    )
-    redis_url: str = _setting(
-        "RETINUE_REDIS_URL", "", "shared limits and wake-ups for several processes", str, "none"
-    )
+class Settings(StorageSettings):
     base_url: str = _setting(
         "RETINUE_BASE_URL",
         "",
@@ -226,13 +209,6 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         "RETINUE_CORS_ORIGINS", (), "origins of other consoles", comma_separated, "own base URL"
     )
-    files_url: Secret | None = _setting(
-        "RETINUE_FILES_URL",
-        None,
-        "`s3://<access key>:<secret key>@<host>/<bucket>` for object storage",
-        Secret,
-        "local folder",
-    )
     form_upload_quota: int = _setting(
         "RETINUE_FORM_UPLOAD_QUOTA",
         1024**3,
@@ -330,10 +306,6 @@ class Settings:
         argon2_cost,
         "`19456,2,1`",
     )
-    database_pool: int = _setting(
-        "RETINUE_DATABASE_POOL", 10, "PostgreSQL connections a process may hold", positive_integer
-    )
-
     is_worker_in_first_process: bool = False
     """Whether another process of this `serve` runs the background jobs."""
 
@@ -351,6 +323,11 @@ class Settings:
     def models_folder(self) -> Path:
         """Return the folder with the weights of the embedded models."""
         return self.models_dir or self.data_dir / "models"
+
+    @property
+    def redis_authorities(self) -> Path | None:
+        """Return the file of authorities that Redis's certificate may come from besides the system's."""
+        return self.redis_ca_bundle or self.ca_bundle
 
     def egress_allowed(self) -> tuple[str, ...]:
         if self.egress_allow is not None:

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from retinue.kit.db.databases import sqlite_path
+from retinue.kit.db.databases import direct_url, sqlite_path
 from retinue.kit.db.engine import Database
 from retinue.kit.errors import CannotStart
 from retinue.kit.settings import Settings
@@ -54,7 +54,7 @@ async def upgrade(settings: Settings, database: Database, *, only_if_empty: bool
     if database.dialect == "sqlite":
         await asyncio.to_thread(_upgrade_sqlite, sqlite_path(settings))
     else:
-        await _upgrade_postgres(settings.database_url)
+        await _upgrade_postgres(direct_url(settings))
     return True
 
 
@@ -95,7 +95,13 @@ async def _upgrade_postgres(url: str) -> None:
     from sqlalchemy.ext.asyncio import create_async_engine
 
     _, _, rest = url.partition("://")
-    engine = create_async_engine(f"postgresql+asyncpg://{rest}")
+    # Unnamed statements only: without a direct URL, this may be a pooler that keeps no others.
+    unnamed = {
+        "statement_cache_size": 0,
+        "prepared_statement_cache_size": 0,
+        "prepared_statement_name_func": str,
+    }
+    engine = create_async_engine(f"postgresql+asyncpg://{rest}", connect_args=unnamed)
     async with engine.begin() as connection:
         await connection.execute(sa.text("SELECT pg_advisory_xact_lock(:id)"), {"id": _LOCK})
         await connection.run_sync(_run)

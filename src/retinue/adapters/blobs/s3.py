@@ -15,6 +15,7 @@ from retinue.adapters.blobs.s3_client import (
     S3Client,
     storage_refusal,
 )
+from retinue.adapters.blobs.s3_roles import keys_for
 from retinue.adapters.blobs.s3_xml import InvalidStorageResponse, S3Document, parse_s3_xml
 from retinue.adapters.blobs.store import BlobMissing, StorageUnavailable, is_key, require_key
 from retinue.kit.clock import Clock, SystemClock
@@ -45,8 +46,10 @@ class S3Blobs:
         """Take a `clock` for the dates in signatures, which the storage compares with its own clock."""
         self._prefix = address.prefix
         allow = [f"{address.host}:{address.port}"]
-        self._egress = Egress.from_settings(settings or Settings(), allow)
-        self._calls = S3Client(address, self._egress, clock or SystemClock(), pauses_s)
+        settings, clock = settings or Settings(), clock or SystemClock()
+        self._egress = Egress.from_settings(settings, allow)
+        self._keys = keys_for(address, settings, clock)
+        self._calls = S3Client(address, self._keys, self._egress, clock, pauses_s)
         self._part = part
         self._upload_slots = asyncio.Semaphore(_MAX_CONCURRENT_PARTS)
 
@@ -98,6 +101,7 @@ class S3Blobs:
                     await self._abort_upload(key, record["UploadId"])
 
     async def close(self) -> None:
+        await self._keys.close()
         await self._egress.close()
 
     async def _upload(

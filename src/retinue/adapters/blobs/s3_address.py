@@ -1,19 +1,22 @@
 """The setting `s3://<access key>:<secret key>@<host>[:<port>]/<bucket>[/<prefix>][?region=…&tls=off]`.
 
-AWS's host is `s3.<region>.amazonaws.com`; the bucket is always in the path.
+AWS's host is `s3.<region>.amazonaws.com`; the bucket is always in the path. Temporary keys have a
+`session_token`. Without keys, `credentials` names the role of the process (`s3_roles.py`).
 """
 
 import re
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import msgspec
 
 from retinue.adapters.aws_signing import AwsKeys
+from retinue.kit.egress import EgressRefused, read_destination
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting
 
 _URL_FORM = "s3://<access key>:<secret key>@<host>/<bucket>"
-_OPTIONS = {"region", "tls"}
+_OPTIONS = {"region", "tls", "session_token", "credentials", "key_service"}
+_ROLES = {"instance", "container", "web_identity"}
 _REGION_IN_HOST = re.compile(r"s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
 _REGION = re.compile(r"[a-z0-9-]{1,64}")
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
@@ -21,14 +24,20 @@ _PREFIX = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*")
 
 
 class S3Address(msgspec.Struct, frozen=True, kw_only=True):
-    """A bucket; `home` is its path-style address, `prefix` is empty or ends with a slash."""
+    """A bucket; `home` is its path-style address, `prefix` is empty or ends with a slash.
+
+    It has `keys`, or `credentials` that name a role. `key_service` replaces the address of the service that
+    issues the keys of the role.
+    """
 
     home: str
     host: str
     port: int
     prefix: str
     region: str
-    keys: AwsKeys
+    keys: AwsKeys | None = None
+    credentials: str = ""
+    key_service: str = ""
 
 
 def parse_s3_url(url: Secret) -> S3Address:
@@ -41,12 +50,8 @@ def parse_s3_url(url: Secret) -> S3Address:
         raise _bad_setting(f"must look like {_URL_FORM}") from None
     if parts.scheme != "s3" or not host or parts.fragment:
         raise _bad_setting(f"must look like {_URL_FORM}")
-    if not parts.username or not parts.password:
-        raise _bad_setting(
-            f"must contain an access key and a secret key: {_URL_FORM}; write / in a key as %2F"
-        )
     if unknown := options.keys() - _OPTIONS:
-        raise _bad_setting(f"has the unknown option {min(unknown)}; use region or tls")
+        raise _bad_setting(f"has the unknown option {min(unknown)}; known are {', '.join(sorted(_OPTIONS))}")
     bucket, _, rest = parts.path.removeprefix("/").partition("/")
     prefix = f"{rest.strip('/')}/" if rest.strip("/") else ""
     if not _BUCKET.fullmatch(bucket) or not _PREFIX.fullmatch(prefix):
@@ -60,8 +65,33 @@ def parse_s3_url(url: Secret) -> S3Address:
         port=port or (80 if is_plain else 443),
         prefix=prefix,
         region=_region(host, options.get("region")),
-        keys=AwsKeys(unquote(parts.username), Secret(unquote(parts.password))),
+        keys=_keys(parts, options),
+        credentials=options.get("credentials", ""),
+        key_service=_key_service(options.get("key_service", "")),
     )
+
+
+def _keys(parts: SplitResult, options: dict[str, str]) -> AwsKeys | None:
+    if role := options.get("credentials"):
+        if role not in _ROLES:
+            raise _bad_setting(f"accepts credentials={', '.join(sorted(_ROLES))}")
+        if parts.username or parts.password or "session_token" in options:
+            raise _bad_setting("has keys and credentials; remove one of them")
+        return None
+    if not parts.username or not parts.password:
+        raise _bad_setting(
+            f"must contain an access key and a secret key: {_URL_FORM}; write / in a key as %2F. "
+            "Without keys, name a role such as credentials=instance"
+        )
+    token = options.get("session_token")
+    return AwsKeys(unquote(parts.username), Secret(unquote(parts.password)), Secret(token) if token else None)
+
+
+def _key_service(url: str) -> str:
+    try:
+        return url and read_destination(url).url
+    except EgressRefused:
+        raise _bad_setting("accepts a key_service such as https://sts.example.com/") from None
 
 
 def _is_plain_http(tls: str) -> bool:

@@ -10,6 +10,7 @@ import structlog
 
 from retinue.adapters.aws_signing import EMPTY_PAYLOAD, payload_hash, sign_request
 from retinue.adapters.blobs.s3_address import S3Address
+from retinue.adapters.blobs.s3_roles import KeySource
 from retinue.adapters.blobs.s3_xml import error_code
 from retinue.adapters.blobs.store import StorageUnavailable
 from retinue.kit.clock import Clock
@@ -41,11 +42,13 @@ class S3Client:
     def __init__(
         self,
         address: S3Address,
+        keys: KeySource,
         egress: Egress,
         clock: Clock,
         pauses_s: tuple[float, ...] = RETRY_DELAYS_SECONDS,
     ) -> None:
         self._address = address
+        self._keys = keys
         self._egress = egress
         self._clock = clock
         self.pauses_s = pauses_s
@@ -78,12 +81,13 @@ class S3Client:
         self, method: str, key: str, query: Mapping[str, str] | None, content: bytes | None, content_hash: str
     ) -> S3Response | RetinueError:
         url = self._url(key, query)
+        signed = await self._signed_headers(method, url, {}, content_hash)
         try:
             async with self._egress.request(
                 method,
                 url,
                 timeout_s=_CALL_TIMEOUT_SECONDS,
-                headers=self._signed_headers(method, url, {}, content_hash),
+                headers=signed,
                 content=content,
                 max_bytes=_MAX_RESPONSE_BYTES,
             ) as response:
@@ -97,7 +101,7 @@ class S3Client:
     ) -> AsyncIterator[Response]:
         """Yield the response of one read while it arrives."""
         url = self._url(key, None)
-        signed = self._signed_headers("GET", url, headers, EMPTY_PAYLOAD)
+        signed = await self._signed_headers("GET", url, headers, EMPTY_PAYLOAD)
         async with self._egress.request(
             "GET", url, timeout_s=_STREAM_TIMEOUT_SECONDS, headers=signed, max_bytes=expected_bytes
         ) as response:
@@ -108,7 +112,7 @@ class S3Client:
         query_text = f"?{urlencode(query, quote_via=quote, safe='-_.~')}" if query else ""
         return f"{self._address.home}{path}{query_text}"
 
-    def _signed_headers(
+    async def _signed_headers(
         self, method: str, url: str, headers: Mapping[str, str], content_hash: str
     ) -> dict[str, str]:
         return sign_request(
@@ -118,7 +122,7 @@ class S3Client:
             content_hash,
             self._address.region,
             "s3",
-            self._address.keys,
+            await self._keys.current(),
             self._clock.time(),
         )
 

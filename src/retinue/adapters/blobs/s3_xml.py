@@ -1,5 +1,6 @@
 """Parsing of storage responses in XML: named texts, and lists of records of such texts."""
 
+from collections.abc import Collection
 from xml.parsers import expat
 
 import msgspec
@@ -51,9 +52,35 @@ class _XmlReader:
         self._text = ""
 
 
+class _TextFinder(_XmlReader):
+    """Keeps the texts of the elements with these names, at any depth."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        super().__init__()
+        self._names = names
+        self.found: dict[str, str] = {}
+
+    def end(self, name: str) -> None:
+        if name in self._names:
+            self.found[name] = self._text.strip()
+        super().end(name)
+
+
 def parse_s3_xml(content: bytes) -> S3Document:
     """Parse XML without document types: no entity is expanded and nothing is fetched."""
     reader = _XmlReader()
+    _parse(content, reader)
+    return reader.document
+
+
+def find_texts(content: bytes, names: Collection[str]) -> dict[str, str]:
+    """Return the texts of the elements with these names."""
+    finder = _TextFinder(names)
+    _parse(content, finder)
+    return finder.found
+
+
+def _parse(content: bytes, reader: _XmlReader) -> None:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = _refuse_doctype
@@ -64,7 +91,6 @@ def parse_s3_xml(content: bytes) -> S3Document:
         parser.Parse(content, True)
     except expat.ExpatError:
         raise InvalidStorageResponse from None
-    return reader.document
 
 
 def error_code(content: bytes) -> str:

@@ -27,7 +27,7 @@ from retinue.cli.backups.sources import collect_files
 from retinue.kit.clock import Instant, SystemClock
 from retinue.kit.crypto import RootKey
 from retinue.kit.db.database_content import DatabaseContent
-from retinue.kit.db.databases import is_postgres, sqlite_path
+from retinue.kit.db.databases import direct_url, is_postgres, sqlite_path
 from retinue.kit.db.errors import StorageFull
 from retinue.kit.db.sqlite_copy import DatabaseDamaged, copy_database, read_content, require_integrity
 from retinue.kit.durable_files import replace_private_file, sync_folder
@@ -168,9 +168,10 @@ async def _dump_postgres(settings: Settings, staging: Path) -> tuple[ArchivedDat
     from retinue.kit.db.postgres_copy import open_snapshot
 
     copy = staging / "database.dump"
-    async with open_snapshot(settings.database_url) as snapshot:
+    url = direct_url(settings)
+    async with open_snapshot(url) as snapshot:
         major = snapshot.server_major
-        await dump(settings.database_url, snapshot.id, copy, major)
+        await dump(url, snapshot.id, copy, major)
         content = await snapshot.read_content()
     size, sha256 = await asyncio.to_thread(sum_of, copy)
     database = ArchivedDatabase(

@@ -27,7 +27,7 @@ from retinue.cli.backups.postgres_tools import restore as run_pg_restore
 from retinue.cli.maintenance import command_context, verify_audit_chains
 from retinue.kit.crypto import RootKey
 from retinue.kit.db.database_content import DatabaseContent
-from retinue.kit.db.databases import is_postgres, sqlite_path
+from retinue.kit.db.databases import direct_url, is_postgres, sqlite_path
 from retinue.kit.db.sqlite_copy import read_content, require_integrity
 from retinue.kit.durable_files import make_private_folder, sync_folder
 from retinue.kit.errors import CannotStart
@@ -172,7 +172,7 @@ async def _database(
         return
     from retinue.kit.db.postgres_copy import has_tables, read_server_major, temporary_database
 
-    url, copy = settings.database_url, staging / manifest.database.path
+    url, copy = direct_url(settings), staging / manifest.database.path
     async with contextlib.AsyncExitStack() as stack:
         if is_check:
             name = f"retinue_check_{secrets.token_hex(6)}"
@@ -183,7 +183,8 @@ async def _database(
             )
         await run_pg_restore(url, copy, await read_server_major(url))
         copy.unlink()
-        yield dataclasses.replace(settings, data_dir=staging, database_url=url)
+        # A pooler need not know the database of a check, so the restored one is opened directly.
+        yield dataclasses.replace(settings, data_dir=staging, database_url=url, database_direct_url="")
 
 
 async def _require_equal_content(staged: Settings, manifest: BackupManifest) -> None:
@@ -202,7 +203,7 @@ async def _content(staged: Settings) -> DatabaseContent:
         return await asyncio.to_thread(read_content, sqlite_path(staged))
     from retinue.kit.db.postgres_copy import read_content as read_postgres
 
-    return await read_postgres(staged.database_url)
+    return await read_postgres(direct_url(staged))
 
 
 async def _verify(

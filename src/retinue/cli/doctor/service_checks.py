@@ -31,6 +31,7 @@ MAX_POOL_SHARE = 0.8
 MIN_POSTGRES_MAJOR = 14
 MAX_LAG_SECONDS = 60.0
 MAX_WAITING_EVENTS = 1_000
+NOTIFICATION_SECONDS = 6.0
 
 
 async def check_services(settings: Settings) -> AsyncIterator[Finding]:
@@ -55,6 +56,7 @@ async def _database(settings: Settings) -> AsyncIterator[Finding]:
             yield _latency(facts)
             if database.dialect == "postgresql":
                 yield _pool(settings, facts)
+                yield await _direct_connection(database)
                 yield _pgvector(facts)
             yield _revision(revision)
             if revision == head():
@@ -100,6 +102,20 @@ def _pool(settings: Settings, facts: DatabaseFacts) -> Finding:
     if facts.connections > facts.max_connections * MAX_POOL_SHARE or left < settings.database_pool:
         return warn("pool", detail, "Raise max_connections, or lower RETINUE_DATABASE_POOL.")
     return ok("pool", f"{detail}; a process takes up to {settings.database_pool}")
+
+
+async def _direct_connection(database: Database) -> Finding:
+    """Listen once: a notification shows that the connection reaches the same database without a pooler."""
+    name, hint = "direct_connection", "Set RETINUE_DATABASE_DIRECT_URL to the PostgreSQL server itself."
+    if database.direct_connection() != "missing":
+        await database.wait_for_change(NOTIFICATION_SECONDS)
+    status = database.direct_connection()
+    if status == "missing":
+        detail = "a pooler is between; work of other processes is found by asking every second"
+        return warn(name, detail, hint)
+    if status in {"unavailable", "not_tried"}:
+        return fail(name, "no notification of the database arrives", hint)
+    return ok(name, "notifications arrive" if status == "ok" else "not needed, there is no pooler")
 
 
 def _pgvector(facts: DatabaseFacts) -> Finding:
@@ -188,7 +204,7 @@ async def _redis(settings: Settings) -> Finding:
     from retinue.kit.limits.decision import LimitsUnreachable
     from retinue.kit.limits.redis import RedisStore
 
-    store = RedisStore.connect(settings.redis_url)
+    store = RedisStore.connect(settings.redis_url, ca_bundle=settings.redis_authorities)
     try:
         await store.ping()
     except LimitsUnreachable:

@@ -11,13 +11,23 @@ def is_postgres(settings: Settings) -> bool:
     return settings.database_url.startswith(("postgresql://", "postgres://"))
 
 
+def direct_url(settings: Settings) -> str:
+    """Return the URL for what needs a session of its own: migrations, backups and notifications."""
+    return settings.database_direct_url or settings.database_url
+
+
 def database_for(settings: Settings) -> Database:
     url = settings.database_url
     if is_postgres(settings):
         # Its driver is imported only where it is used: 50 ms of every other start.
         from retinue.kit.db.postgres import PostgresDatabase
 
-        return PostgresDatabase(url, pool_size=settings.database_pool)
+        return PostgresDatabase(
+            url,
+            direct_url=settings.database_direct_url,
+            prepared_statements=settings.database_prepared_statements,
+            pool_size=settings.database_pool,
+        )
     return SqliteDatabase(sqlite_path(settings))
 
 

@@ -1,7 +1,7 @@
 """The interface of a database, implemented in `sqlite.py` and `postgres.py`."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 Row = Sequence[Any]
 Rows = list[Row]
@@ -9,6 +9,8 @@ Arguments = list[Any]
 """The values of a statement's parameters by position."""
 StatementBatch = list[tuple[str, list[Arguments]]]
 """Statements in order, each with one list of arguments per execution."""
+DirectConnection = Literal["ok", "not_needed", "not_tried", "missing", "unavailable"]
+"""The connection on which notifications of other processes arrive; behind a pooler it needs its own URL."""
 
 
 class DatabaseConnection(Protocol):
@@ -58,6 +60,10 @@ class Database(Protocol):
 
     async def wait_for_change(self, seconds: float) -> None:
         """Wait this long, or less if another process may have committed work."""
+        ...
+
+    def direct_connection(self) -> DirectConnection:
+        """Return the state of the connection that bypasses a pooler."""
         ...
 
     def connection_counts(self) -> dict[str, int]:

@@ -1,17 +1,18 @@
 """PostgreSQL through asyncpg, with our own pool that runs no reset query between uses of a connection.
 
 Our statements leave no session state behind (no SET, no advisory session lock, no temporary table), so there
-is nothing to reset; a connection released inside a transaction is discarded.
+is nothing to reset; a connection released inside a transaction is discarded. The one state of a session are
+prepared statements, which a pooler may not keep (`postgres_connect`).
 """
 
 import asyncio
-import contextlib
 from collections import deque
 from typing import Any
 
 import asyncpg
+import structlog
 
-from retinue.kit.db.engine import DatabaseConnection, Rows, StatementBatch, run_all
+from retinue.kit.db.engine import DatabaseConnection, DirectConnection, Rows, StatementBatch, run_all
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
@@ -20,36 +21,31 @@ from retinue.kit.db.errors import (
     UniqueViolation,
     ValueRejected,
 )
+from retinue.kit.db.postgres_connect import (
+    CONNECTION_LOST_ERRORS,
+    PREPARED_STATEMENT_LOST_ERRORS,
+    connect,
+    is_pooled,
+)
+from retinue.kit.db.postgres_listener import CHANNEL, ChangeListener
 from retinue.kit.errors import CannotStart
 
-_CHANNEL = "retinue_jobs"
+log = structlog.get_logger("retinue.database")
+
 _PING_TIMEOUT_SECONDS = 2
 _LONG_IDLE_SECONDS = 10
-_CONNECTION_LOST_ERRORS = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.InternalClientError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.TransactionRollbackError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-    ConnectionError,
-    OSError,
-)
-
-
 # The server rolled back the whole transaction, so it can safely be retried (ADR 22).
-_ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_ROLLED_BACK = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    *PREPARED_STATEMENT_LOST_ERRORS,
+)
 _ERROR_TRANSLATIONS: tuple[tuple[Any, type[Exception]], ...] = (
     (_ROLLED_BACK, RolledBack),
     (asyncpg.ForeignKeyViolationError, ReferenceViolation),
     (asyncpg.DiskFullError, StorageFull),
     ((asyncpg.DataError, asyncpg.CharacterNotInRepertoireError, UnicodeEncodeError), ValueRejected),
-    ((*_CONNECTION_LOST_ERRORS, TimeoutError), DatabaseUnavailable),
+    ((*CONNECTION_LOST_ERRORS, TimeoutError), DatabaseUnavailable),
 )
 
 
@@ -63,6 +59,7 @@ class PostgresConnection:
     def __init__(self, raw: asyncpg.Connection) -> None:
         self.raw = raw
         self.is_broken = False
+        self.has_lost_statements = False
         self.used_at = 0.0
 
     def has_been_idle(self) -> bool:
@@ -102,34 +99,52 @@ class PostgresConnection:
     def _translate_and_mark(self, error: Exception) -> BaseException:
         translated = _translate(error)
         is_lost = isinstance(translated, DatabaseUnavailable) and not isinstance(translated, RolledBack)
-        self.is_broken = self.is_broken or is_lost
+        self.has_lost_statements |= isinstance(error, PREPARED_STATEMENT_LOST_ERRORS)
+        self.is_broken = self.is_broken or is_lost or self.has_lost_statements
         return translated
 
 
 class PostgresDatabase:
     dialect = "postgresql"
 
-    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+    def __init__(
+        self, url: str, *, direct_url: str = "", prepared_statements: str = "auto", pool_size: int = 10
+    ) -> None:
+        """`prepared_statements` is `on`, `off`, or `auto`: on unless a pooler stands before the server."""
         self._url = url
+        self._direct_url = direct_url
+        self._prepared_statements = prepared_statements
+        self._keeps_statements = prepared_statements == "on"
+        self._is_pooled = False
         self._size = pool_size
         self._opened = 0
         self._idle: list[PostgresConnection] = []
         self._waiting: deque[asyncio.Future[PostgresConnection]] = deque()
-        self._listener: asyncpg.Connection | None = None
-        self._changed = asyncio.Event()
+        self._listener = ChangeListener(self._connect_directly, self.announce)
         self._announcing = False
         self._closed = True
 
     async def open(self) -> None:
         self._closed = False
         try:
-            connection = await self._acquire()
+            connection = await self._connect(self._url, keeps_statements=False)
         except asyncpg.PostgresError as error:
             raise CannotStart(f"PostgreSQL refused the connection: {error}") from error
         try:
-            await self._assert_durable(connection)
+            await self._assert_durable(PostgresConnection(connection))
+            self._is_pooled = await is_pooled(connection)
+        except (*CONNECTION_LOST_ERRORS, TimeoutError) as error:
+            raise DatabaseUnavailable from error
         finally:
-            self._release(connection)
+            await connection.close(timeout=5)
+        if self._prepared_statements == "auto":
+            self._keeps_statements = not self._is_pooled
+        if self.direct_connection() == "missing":
+            log.warning(
+                "direct_connection_missing",
+                hint="behind a pooler, work of other processes is found by asking every second: set "
+                "RETINUE_DATABASE_DIRECT_URL to the server itself",
+            )
 
     @staticmethod
     async def _assert_durable(connection: PostgresConnection) -> None:
@@ -148,21 +163,16 @@ class PostgresDatabase:
         for connection in self._idle:
             await connection.raw.close(timeout=5)
         self._idle.clear()
-        if self._listener is not None:
-            await self._listener.close(timeout=5)
-            self._listener = None
+        await self._listener.close()
 
-    async def _connect(self) -> asyncpg.Connection:
+    async def _connect_directly(self) -> asyncpg.Connection:
+        return await self._connect(self._direct_url or self._url, keeps_statements=False)
+
+    @staticmethod
+    async def _connect(url: str, *, keeps_statements: bool) -> asyncpg.Connection:
         try:
-            return await asyncpg.connect(
-                self._url,
-                timeout=5,
-                command_timeout=60,
-                statement_cache_size=1000,
-                max_cached_statement_lifetime=0,
-                server_settings={"application_name": "retinue"},
-            )
-        except (*_CONNECTION_LOST_ERRORS, TimeoutError) as error:
+            return await connect(url, keeps_statements=keeps_statements)
+        except (*CONNECTION_LOST_ERRORS, TimeoutError) as error:
             raise DatabaseUnavailable from error
 
     async def _acquire(self) -> PostgresConnection:
@@ -174,7 +184,8 @@ class PostgresDatabase:
         if self._opened < self._size:
             self._opened += 1
             try:
-                return PostgresConnection(await self._connect())
+                raw = await self._connect(self._url, keeps_statements=self._keeps_statements)
+                return PostgresConnection(raw)
             except BaseException:
                 self._opened -= 1
                 self._wake_one()
@@ -193,6 +204,8 @@ class PostgresDatabase:
             raise
 
     def _release(self, connection: PostgresConnection) -> None:
+        if connection.has_lost_statements:
+            self._give_up_statements()
         if connection.is_broken:
             self._drop_idle()
         if (
@@ -216,6 +229,14 @@ class PostgresDatabase:
         while self._idle:
             self._opened -= 1
             self._idle.pop().raw.terminate()
+
+    def _give_up_statements(self) -> None:
+        """Prepare nothing from now on, unless the operator insists: a pooler mixes the sessions."""
+        log.error(
+            "prepared_statements_lost",
+            hint="a pooler keeps no prepared statements: set RETINUE_DATABASE_PREPARED_STATEMENTS=off",
+        )
+        self._keeps_statements = self._prepared_statements == "on"
 
     def _discard(self, connection: PostgresConnection) -> None:
         self._opened -= 1
@@ -327,27 +348,16 @@ class PostgresDatabase:
             self._release(connection)
 
     async def wait_for_change(self, seconds: float) -> None:
-        try:
-            if self._listener is None or self._listener.is_closed():
-                self._listener = await self._listen()
-        except DatabaseUnavailable:
+        if self.direct_connection() == "missing":
             await asyncio.sleep(seconds)
-            return
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-            self._changed.clear()
+        else:
+            await self._listener.wait(seconds)
 
-    async def _listen(self) -> asyncpg.Connection:
-        listener = await self._connect()
-        try:
-            await listener.add_listener(_CHANNEL, lambda *_: self._changed.set())
-        except BaseException as error:  # also a cancellation: a runner may stop while it starts to listen
-            listener.terminate()
-            if isinstance(error, _CONNECTION_LOST_ERRORS):
-                raise DatabaseUnavailable from error
-            raise
-        return listener
+    def direct_connection(self) -> DirectConnection:
+        if self._is_pooled and not self._direct_url:
+            return "missing"
+        status = self._listener.status
+        return status if self._direct_url or status == "unavailable" else "not_needed"
 
     def connection_counts(self) -> dict[str, int]:
         idle = len(self._idle)
@@ -360,7 +370,7 @@ class PostgresDatabase:
         self._announcing = True
         try:
             await asyncio.sleep(0.002)
-            await self.fetch(f"SELECT pg_notify('{_CHANNEL}', '')", [])
+            await self.fetch(f"SELECT pg_notify('{CHANNEL}', '')", [])
         except DatabaseUnavailable:
             pass
         finally:

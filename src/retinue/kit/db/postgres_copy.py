@@ -14,6 +14,7 @@ from retinue.kit.db.database_content import (
     StoredBlob,
     count_query,
 )
+from retinue.kit.db.postgres_connect import connect, is_pooled
 from retinue.kit.errors import CannotStart
 
 _TABLES_QUERY = (
@@ -98,10 +99,16 @@ async def _read_content(connection: asyncpg.Connection) -> DatabaseContent:
 @contextlib.asynccontextmanager
 async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
     try:
-        connection = await asyncpg.connect(url, timeout=10, server_settings={"application_name": "retinue"})
+        connection = await connect(url, keeps_statements=False, is_patient=True)
     except (asyncpg.PostgresError, OSError, TimeoutError) as error:
         raise CannotStart(f"PostgreSQL refused the connection: {error or type(error).__name__}") from error
     try:
+        if await is_pooled(connection):
+            # The settings of `pg_dump` would stay in a session that the pooler gives to a server next.
+            raise CannotStart(
+                "a pooler is between, and a backup needs the PostgreSQL server itself: set "
+                "RETINUE_DATABASE_DIRECT_URL to it"
+            )
         yield connection
     except asyncpg.InsufficientPrivilegeError as error:
         raise CannotStart(f"the database role lacks a right: {error}") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retinue.kit.db.commit_thread import CommitThread
-from retinue.kit.db.engine import DatabaseConnection, Rows, StatementBatch
+from retinue.kit.db.engine import DatabaseConnection, DirectConnection, Rows, StatementBatch
 from retinue.kit.db.errors import (
     DatabaseUnavailable,
     ReferenceViolation,
@@ -351,6 +351,9 @@ class SqliteDatabase:
             if left <= 0:
                 return
             await asyncio.sleep(min(_POLL_SECONDS, left))
+
+    def direct_connection(self) -> DirectConnection:
+        return "not_needed"
 
     def connection_counts(self) -> dict[str, int]:
         used = int(self._lock.locked())

@@ -47,6 +47,7 @@ class Health(msgspec.Struct):
     status: str
     version: str
     database: str
+    direct_connection: str
     worker: str
     vault: str
     sandbox: dict[str, str]
@@ -70,6 +71,7 @@ async def get_health(ctx: Context) -> Reply[Health]:
         status=working if is_ready else ("stopping" if is_stopping else "unavailable"),
         version=__version__,
         database=database,
+        direct_connection=instance.database.direct_connection(),
         worker=instance.worker_status(),
         vault=vault,
         # The endpoint is public, so the reason of a failure goes to the log only.

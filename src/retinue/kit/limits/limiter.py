@@ -20,6 +20,8 @@ Args = ParamSpec("Args")
 
 MAX_REDIS_CALLS = 16
 """Concurrent Redis calls; more would only wait for this process's single thread."""
+RECOVERY_PATIENCE_SECONDS = 2.0
+"""Time for the call that ends an outage: no request waits for it, and it may have to ask sentinels."""
 
 
 class Limiter:
@@ -115,7 +117,7 @@ class Limiter:
             if self._recovery:
                 return None
             try:
-                return await self._in_time(call(*args, **kwargs))
+                return await self._in_time(call(*args, **kwargs), self._patience)
             except LimitsUnreachable as error:
                 if self._recovery is None:
                     log.warning("redis_lost", error=error.message, instead="limits of this process")
@@ -128,7 +130,8 @@ class Limiter:
         except LimitsUnreachable:
             return None
 
-    async def _in_time(self, request: Coroutine[Any, Any, Result]) -> Result:
+    @staticmethod
+    async def _in_time(request: Coroutine[Any, Any, Result], patience: float) -> Result:
         # Waiting outside the call's task bounds the wait even if the client swallows a cancellation. A
         # timeout counts only if this process woke on time: after a blocked event loop, the reply may have
         # arrived unread.
@@ -137,13 +140,13 @@ class Limiter:
         clock = asyncio.get_running_loop().time
         for _ in range(3):
             began = clock()
-            await asyncio.wait({call}, timeout=self._patience)
+            await asyncio.wait({call}, timeout=patience)
             if call.done():
                 return call.result()
-            if clock() - began < 1.2 * self._patience:
+            if clock() - began < 1.2 * patience:
                 break
         call.cancel()
-        raise LimitsUnreachable(f"no reply within {self._patience} seconds")
+        raise LimitsUnreachable(f"no reply within {patience} seconds")
 
     async def _recover(self) -> None:
         while True:
@@ -157,7 +160,7 @@ class Limiter:
         """Return whether Redis runs the script and accepts writes, which a ping would not show."""
         assert self._shared
         try:
-            await self._in_time(self._shared.hit_window("recovery", None, 1))
+            await self._in_time(self._shared.hit_window("recovery", None, 1), RECOVERY_PATIENCE_SECONDS)
         except LimitsUnreachable:
             return False
         return True

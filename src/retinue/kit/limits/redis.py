@@ -3,18 +3,18 @@
 from functools import lru_cache
 from hashlib import sha1
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError
 
 from retinue.kit.clock import Clock
 from retinue.kit.limits.decision import LimitsUnreachable, RateLimitDecision
 from retinue.kit.limits.memory import WindowUsage
 from retinue.kit.limits.plans import PLANS, PlanLimits
+from retinue.kit.limits.redis_client import RedisClients
 from retinue.kit.limits.window import (
     MAX_CLOCK_SETBACK_MS,
     UNLIMITED,
@@ -52,18 +52,16 @@ class RedisStore:
 
     is_on_this_machine = False
 
-    def __init__(self, client: Redis, clock: Clock | None = None) -> None:
-        """Take a client that does not decode responses: the state is binary."""
-        self._client = client
+    def __init__(self, clients: RedisClients, clock: Clock | None = None) -> None:
+        """Take clients that do not decode responses: the state is binary."""
+        self._clients = clients
+        self._client = clients.keys
         self._clock = clock
 
     @classmethod
-    def connect(cls, url: str, *, clock: Clock | None = None) -> "RedisStore":
+    def connect(cls, url: str, *, ca_bundle: Path | None = None, clock: Clock | None = None) -> "RedisStore":
         """Return a store with its own connections, opened on demand."""
-        # One immediate retry covers a connection that broke while idle. The Limiter bounds a request's wait;
-        # these timeouts only end calls it has abandoned.
-        retry = Retry(NoBackoff(), 1)
-        return cls(Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1, retry=retry), clock)
+        return cls(RedisClients.open(url, ca_bundle), clock)
 
     async def hit(self, key: str, limits: PlanLimits, cost: int, *, burst: bool = True) -> RateLimitDecision:
         """Charge a request to its plan; a cost of 0 only reads and is never refused."""
@@ -113,7 +111,7 @@ class RedisStore:
             raise LimitsUnreachable(repr(error)) from error
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._clients.close()
 
 
 @lru_cache(maxsize=4096)
