@@ -7467,7 +7467,7 @@ export interface components {
             deliveries: components["schemas"]["AcceptedDelivery"][];
             skipped: components["schemas"]["SkippedChannel"][];
         };
-        ObjectChange: {
+        PlannedObject: {
             section: string;
             name: string;
             action: "create" | "delete" | "unchanged" | "update";
@@ -8442,7 +8442,7 @@ export interface components {
         };
         TenantApplied: {
             applied: number;
-            changes: components["schemas"]["ObjectChange"][];
+            changes: components["schemas"]["PlannedObject"][];
             warnings: string[];
         };
         TenantCreate: {
@@ -8471,7 +8471,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         TenantPlan: {
-            changes: components["schemas"]["ObjectChange"][];
+            changes: components["schemas"]["PlannedObject"][];
             warnings: string[];
             plan_hash: string;
         };

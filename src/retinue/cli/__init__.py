@@ -230,8 +230,8 @@ def export_tenant(
 ) -> None:
     """Write the configuration of a tenant to one file, without secrets.
 
-    The sections are data tables, tools, agents, workflows, forms, notification channels, webhooks, incoming
-    webhooks, subscriptions, budgets, trace exporters and agent documents (by name and sum).
+    The sections are data tables, tools, agents, workflows, forms, notification channels, webhooks,
+    incoming webhooks, subscriptions, budgets, trace exporters and agent documents (by name and sum).
     """
     from retinue.cli.tenant_file_commands import run_export
 

@@ -11,14 +11,14 @@ from retinue.kit.egress import Egress
 from retinue.kit.errors import Forbidden, Invalid, RetinueError
 from retinue.kit.json_types import JsonObject
 from retinue.kit.settings import LOOPBACK, BadSetting, Settings
-from retinue.tenant_file.schemas import ObjectChange, PlanRequest, TenantPlan
+from retinue.tenant_file.schemas import PlannedObject, PlanRequest, TenantPlan
 
 _TIMEOUT_SECONDS = 120.0
 _MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 T = TypeVar("T")
-Announce = Callable[[Sequence[ObjectChange]], None]
+Announce = Callable[[Sequence[PlannedObject]], None]
 
 
 class RemoteRefused(RetinueError):

@@ -18,7 +18,7 @@ from retinue.kit.settings import Settings
 from retinue.tenant_file import service
 from retinue.tenant_file.document import render_document
 from retinue.tenant_file.exporter import export, read_names
-from retinue.tenant_file.schemas import ObjectChange, PlanRequest, TenantPlan
+from retinue.tenant_file.schemas import PlannedObject, PlanRequest, TenantPlan
 from retinue.tenants.models import Tenant
 
 CHANGES_FOUND = 2
@@ -127,7 +127,7 @@ def _named(error: RetinueError) -> str:
     return f"(missing permission: {required})" if required and required not in error.message else ""
 
 
-def _print_changes(changes: Sequence[ObjectChange]) -> None:
+def _print_changes(changes: Sequence[PlannedObject]) -> None:
     for change in changes:
         if change.action == "unchanged":
             continue

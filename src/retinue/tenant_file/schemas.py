@@ -35,7 +35,7 @@ class FieldChange(Schema, kw_only=True):
     to: Any = UNSET
 
 
-class ObjectChange(Schema, kw_only=True):
+class PlannedObject(Schema, kw_only=True):
     section: str
     name: str
     action: ChangeAction
@@ -43,12 +43,12 @@ class ObjectChange(Schema, kw_only=True):
 
 
 class TenantPlan(Schema, kw_only=True):
-    changes: list[ObjectChange]
+    changes: list[PlannedObject]
     warnings: list[str]
     plan_hash: str
 
 
 class TenantApplied(Schema, kw_only=True):
     applied: int
-    changes: list[ObjectChange]
+    changes: list[PlannedObject]
     warnings: list[str]

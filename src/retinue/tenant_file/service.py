@@ -22,7 +22,7 @@ from retinue.tenant_file.references import READ_KEYS, ReferenceIndex
 from retinue.tenant_file.schemas import (
     ExportQuery,
     FieldChange,
-    ObjectChange,
+    PlannedObject,
     PlanRequest,
     TenantApplied,
     TenantPlan,
@@ -186,9 +186,9 @@ async def change_tenant(
     return prepared
 
 
-def _shown(prepared: PreparedPlan) -> list[ObjectChange]:
+def _shown(prepared: PreparedPlan) -> list[PlannedObject]:
     return [
-        ObjectChange(
+        PlannedObject(
             section=change.section,
             name=change.name,
             action=change.action,
