@@ -14,9 +14,9 @@ from retinue.tenant_file.sections import (
     webhooks,
     workflows,
 )
-from retinue.tenant_file.sections.base import Section
+from retinue.tenant_file.sections.base import FileSection
 
-SECTIONS: dict[str, Section] = {
+SECTIONS: dict[str, FileSection] = {
     module.SECTION.name: module.SECTION
     for module in (
         data_tables,

@@ -14,7 +14,7 @@ from retinue.tenant_file.integration_parts import AgentDocumentPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
 from retinue.tenant_file.sections import agents
-from retinue.tenant_file.sections.base import Section
+from retinue.tenant_file.sections.base import FileSection
 
 
 class AgentDocument(msgspec.Struct, frozen=True):
@@ -104,7 +104,7 @@ async def _delete(ctx: Context, stored: AgentDocument) -> None:
     await service.delete(ctx, stored.document)
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="agent_documents",
     write_key="agents:write",
     load=_load,

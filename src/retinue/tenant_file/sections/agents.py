@@ -21,7 +21,7 @@ from retinue.tenant_file.parts import (
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
 from retinue.tenant_file.sections import agent_content
-from retinue.tenant_file.sections.base import Section, fill_part, own_name, shown_name, wanted_name
+from retinue.tenant_file.sections.base import FileSection, fill_part, own_name, shown_name, wanted_name
 
 
 async def load(ctx: Context) -> list[Agent]:
@@ -102,7 +102,7 @@ async def _update(ctx: Context, names: ReferenceIndex, change: PlannedChange, ag
     await service.change(ctx, locked, status=wanted)
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="agents",
     write_key="agents:write",
     delete_key="agents:delete",

@@ -18,7 +18,7 @@ UpdateRecord = Callable[[Context, ReferenceIndex, PlannedChange, Any], Awaitable
 DeleteRecord = Callable[[Context, Any], Awaitable[None]]
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True):
+class FileSection(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of objects in a file.
 
     `natural_name` is what an object is called if no file gave it another name. With `is_filled_later`,

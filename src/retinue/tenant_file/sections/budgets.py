@@ -7,7 +7,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.integration_parts import BudgetPart, ScopePart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, fill_part, load_all
+from retinue.tenant_file.sections.base import FileSection, fill_part, load_all
 from retinue.usage import budgets
 from retinue.usage.models import Budget, ScopeType
 from retinue.usage.schemas import BudgetCreate, BudgetUpdate
@@ -51,7 +51,7 @@ async def _update(ctx: Context, names: ReferenceIndex, change: PlannedChange, bu
     await budgets.update(ctx, budget, convert_values(BudgetUpdate, _fields(names, change.part)))
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="budgets",
     write_key="usage:write",
     load=load_all(Budget),

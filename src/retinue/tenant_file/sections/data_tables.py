@@ -16,7 +16,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.parts import ColumnPart, TablePart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, fill_part, load_all, own_slug
+from retinue.tenant_file.sections.base import FileSection, fill_part, load_all, own_slug
 
 
 async def _export(_ctx: Context, names: ReferenceIndex, table: DataTable) -> TablePart:
@@ -73,7 +73,7 @@ async def _apply_column(
         await columns.change(ctx, table.id, existing.id, body)
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="data_tables",
     write_key="data_tables:write",
     load=load_all(DataTable),

@@ -11,7 +11,14 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.parts import FormPart, FormTablePart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, fill_part, load_all, own_name, shown_name, wanted_name
+from retinue.tenant_file.sections.base import (
+    FileSection,
+    fill_part,
+    load_all,
+    own_name,
+    shown_name,
+    wanted_name,
+)
 
 
 async def _export(_ctx: Context, names: ReferenceIndex, form: Form) -> FormPart:
@@ -62,7 +69,7 @@ def _values(names: ReferenceIndex, part: FormPart) -> JsonObject:
     return values
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="forms",
     write_key="forms:write",
     load=load_all(Form),

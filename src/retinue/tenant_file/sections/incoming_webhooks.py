@@ -10,7 +10,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.integration_parts import IncomingWebhookPart, VerificationPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, load_all, own_name, shown_name, wanted_name
+from retinue.tenant_file.sections.base import FileSection, load_all, own_name, shown_name, wanted_name
 
 
 async def _export(_ctx: Context, names: ReferenceIndex, hook: IncomingWebhook) -> IncomingWebhookPart:
@@ -60,7 +60,7 @@ async def _update(ctx: Context, names: ReferenceIndex, change: PlannedChange, ho
     await service.update(ctx, hook, convert_values(IncomingWebhookUpdate, _fields(names, change, hook)))
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="incoming_webhooks",
     write_key="webhooks:write",
     load=load_all(IncomingWebhook),

@@ -15,7 +15,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.integration_parts import ChannelPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, load_all, own_name, shown_name, wanted_name
+from retinue.tenant_file.sections.base import FileSection, load_all, own_name, shown_name, wanted_name
 
 _WRITE = "notification_channels:write"
 
@@ -81,7 +81,7 @@ async def _update(ctx: Context, names: ReferenceIndex, change: PlannedChange, ch
     await channels.update(ctx, channel, convert_values(ChannelUpdate, fields), are_secrets_pending=True)
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="notification_channels",
     write_key=_WRITE,
     load=load_all(Channel),

@@ -12,7 +12,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.integration_parts import SubscriptionPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, load_all, masked_headers
+from retinue.tenant_file.sections.base import FileSection, load_all, masked_headers
 
 
 def _name(_names: ReferenceIndex, subscription: Subscription) -> str:
@@ -65,7 +65,7 @@ async def _update(
     await service.update(ctx, subscription, convert_values(SubscriptionUpdate, fields))
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="subscriptions",
     write_key="events:write",
     load=load_all(Subscription),

@@ -9,7 +9,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.parts import ToolPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, fill_part, load_all, own_slug
+from retinue.tenant_file.sections.base import FileSection, fill_part, load_all, own_slug
 from retinue.tools import service
 from retinue.tools.config import auth_config
 from retinue.tools.models import AuthType, Tool
@@ -74,7 +74,7 @@ def _with_nulls(before: JsonObject, after: JsonObject) -> JsonObject:
     return result
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="tools",
     write_key=_WRITE,
     load=load_all(Tool),

@@ -8,7 +8,7 @@ from retinue.tenant_file.integration_parts import TraceExporterPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
 from retinue.tenant_file.sections.base import (
-    Section,
+    FileSection,
     fill_part,
     load_all,
     masked_headers,
@@ -57,7 +57,7 @@ async def _update(
     await exporters.update(ctx, exporter, convert_values(TraceExporterUpdate, fields))
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="trace_exporters",
     write_key="traces:write",
     load=load_all(TraceExporter),

@@ -9,7 +9,7 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.integration_parts import WebhookPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, load_all, masked_headers
+from retinue.tenant_file.sections.base import FileSection, load_all, masked_headers
 from retinue.webhooks import service
 from retinue.webhooks.destinations import without_query
 from retinue.webhooks.models import Webhook
@@ -63,7 +63,7 @@ async def _update(ctx: Context, names: ReferenceIndex, change: PlannedChange, we
     await service.update(ctx, webhook, convert_values(WebhookUpdate, fields))
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="webhooks",
     write_key="webhooks:write",
     load=load_all(Webhook),

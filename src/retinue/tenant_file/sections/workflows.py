@@ -8,7 +8,14 @@ from retinue.tenant_file.document import convert_values
 from retinue.tenant_file.parts import WorkflowPart
 from retinue.tenant_file.planner import PlannedChange
 from retinue.tenant_file.references import ReferenceIndex
-from retinue.tenant_file.sections.base import Section, fill_part, load_all, own_name, shown_name, wanted_name
+from retinue.tenant_file.sections.base import (
+    FileSection,
+    fill_part,
+    load_all,
+    own_name,
+    shown_name,
+    wanted_name,
+)
 from retinue.workflows import service
 from retinue.workflows.models import Workflow, WorkflowStatus
 from retinue.workflows.schemas import WorkflowCreate, WorkflowUpdate
@@ -43,7 +50,7 @@ async def _update(ctx: Context, names: ReferenceIndex, change: PlannedChange, wo
     await service.update(ctx, workflow, convert_values(WorkflowUpdate, wanted))
 
 
-SECTION = Section(
+SECTION = FileSection(
     name="workflows",
     write_key=_WRITE,
     load=load_all(Workflow),
