@@ -7467,12 +7467,6 @@ export interface components {
             deliveries: components["schemas"]["AcceptedDelivery"][];
             skipped: components["schemas"]["SkippedChannel"][];
         };
-        PlannedObject: {
-            section: string;
-            name: string;
-            action: "create" | "delete" | "unchanged" | "update";
-            diff: components["schemas"]["FieldChange"][];
-        };
         OnTimeout: "approve" | "fail" | "reject";
         OnUnpriced: "allow" | "refuse";
         Option: {
@@ -7543,6 +7537,12 @@ export interface components {
         PlanRequest: {
             document: string | Record<string, never>;
             prune?: boolean;
+        };
+        PlannedObject: {
+            section: string;
+            name: string;
+            action: "create" | "delete" | "unchanged" | "update";
+            diff: components["schemas"]["FieldChange"][];
         };
         PreferencesOut: {
             preferences: {
