@@ -22,6 +22,7 @@ from retinue.providers.manifest import manifest as providers
 from retinue.search.manifest import manifest as search
 from retinue.service_accounts.manifest import manifest as service_accounts
 from retinue.tables.manifest import manifest as tables
+from retinue.tenant_file.manifest import manifest as tenant_file
 from retinue.tenants.manifest import manifest as tenants
 from retinue.tools.manifest import manifest as tools
 from retinue.traces.manifest import manifest as traces
@@ -60,4 +61,5 @@ DOMAINS = (
     search,
     console,
     home,
+    tenant_file,
 )

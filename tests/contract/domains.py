@@ -19,6 +19,7 @@ from tests.notifications.contract import CONTRACT as NOTIFICATIONS
 from tests.providers.contract import CONTRACT as PROVIDERS
 from tests.service_accounts.contract import CONTRACT as SERVICE_ACCOUNTS
 from tests.tables.contract import CONTRACT as TABLES
+from tests.tenant_file.contract import CONTRACT as TENANT_FILE
 from tests.tenants.contract import CONTRACT as TENANTS
 from tests.tools.contract import CONTRACT as TOOLS
 from tests.traces.contract import CONTRACT as TRACES
@@ -52,6 +53,7 @@ CONTRACTS = (
     WEBHOOKS,
     INCOMING,
     TRACES,
+    TENANT_FILE,
 )
 
 WRITES: dict[str, Write] = {name: call for one in CONTRACTS for name, call in one.calls.items()}

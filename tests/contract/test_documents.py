@@ -8,9 +8,9 @@ import pytest
 
 from retinue.access.catalogue import CATALOGUE
 from retinue.cli import export_tenant
-from retinue.cli.tenant_file.document import SECTIONS
 from retinue.kit.events.declare import EVENT_TYPES
 from retinue.kit.setting_loader import list_documented_settings
+from retinue.tenant_file.document import SECTION_NAMES
 from tests.contract.routes import ROUTES
 
 ROOT = Path(__file__).parents[2]
@@ -105,7 +105,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_the_help_of_export_names_every_section() -> None:
     said = export_tenant.__doc__ or ""
-    assert [section for section in SECTIONS if section.replace("_", " ") not in said] == []
+    assert [section for section in SECTION_NAMES if section.replace("_", " ") not in said] == []
 
 
 def test_the_readme_links_every_guide() -> None:

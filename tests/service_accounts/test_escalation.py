@@ -4,8 +4,8 @@ import pytest
 
 from retinue.access.catalogue import PEOPLE_ONLY, PERMISSION_KEYS, default_permissions
 from retinue.access.models import Role
-from retinue.cli.tenant_file import document
 from retinue.kit.errors import Invalid
+from retinue.tenant_file.document import read_document
 from tests.contract.routes import NEEDS_PERMISSION, call, label
 from tests.factories.machines import PATH, ask_token, machine, make_account, make_secret
 
@@ -122,7 +122,7 @@ async def test_a_person_gives_nobody_a_role_with_a_key_they_lack(people, admin):
 
 
 def test_a_tenant_file_has_no_section_that_grants_anything():
-    document.read("retinue: 1\ndata_tables: {}\n")
+    read_document({"retinue": 1, "data_tables": {}})
     for section in ("service_accounts", "users", "roles", "permissions", "invitations"):
         with pytest.raises(Invalid):
-            document.read(f"retinue: 1\n{section}:\n  Machine:\n    permissions: [admin:users]\n")
+            read_document({"retinue": 1, section: {"Machine": {"permissions": ["admin:users"]}}})

@@ -10,6 +10,7 @@ from retinue.adapters.documents import MIME_TYPES_BY_EXTENSION, find_extension
 from retinue.agents.models import Agent
 from retinue.agents.service import lock_agent
 from retinue.files import service as files
+from retinue.files.models import File
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, UnsupportedFileType
@@ -143,13 +144,23 @@ async def train(ctx: Context, agent: Agent, form: FormData) -> TrainingStarted:
         )
         for upload in uploads
     ]
+    base_id = await _require_base(ctx, agent)
+    documents = await knowledge.add_documents(ctx, base_id, kept)
+    return await _training_started(ctx, base_id, documents)
+
+
+async def add_stored_files(ctx: Context, agent: Agent, kept: Sequence[File]) -> list[Document]:
+    """Make documents of files that were uploaded before, and enqueue their indexing."""
+    return await knowledge.add_documents(ctx, await _require_base(ctx, agent), kept, is_uploaded=True)
+
+
+async def _require_base(ctx: Context, agent: Agent) -> str:
     locked = await lock_agent(ctx, agent.id)
     if locked.knowledge_base_id is None:
         base = await knowledge.create_base(ctx, owner_id=locked.id)
         await ctx.db.update(locked, knowledge_base_id=base.id)
     assert locked.knowledge_base_id is not None
-    documents = await knowledge.add_documents(ctx, locked.knowledge_base_id, kept)
-    return await _training_started(ctx, locked.knowledge_base_id, documents)
+    return locked.knowledge_base_id
 
 
 def _documents_in(form: FormData) -> list[UploadedFile]:

@@ -230,32 +230,70 @@ def openapi() -> None:
 _Tenant = Annotated[str, typer.Option(help="Id or name of the tenant; required if there are several.")]
 
 
+_Remote = Annotated[
+    str,
+    typer.Option(
+        help="Address of a server. Signs in with RETINUE_CLIENT_ID and RETINUE_CLIENT_SECRET, in the tenant "
+        "of that service account."
+    ),
+]
+_File = Annotated[
+    Path, typer.Argument(help="A file written by `retinue export`.", exists=True, dir_okay=False)
+]
+_Prune = Annotated[
+    bool,
+    typer.Option("--prune/--no-prune", help="Delete objects that a section of the file does not name."),
+]
+
+
 @app.command("export")
 def export_tenant(
     tenant: _Tenant = "",
     output: Annotated[Path | None, typer.Option(help="The file to write; printed if left out.")] = None,
     format: Annotated[str, typer.Option(help="yaml or json.")] = "yaml",
+    sections: Annotated[str, typer.Option(help="Sections to write, separated by commas; default: all.")] = "",
+    remote: _Remote = "",
 ) -> None:
-    """Write agents, tools, data tables, workflows and forms to one file, without secrets."""
-    from retinue.cli.tenant_file.commands import run_export
+    """Write the configuration of a tenant to one file, without secrets.
 
-    run_export(read_settings(), tenant, output, format)
+    The sections are data tables, tools, agents, workflows, forms, notification channels, webhooks,
+    incoming webhooks, subscriptions, budgets, trace exporters and agent documents (by name and sum).
+    """
+    from retinue.cli.tenant_file_commands import run_export
+
+    run_export(read_settings(), tenant, output, format, sections, remote)
+
+
+@app.command("plan")
+def plan_tenant(file: _File, tenant: _Tenant = "", prune: _Prune = True, remote: _Remote = "") -> None:
+    """Show what `retinue apply` would change; nothing is changed.
+
+    Exit code 0: the tenant is as the file says; 1: the file cannot be applied; 2: there are changes, or wrong
+    use.
+    """
+    from retinue.cli.tenant_file_commands import run_plan
+
+    try:
+        run_plan(read_settings(), tenant, file, prune=prune, remote=remote)
+    except BadSetting as error:
+        # Not 2, which says that the tenant differs.
+        raise CannotStart(str(error)) from error
 
 
 @app.command("apply")
 def apply_tenant(
-    file: Annotated[
-        Path, typer.Argument(help="A file written by `retinue export`.", exists=True, dir_okay=False)
-    ],
+    file: _File,
     tenant: _Tenant = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Apply the changes instead of only showing them.")
     ] = False,
+    prune: _Prune = True,
+    remote: _Remote = "",
 ) -> None:
     """Change the tenant to match the file, in one transaction."""
-    from retinue.cli.tenant_file.commands import run_apply
+    from retinue.cli.tenant_file_commands import run_apply
 
-    run_apply(read_settings(), tenant, file, is_agreed=yes)
+    run_apply(read_settings(), tenant, file, is_agreed=yes, prune=prune, remote=remote)
 
 
 @admin.command("create")

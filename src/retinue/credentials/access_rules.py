@@ -54,6 +54,8 @@ async def may_reveal(ctx: Context, credential: Credential) -> bool:
 
 async def knows_secrets(ctx: Context, credential: Credential) -> bool:
     """Return whether the caller entered all the secrets or may reveal them."""
+    if not ctx.principal.may_move_secrets:
+        return False
     entered = bool(credential.entered_by) and credential.entered_by == ctx.principal.id
     return entered or await may_reveal(ctx, credential)
 

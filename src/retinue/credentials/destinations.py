@@ -73,8 +73,9 @@ def rebind(credential: Credential, before: list[str], after: list[str]) -> list[
 
 def may_move(ctx: Context, entered_by: str) -> bool:
     """Return whether the caller knows the secret, by entering or by permission, and so may redirect it."""
-    return ctx.principal.may(access_rules.REVEAL_PERMISSION) or (
-        bool(entered_by) and ctx.principal.id == entered_by
+    return ctx.principal.may_move_secrets and (
+        ctx.principal.may(access_rules.REVEAL_PERMISSION)
+        or (bool(entered_by) and ctx.principal.id == entered_by)
     )
 
 

@@ -38,6 +38,8 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     """The agent of an embed key."""
     requests_per_minute: int | None = None
     """The own limit of an embed key or service account, applied in addition to the tenant's plan."""
+    may_move_secrets: bool = True
+    """False while a file is applied, which anybody may have written: secrets stay where they are sent now."""
     tokens_left: int | None = None
     """Tokens that an embed key or service account may still spend this month; None if it has no budget."""
     config_version: ConfigVersion | None = None

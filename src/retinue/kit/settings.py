@@ -56,6 +56,16 @@ class Settings(StorageSettings):
         Secret,
         "generated and printed once",
     )
+    client_id: str = _setting(
+        "RETINUE_CLIENT_ID",
+        "",
+        "service account of `retinue export`, `plan` and `apply` with `--remote`",
+        str,
+        "none",
+    )
+    client_secret: Secret | None = _setting(
+        "RETINUE_CLIENT_SECRET", None, "secret of that service account", Secret, "none"
+    )
     master_key: Secret | None = _setting(
         "RETINUE_MASTER_KEY",
         None,

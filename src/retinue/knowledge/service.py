@@ -38,15 +38,21 @@ async def create_base(ctx: Context, *, owner_id: str = "") -> KnowledgeBase:
     )
 
 
-async def add_documents(ctx: Context, base_id: str, kept: Sequence[File]) -> list[Document]:
-    """Add files whose content is already stored (`files.store_content`), and enqueue their indexing."""
+async def add_documents(
+    ctx: Context, base_id: str, kept: Sequence[File], *, is_uploaded: bool = False
+) -> list[Document]:
+    """Add files whose content is already stored (`files.store_content`), and enqueue their indexing.
+
+    With `is_uploaded`, they have been uploaded as files and now become the documents' own.
+    """
     base = await _lock_base(ctx, base_id)
     if not await ctx.db.count(Document, base_id=base.id):
         # Without any vectors yet, the base can still switch to the current default model.
         await ctx.db.update(base, embedding_model=default_embedding_model(ctx.settings), dimensions=0)
     documents = []
     for file in kept:
-        await ctx.db.insert(file)
+        if not is_uploaded:
+            await ctx.db.insert(file)
         document = Document(
             base_id=base.id,
             name=file.filename,

@@ -33,7 +33,8 @@ def summary(channel: Channel) -> ChannelSummary:
     return ChannelSummary.of(channel, active=channel.is_active)
 
 
-async def create(ctx: Context, body: ChannelCreate) -> Channel:
+async def create(ctx: Context, body: ChannelCreate, *, are_secrets_pending: bool = False) -> Channel:
+    """Create a channel; with `are_secrets_pending`, its secrets may be entered later."""
     if body.provider is None and body.type is not ChannelType.in_app:
         raise Invalid({"provider": "is required"})
     provider = configs.choose_provider(body.type, body.provider)
@@ -52,14 +53,19 @@ async def create(ctx: Context, body: ChannelCreate) -> Channel:
         priority=body.priority,
         created_by=ctx.principal.id,
     )
-    for name, value in (await configs.build_config_fields(ctx, channel, provider, body.config or {})).items():
+    fields = await configs.build_config_fields(
+        ctx, channel, provider, body.config or {}, are_secrets_pending=are_secrets_pending
+    )
+    for name, value in fields.items():
         setattr(channel, name, value)
     await ctx.db.insert(channel)
     ctx.emit(ChannelCreated.about(channel))
     return channel
 
 
-async def update(ctx: Context, channel: Channel, body: ChannelUpdate) -> Channel:
+async def update(
+    ctx: Context, channel: Channel, body: ChannelUpdate, *, are_secrets_pending: bool = False
+) -> Channel:
     locked = await ctx.db.lock(Channel, channel.id)
     if locked is None:
         raise ChannelNotFound
@@ -73,7 +79,9 @@ async def update(ctx: Context, channel: Channel, body: ChannelUpdate) -> Channel
         sent["is_active"] = sent.pop("active")
     config = sent.pop("config", None)
     if config is not None:
-        sent |= await configs.build_config_fields(ctx, locked, named, config)
+        sent |= await configs.build_config_fields(
+            ctx, locked, named, config, are_secrets_pending=are_secrets_pending
+        )
     changes = {name: value for name, value in sent.items() if getattr(locked, name) != value}
     if changes:
         await ctx.db.update(locked, **changes)

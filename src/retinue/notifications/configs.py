@@ -1,5 +1,7 @@
 """The configuration of a channel: masking, sealing, and where its secrets may be sent (ADR 8)."""
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec import UNSET
 
@@ -104,9 +106,16 @@ def merge_config(before: JsonObject, given: JsonObject) -> JsonObject:
 
 
 async def build_config_fields(
-    ctx: Context, channel: Channel, provider: Notifier, given: JsonObject
+    ctx: Context,
+    channel: Channel,
+    provider: Notifier,
+    given: JsonObject,
+    *,
+    are_secrets_pending: bool = False,
 ) -> JsonObject:
     """Return the channel's fields for a new or changed configuration.
+
+    With `are_secrets_pending`, secrets may be missing: the channel reports that whenever it is used.
 
     ADR 8: secrets stay bound to the destination they were entered for, unless the caller knows them.
     """
@@ -114,7 +123,12 @@ async def build_config_fields(
     after = merge_config(before, given)
     secret_keys = sorted(name for name in after if _is_secret(provider, name))
     credential_id = _read_credential(after, secret_keys, given)
-    after = _validate_config(ctx, provider, after, has_credential=credential_id is not None)
+    if credential_id is not None:
+        # A credential's content is only read when it is used; a channel test then reports what is missing.
+        provider = _with_optional_keys(provider, lambda _: True)
+    elif are_secrets_pending and any(key.required and name not in after for name, key in _secrets(provider)):
+        provider = _with_optional_keys(provider, lambda key: key.secret)
+    after = _validate_config(ctx, provider, after)
     secret_keys = [name for name in secret_keys if name in after]
     config = {name: value for name, value in after.items() if name not in (*secret_keys, CREDENTIAL_KEY)}
     secrets = {name: after[name] for name in secret_keys}
@@ -164,16 +178,22 @@ def _read_credential(after: JsonObject, secret_keys: list[str], given: JsonObjec
     return credential_id
 
 
-def _validate_config(
-    ctx: Context, provider: Notifier, config: JsonObject, *, has_credential: bool
-) -> JsonObject:
+def _secrets(provider: Notifier) -> list[tuple[str, ConfigKey]]:
+    return [(name, key) for name, key in provider.config.items() if key.secret]
+
+
+def _with_optional_keys(provider: Notifier, is_optional: Callable[[ConfigKey], bool]) -> Notifier:
+    keys = {
+        name: msgspec.structs.replace(key, required=key.required and not is_optional(key))
+        for name, key in provider.config.items()
+    }
+    return msgspec.structs.replace(provider, config=keys, check=None)
+
+
+def _validate_config(ctx: Context, provider: Notifier, config: JsonObject) -> JsonObject:
     """Return the validated configuration without defaults, so that later default changes apply to it."""
     if len(msgspec.json.encode(config)) > _MAX_CONFIG_BYTES:
         raise InvalidConfig({"config": f"must be at most {_MAX_CONFIG_BYTES // 1024} KiB"})
-    if has_credential:
-        # The credential's content is only read when it is used; a channel test then reports what is missing.
-        keys = {name: msgspec.structs.replace(key, required=False) for name, key in provider.config.items()}
-        provider = msgspec.structs.replace(provider, config=keys, check=None)
     checked = validate_config(provider, config, ctx.adapter(Egress))
     return {name: checked[name] for name in config if name in checked}
 

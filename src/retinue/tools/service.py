@@ -98,6 +98,13 @@ async def update(ctx: Context, tool: Tool, body: ToolUpdate) -> Tool:
     return locked
 
 
+async def update_public_auth(ctx: Context, tool: Tool, fields: JsonObject) -> None:
+    """Change what of `auth_config` is no secret; the secrets stay, bound to where they were entered for."""
+    sealed = auth_config.with_public_fields(ctx, tool, fields)
+    if sealed is not tool.auth_config:
+        await store_changes(ctx, tool, {"auth_config": sealed})
+
+
 async def store_changes(ctx: Context, tool: Tool, changes: JsonObject) -> None:
     """Store changed fields of a tool that is locked, and announce them."""
     try:

@@ -18,14 +18,14 @@ def is_json(content: bytes) -> bool:
     return content.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
 
 
-def parse_text(content: bytes) -> Any:
-    """Parse JSON or YAML text in this process."""
+def parse_text(content: bytes, max_length: int | None = None) -> Any:
+    """Parse JSON or YAML text in this process; `max_length` bounds YAML with its aliases written out."""
     if is_json(content):
         return _read_json(content.removeprefix(_BYTE_ORDER_MARK))
     text = check_yaml(content)
     from retinue.adapters.openapi.yaml_text import parse_yaml
 
-    return parse_yaml(text)
+    return parse_yaml(text, max_length=max_length)
 
 
 def check_yaml(content: bytes) -> str:

@@ -35,11 +35,14 @@ class YamlReaderUnavailable(RetinueError):
     status, code = 503, "sandbox_unavailable"
 
 
-async def read_text(content: bytes) -> Any:
-    """Parse JSON or YAML text; raise `InvalidDocument` for text that is not valid or too large."""
+async def read_text(content: bytes, *, max_length: int | None = None) -> Any:
+    """Parse JSON or YAML text; raise `InvalidDocument` for text that is not valid or too large.
+
+    `max_length` bounds YAML with its aliases written out, for readers that expand them.
+    """
     if is_json(content) or len(content) <= MAX_INLINE_YAML_BYTES:
         # In a thread, because this takes up to a second of CPU time.
-        return await asyncio.to_thread(parse_text, content)
+        return await asyncio.to_thread(parse_text, content, max_length)
     check_yaml(content)
     async with _child_slots:
         code, output = await _run_child(content)

@@ -111,7 +111,7 @@ class _Builder:
             return text
         if self._open[-1].wants_key:
             return _MERGE if text == "<<" else text
-        return _parse_scalar(text)
+        return parse_plain_scalar(text)
 
     def _mapping(self, items: list[Any]) -> JsonObject:
         built: JsonObject = {}
@@ -137,7 +137,8 @@ class _Builder:
             raise InvalidDocument("has too much YAML; convert it to JSON")
 
 
-def _parse_scalar(text: str) -> Any:
+def parse_plain_scalar(text: str) -> Any:
+    """Return what a scalar without quotes means."""
     if text in _NULLS:
         return None
     if text in _BOOLEANS:

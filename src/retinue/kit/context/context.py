@@ -328,6 +328,12 @@ class Context:
                 # The transaction is committed, so the caller must not get an error.
                 logger.exception("what was to follow a commit failed")
 
+    async def rehearse(self) -> None:
+        """Do what a commit would do, and roll it back: it fails if and only if the commit would."""
+        await self.flush()
+        await self.unit_of_work.rehearse_commit()
+        await self.rollback()
+
     async def rollback(self) -> None:
         self._emitted.clear()
         self._jobs.clear()

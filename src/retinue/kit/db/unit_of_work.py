@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from retinue.kit.db.config_versions import version_bumps
-from retinue.kit.db.engine import Database, DatabaseConnection, run_all
+from retinue.kit.db.engine import Database, DatabaseConnection, StatementBatch, run_all
 from retinue.kit.db.entity_tags import ExpectedVersion
 from retinue.kit.db.models import Record
 from retinue.kit.db.statements import CompiledStatement
@@ -124,13 +124,7 @@ class UnitOfWork:
         if not self.has_changes:
             self._ended = True
             return False
-        writes = self._writes
-        if self._shared_writes:
-            in_order = sorted(self._shared_writes, key=lambda named: named[0])
-            writes = [*writes, *(write for _, write in in_order)]
-        if self._configured:
-            writes = [*writes, *version_bumps(self._configured, self.database.dialect)]
-        last = build_batch(writes, self.database.dialect)
+        last = self._last_batch()
         is_timed = metrics.DATABASE_COMMIT_DURATION.is_on
         began = time.perf_counter() if is_timed else 0.0
         if self._connection is None:
@@ -148,6 +142,19 @@ class UnitOfWork:
             metrics.DATABASE_COMMIT_DURATION.observe(time.perf_counter() - began)
         failpoint("after_commit")
         return True
+
+    def _last_batch(self) -> StatementBatch:
+        writes = self._writes
+        if self._shared_writes:
+            in_order = sorted(self._shared_writes, key=lambda named: named[0])
+            writes = [*writes, *(write for _, write in in_order)]
+        if self._configured:
+            writes = [*writes, *version_bumps(self._configured, self.database.dialect)]
+        return build_batch(writes, self.database.dialect)
+
+    async def rehearse_commit(self) -> None:
+        """Write what a commit would write, so that its errors occur; the caller rolls back."""
+        await run_all(await self.begin(), self._last_batch())
 
     async def rollback(self) -> None:
         self._ended = True

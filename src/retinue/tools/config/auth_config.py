@@ -15,6 +15,10 @@ from retinue.tools.config.known_keys import Problems, header_problems, url_probl
 from retinue.tools.models import Tool
 
 _MAX_AUTH_CONFIG_BYTES = 64 * 1024
+# What a tenant's file may contain; every other key holds or may hold a secret.
+_PUBLIC_KEYS = frozenset(
+    {"token_url", "client_id", "scope", "username", "api_key_header", "api_key_location"}
+)
 # Bounded, because every response is searched for each value.
 _TextMap = Annotated[dict[str, str], msgspec.Meta(max_length=50)]
 
@@ -60,6 +64,43 @@ async def read_auth_config(ctx: Context, given: JsonObject | None) -> ToolAuth:
         if credential is None:
             raise Invalid({"auth_config.credential_id": "there is no such credential"})
     return ToolAuth(credential, Sealed.of(msgspec.json.encode(secrets)) if secrets else None)
+
+
+def split_public_fields(ctx: Context, tool: Tool) -> tuple[JsonObject, bool]:
+    """Return what of a tool's `auth_config` is no secret, and whether it has secrets beside that."""
+    stored = _open(ctx, tool)
+    public = {name: stored[name] for name in sorted(stored.keys() & _PUBLIC_KEYS)}
+    return public, len(public) < len(stored)
+
+
+def check_public_fields(given: JsonObject) -> None:
+    """Raise `Invalid` for keys that may hold a secret."""
+    problems = dict.fromkeys(given.keys() - _PUBLIC_KEYS, "may hold a secret, so it cannot be set here")
+    if problems:
+        raise Invalid({f"auth_config.{name}": problem for name, problem in sorted(problems.items())})
+
+
+def with_public_fields(ctx: Context, tool: Tool, given: JsonObject) -> Sealed | None:
+    """Return the sealed `auth_config` with other public fields and the same secrets.
+
+    ADR 8: the secrets are sent to the token URL too, so it cannot change without them.
+    """
+    stored = _open(ctx, tool)
+    secrets = {name: value for name, value in stored.items() if name not in _PUBLIC_KEYS}
+    if secrets and given.get("token_url") != stored.get("token_url"):
+        raise Invalid({"auth_config.token_url": "cannot change unless the secrets are entered again"})
+    after = {**{name: value for name, value in given.items() if value is not None}, **secrets}
+    if after == stored:
+        return tool.auth_config
+    _check(after)
+    return Sealed.of(msgspec.json.encode(after)) if after else None
+
+
+def _open(ctx: Context, tool: Tool) -> JsonObject:
+    if tool.auth_config is None:
+        return {}
+    stored: JsonObject = msgspec.json.decode(tool.auth_config.open(ctx.instance.ring))
+    return stored
 
 
 def _check(secrets: JsonObject) -> None:

@@ -15,12 +15,19 @@ from retinue.agents.schemas import (
     SubAgentPatch,
 )
 from retinue.agents.web_search import WebSearchUpdate
-from retinue.cli.tenant_file.document import AgentPart, ModelPart, SubAgentPart, convert_values
-from retinue.cli.tenant_file.references import ReferenceIndex
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
+from retinue.tenant_file.document import convert_values
+from retinue.tenant_file.parts import AgentPart, ModelPart, SubAgentPart
+from retinue.tenant_file.references import ReferenceIndex
 
+_ATTACH = "tools:write"
 _MODEL = ModelPart.__struct_fields__
+
+
+def renamed(name: str) -> AgentUpdate:
+    body: AgentUpdate = convert_values(AgentUpdate, {"name": name})
+    return body
 
 
 async def apply_content(ctx: Context, names: ReferenceIndex, agent: Agent, part: AgentPart) -> None:
@@ -50,45 +57,50 @@ async def _fill_tools(ctx: Context, names: ReferenceIndex, agent: Agent, part: A
         }
         existing = remaining.pop(tool_id, None)
         if existing is None:
+            ctx.principal.require(_ATTACH)
             await attachments.attach(ctx, agent, convert_values(Attach, {"tool_id": tool_id, **fields}))
             continue
         changed = {
             name: value for name, value in fields.items() if getattr(existing.attachment, name) != value
         }
         if changed:
+            ctx.principal.require(_ATTACH)
             await attachments.update(ctx, agent, existing.tool, convert_values(AttachmentUpdate, changed))
     for detached in remaining.values():
+        ctx.principal.require(_ATTACH)
         await attachments.detach(ctx, agent, detached.tool)
 
 
 async def _fill_sub_agents(ctx: Context, names: ReferenceIndex, agent: Agent, part: AgentPart) -> None:
     children = await load_sub_agents(ctx, agent)
     direct = RelationshipType.direct
-    remaining = {
-        child.agent.name if child.relation.relationship_type is direct else child.agent.id: child.agent.id
-        for child in children
-    }
+    remaining: dict[str, list[str]] = {}
+    for child in children:
+        key = child.agent.name if child.relation.relationship_type is direct else child.agent.id
+        remaining.setdefault(key, []).append(child.agent.id)
     for position, wanted in enumerate(part.sub_agents):
         place = f"sub_agents.{position}"
         _check(wanted, place)
         relation = {"delegation_prompt": wanted.delegation_prompt, "is_enabled": wanted.is_enabled}
         if wanted.direct is not None:
             fields = {"name": wanted.name, **msgspec.structs.asdict(wanted.direct), **relation}
-            child_id = remaining.pop(str(wanted.name), None)
+            same_name = remaining.get(str(wanted.name))
+            child_id = same_name.pop(0) if same_name else None
             if child_id is None:
                 await sub_agents.create_direct(ctx, agent, convert_values(DirectCreate, fields))
             else:
                 await sub_agents.update_direct(ctx, agent, child_id, convert_values(DirectUpdate, fields))
             continue
         other_id = names.to_ids(wanted.agent, f"{place}.agent")
-        if remaining.pop(other_id, None) is None:
+        if not remaining.pop(other_id, None):
             await sub_agents.attach(
                 ctx, agent, convert_values(SubAgentAttach, {"agent_id": other_id, **relation})
             )
         else:
             await sub_agents.patch(ctx, agent, other_id, convert_values(SubAgentPatch, relation))
-    for child_id in remaining.values():
-        await sub_agents.detach(ctx, agent, child_id)
+    for ids in remaining.values():
+        for child_id in ids:
+            await sub_agents.detach(ctx, agent, child_id)
 
 
 def _check(wanted: SubAgentPart, place: str) -> None:

@@ -1,25 +1,40 @@
-"""The structure of the file. Missing fields have their defaults; missing sections are left unchanged."""
+"""The shapes of the objects that a file describes. A field that is left out has its default."""
 
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from retinue.adapters.openapi.yaml_text import parse_yaml
-from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
-from retinue.kit.schema.validation import field_errors
-
-FORMAT_VERSION = 1
-SECTIONS = ("data_tables", "tools", "agents", "workflows", "forms")
-"""In dependency order."""
 
 
-class _Part(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Part(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
-class ColumnPart(_Part, kw_only=True):
+def to_plain(value: Any, *, with_defaults: bool = False) -> Any:
+    """Return a part as plain values. Fields with their default are left out, unless they are asked for."""
+    if isinstance(value, Part):
+        return {
+            field.name: to_plain(inner, with_defaults=with_defaults)
+            for field in msgspec.structs.fields(value)
+            if (inner := getattr(value, field.name)) is not UNSET
+            and (with_defaults or not _has_default(field, inner))
+        }
+    if isinstance(value, dict):
+        return {name: to_plain(inner, with_defaults=with_defaults) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [to_plain(inner, with_defaults=with_defaults) for inner in value]
+    return value
+
+
+def _has_default(field: msgspec.structs.FieldInfo, value: object) -> bool:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return bool(value == field.default_factory())
+    return bool(value == field.default)
+
+
+class ColumnPart(Part, kw_only=True):
     name: str
     type: str
     required: bool = False
@@ -30,14 +45,14 @@ class ColumnPart(_Part, kw_only=True):
     table: str | None = None
 
 
-class TablePart(_Part, kw_only=True):
+class TablePart(Part, kw_only=True):
     name: str
     description: str = ""
     columns: list[ColumnPart] = []
 
 
-class ToolPart(_Part, kw_only=True):
-    """`own_secrets` means that the tool has secrets; they stay in the vault, unchanged by the file."""
+class ToolPart(Part, kw_only=True):
+    """`auth_config` holds what is not secret; with `own_secrets`, the tool has secrets that are entered."""
 
     name: str
     description: str = ""
@@ -46,6 +61,7 @@ class ToolPart(_Part, kw_only=True):
     config: JsonObject = {}
     auth_type: str = "none"
     credential: str | None = None
+    auth_config: JsonObject = {}
     own_secrets: bool = False
     input_schema: JsonObject | None = None
     output_schema: JsonObject | None = None
@@ -54,7 +70,7 @@ class ToolPart(_Part, kw_only=True):
     approval: JsonObject | None = None
 
 
-class AttachedPart(_Part, kw_only=True):
+class AttachedPart(Part, kw_only=True):
     tool: str
     is_enabled: bool = True
     display_order: int = 0
@@ -63,7 +79,7 @@ class AttachedPart(_Part, kw_only=True):
     always_offered: bool = False
 
 
-class ModelPart(_Part, kw_only=True):
+class ModelPart(Part, kw_only=True):
     """The definition of an agent, whether on its own or inside a parent."""
 
     description: str = ""
@@ -79,7 +95,7 @@ class ModelPart(_Part, kw_only=True):
     tool_search: str = "auto"
 
 
-class SubAgentPart(_Part, kw_only=True):
+class SubAgentPart(Part, kw_only=True):
     """`agent` names another agent of the file; `direct` defines one inside its parent, called `name`."""
 
     agent: str | None = None
@@ -89,7 +105,7 @@ class SubAgentPart(_Part, kw_only=True):
     is_enabled: bool = True
 
 
-class WebSearchPart(_Part, kw_only=True):
+class WebSearchPart(Part, kw_only=True):
     enabled: bool = False
     search_engine: str = "duckduckgo"
     max_results: int = 5
@@ -101,7 +117,7 @@ class WebSearchPart(_Part, kw_only=True):
     blocked_domains: list[str] = []
 
 
-class LogPart(_Part, kw_only=True):
+class LogPart(Part, kw_only=True):
     log_messages: bool = True
     log_tool_calls: bool = True
     log_token_usage: bool = True
@@ -109,6 +125,9 @@ class LogPart(_Part, kw_only=True):
 
 
 class AgentPart(ModelPart, kw_only=True):
+    """`name` is there only if it differs from the name in the file."""
+
+    name: str | None = None
     status: str = "draft"
     web_search: WebSearchPart = msgspec.field(default_factory=WebSearchPart)
     log_settings: LogPart = msgspec.field(default_factory=LogPart)
@@ -116,7 +135,8 @@ class AgentPart(ModelPart, kw_only=True):
     sub_agents: list[SubAgentPart] = []
 
 
-class WorkflowPart(_Part, kw_only=True):
+class WorkflowPart(Part, kw_only=True):
+    name: str | None = None
     description: str = ""
     status: str = "draft"
     trigger: JsonObject = msgspec.field(default_factory=lambda: {"type": "manual", "config": {}})
@@ -126,15 +146,16 @@ class WorkflowPart(_Part, kw_only=True):
     settings: JsonObject = {}
 
 
-class FormTablePart(_Part, kw_only=True):
+class FormTablePart(Part, kw_only=True):
     table: str
     auto_save: bool = False
     field_mapping: dict[str, str] = {}
 
 
-class FormPart(_Part, kw_only=True):
+class FormPart(Part, kw_only=True):
     """A form without its public address, which is generated anew in every tenant."""
 
+    name: str | None = None
     description: str = ""
     status: str = "draft"
     fields: list[JsonObject] = []
@@ -142,54 +163,3 @@ class FormPart(_Part, kw_only=True):
     branding: JsonObject = {}
     workflow: str | None = None
     data_table: FormTablePart | None = None
-
-
-class TenantDocument(_Part, kw_only=True):
-    retinue: int
-    data_tables: dict[str, TablePart] | UnsetType = UNSET
-    tools: dict[str, ToolPart] | UnsetType = UNSET
-    agents: dict[str, AgentPart] | UnsetType = UNSET
-    workflows: dict[str, WorkflowPart] | UnsetType = UNSET
-    forms: dict[str, FormPart] | UnsetType = UNSET
-
-    def section(self, name: str) -> JsonObject | None:
-        """Return a section's parts by name, or None if the file does not contain it."""
-        parts = getattr(self, name)
-        return None if parts is UNSET else parts
-
-
-def convert_values(shape: type[Any], values: object, field: str = "") -> Any:
-    """Convert values to `shape`; raise Invalid with the errors by field.
-
-    `field` names the value if it is a single one.
-    """
-    try:
-        return msgspec.convert(values, shape)
-    except msgspec.ValidationError as error:
-        errors = field_errors(error, values, shape)
-        raise Invalid({field: errors["body"]} if field else errors) from None
-
-
-def read(text: str) -> TenantDocument:
-    document: TenantDocument = convert_values(TenantDocument, parse_yaml(text))
-    if document.retinue != FORMAT_VERSION:
-        raise Invalid({"retinue": f"must be {FORMAT_VERSION}"})
-    return document
-
-
-def render_document(document: TenantDocument, format: str) -> str:
-    plain = msgspec.to_builtins(document)
-    if format == "json":
-        return msgspec.json.format(msgspec.json.encode(plain)).decode() + "\n"
-    import yaml
-
-    class Dumper(yaml.SafeDumper):  # type: ignore[misc]
-        """Writes multi-line texts in block style."""
-
-    def text(dumper: Any, value: str) -> Any:
-        style = "|" if "\n" in value else None
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-    Dumper.add_representer(str, text)
-    rendered: str = yaml.dump(plain, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
-    return rendered
