@@ -4984,6 +4984,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             status?: ("draft" | "published") | null;
         };
         AgentDetail: {
@@ -5003,6 +5005,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -5035,6 +5039,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
         };
         AgentImported: {
             agent: components["schemas"]["AgentOut"];
@@ -5086,6 +5092,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -5121,6 +5129,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -5196,6 +5206,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             status?: components["schemas"]["AgentStatus"];
         };
         AllChannelStats: {
@@ -5409,6 +5421,7 @@ export interface components {
             trace_id: string | null;
             version: number;
             output: Record<string, never> | null;
+            compaction: components["schemas"]["Compaction"] | null;
             transcription: components["schemas"]["TranscriptionOut"];
         };
         AuditAction: "access_denied" | "access_granted" | "access_revoked" | "created" | "deleted" | "destination_added" | "expired" | "expiring" | "refresh_failed" | "refreshed" | "revealed" | "secrets_updated" | "tested" | "updated" | "used";
@@ -5762,6 +5775,7 @@ export interface components {
             trace_id: string | null;
             version: number;
             output: Record<string, never> | null;
+            compaction: components["schemas"]["Compaction"] | null;
         };
         Checklist: {
             model: boolean | null;
@@ -5822,6 +5836,12 @@ export interface components {
             options?: string[] | null;
             table_id?: string | null;
             position?: number;
+        };
+        Compaction: {
+            tiers: number[];
+            up_to_message_id: string | null;
+            tokens_before: number;
+            tokens_after: number;
         };
         ComparedDay: {
             day: string;
@@ -5907,6 +5927,19 @@ export interface components {
             input: components["schemas"]["InputOut"] | null;
             submission_id?: string;
             redirect_url?: string;
+        };
+        ConversationDetail: {
+            id: string;
+            agent_id: string;
+            title: string;
+            channel: components["schemas"]["ChatChannel"];
+            user_id: string | null;
+            session_id: string | null;
+            message_count: number;
+            created_at: string;
+            last_message_at: string;
+            status: components["schemas"]["ConversationStatus"];
+            compaction: components["schemas"]["Compaction"] | null;
         };
         ConversationListed: {
             id: string;
@@ -6225,6 +6258,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
         };
         DirectCreate: {
             name: string;
@@ -6239,6 +6274,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             delegation_prompt?: string | null;
             is_enabled?: boolean | null;
         };
@@ -6255,6 +6292,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             delegation_prompt?: string | null;
             is_enabled?: boolean;
         };
@@ -6515,6 +6554,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
         };
         ExportedTool: {
             slug: string;
@@ -7611,6 +7652,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -7732,6 +7775,8 @@ export interface components {
             estimated_cost_usd: number | null;
             trace_id: string | null;
             output: Record<string, never> | null;
+            compaction: components["schemas"]["Compaction"] | null;
+            context_tokens: number;
         };
         ReplyMessage: {
             id: string;
@@ -8051,6 +8096,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             status: components["schemas"]["AgentStatus"];
             web_search: Record<string, never>;
             log_settings: components["schemas"]["LogSettings"];
@@ -8070,6 +8117,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             web_search?: components["schemas"]["WebSearchUpdate"];
             log_settings?: components["schemas"]["LogSettingsUpdate"];
             tools?: components["schemas"]["ToolDraft"][];
@@ -8201,6 +8250,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
         };
         SubAgentPatch: {
             delegation_prompt?: string | null;
@@ -14835,7 +14886,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConversationOut"];
+                    "application/json": components["schemas"]["ConversationDetail"];
                 };
             };
             401: components["responses"]["Unauthorized"];

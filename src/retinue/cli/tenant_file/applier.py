@@ -118,6 +118,8 @@ async def _make_agent(ctx: Context, _names: ReferenceIndex, step: PlannedChange)
         "output_schema": part.output_schema,
         "reasoning_effort": part.reasoning_effort,
         "tool_search": part.tool_search,
+        "max_context_tokens": part.max_context_tokens,
+        "compaction_model": part.compaction_model,
     }
     return await agents.create(ctx, convert_values(AgentCreate, fields))
 

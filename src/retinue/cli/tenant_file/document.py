@@ -77,6 +77,8 @@ class ModelPart(_Part, kw_only=True):
     output_schema: JsonObject | None = None
     reasoning_effort: str | None = None
     tool_search: str = "auto"
+    max_context_tokens: int | None = None
+    compaction_model: str | None = None
 
 
 class SubAgentPart(_Part, kw_only=True):
