@@ -21,7 +21,7 @@ SUMMARY = {
 }
 MORE = {
     "fallback_models", "system_prompt", "max_tokens", "cache_ttl", "timeouts", "output_schema",
-    "reasoning_effort", "tool_search",
+    "reasoning_effort", "tool_search", "max_context_tokens", "compaction_model",
     "version", "created_by", "published_at",
 }  # fmt: skip
 

@@ -5032,6 +5032,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             status?: ("draft" | "published") | null;
         };
         AgentDetail: {
@@ -5051,6 +5053,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -5083,6 +5087,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
         };
         AgentImported: {
             agent: components["schemas"]["AgentOut"];
@@ -5134,6 +5140,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -5169,6 +5177,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -5244,6 +5254,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             status?: components["schemas"]["AgentStatus"];
         };
         AllChannelStats: {
@@ -5462,6 +5474,7 @@ export interface components {
             trace_id: string | null;
             version: number;
             output: Record<string, never> | null;
+            compaction: components["schemas"]["Compaction"] | null;
             transcription: components["schemas"]["TranscriptionOut"];
         };
         AuditAction: "access_denied" | "access_granted" | "access_revoked" | "created" | "deleted" | "destination_added" | "expired" | "expiring" | "refresh_failed" | "refreshed" | "revealed" | "secrets_updated" | "tested" | "updated" | "used";
@@ -5815,6 +5828,7 @@ export interface components {
             trace_id: string | null;
             version: number;
             output: Record<string, never> | null;
+            compaction: components["schemas"]["Compaction"] | null;
         };
         Checklist: {
             model: boolean | null;
@@ -5875,6 +5889,12 @@ export interface components {
             options?: string[] | null;
             table_id?: string | null;
             position?: number;
+        };
+        Compaction: {
+            tiers: number[];
+            up_to_message_id: string | null;
+            tokens_before: number;
+            tokens_after: number;
         };
         ComparedDay: {
             day: string;
@@ -5960,6 +5980,19 @@ export interface components {
             input: components["schemas"]["InputOut"] | null;
             submission_id?: string;
             redirect_url?: string;
+        };
+        ConversationDetail: {
+            id: string;
+            agent_id: string;
+            title: string;
+            channel: components["schemas"]["ChatChannel"];
+            user_id: string | null;
+            session_id: string | null;
+            message_count: number;
+            created_at: string;
+            last_message_at: string;
+            status: components["schemas"]["ConversationStatus"];
+            compaction: components["schemas"]["Compaction"] | null;
         };
         ConversationListed: {
             id: string;
@@ -6278,6 +6311,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
         };
         DirectCreate: {
             name: string;
@@ -6292,6 +6327,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             delegation_prompt?: string | null;
             is_enabled?: boolean | null;
         };
@@ -6308,6 +6345,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             delegation_prompt?: string | null;
             is_enabled?: boolean;
         };
@@ -6568,6 +6607,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
         };
         ExportedTool: {
             slug: string;
@@ -7685,6 +7726,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             version: number;
             created_by: string;
             published_at: string | null;
@@ -7806,6 +7849,8 @@ export interface components {
             estimated_cost_usd: number | null;
             trace_id: string | null;
             output: Record<string, never> | null;
+            compaction: components["schemas"]["Compaction"] | null;
+            context_tokens: number;
         };
         ReplyMessage: {
             id: string;
@@ -8125,6 +8170,8 @@ export interface components {
             output_schema: Record<string, never> | null;
             reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
             tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
             status: components["schemas"]["AgentStatus"];
             web_search: Record<string, never>;
             log_settings: components["schemas"]["LogSettings"];
@@ -8144,6 +8191,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
             web_search?: components["schemas"]["WebSearchUpdate"];
             log_settings?: components["schemas"]["LogSettingsUpdate"];
             tools?: components["schemas"]["ToolDraft"][];
@@ -8275,6 +8324,8 @@ export interface components {
             output_schema?: Record<string, never> | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
             tool_search?: components["schemas"]["ToolSearch"];
+            max_context_tokens?: number | null;
+            compaction_model?: string | null;
         };
         SubAgentPatch: {
             delegation_prompt?: string | null;
@@ -14919,7 +14970,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConversationOut"];
+                    "application/json": components["schemas"]["ConversationDetail"];
                 };
             };
             401: components["responses"]["Unauthorized"];

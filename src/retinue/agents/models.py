@@ -80,6 +80,7 @@ class Agent(TenantRecord, kw_only=True):
     knowledge base is created with the first document. A `temperature` or `max_tokens` of None is not sent to
     the model. `cache_ttl` is how long a provider is asked to keep the prompt in its cache. With
     `output_schema`, replies are JSON objects that match it. A `reasoning_effort` of None is not sent either.
+    Histories beyond `max_context_tokens` are compacted, by `compaction_model` if given (ADR 32).
     """
 
     name: str
@@ -94,6 +95,8 @@ class Agent(TenantRecord, kw_only=True):
     output_schema: JsonObject | None = None
     reasoning_effort: ReasoningEffort | None = None
     tool_search: Annotated[ToolSearch, ServerDefault("'auto'")] = ToolSearch.auto
+    max_context_tokens: int | None = None
+    compaction_model: str | None = None
     status: AgentStatus = AgentStatus.draft
     web_search: WebSearch
     log_settings: LogSettings

@@ -66,6 +66,8 @@ async def import_agent(ctx: Context, body: AgentExport) -> AgentImported:
             output_schema=given.output_schema,
             reasoning_effort=given.reasoning_effort,
             tool_search=given.tool_search,
+            max_context_tokens=given.max_context_tokens,
+            compaction_model=given.compaction_model,
         ),
     )
     warnings = (

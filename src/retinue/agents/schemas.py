@@ -23,6 +23,7 @@ Description = Annotated[str, Meta(max_length=10_000)]
 Prompt = Annotated[str, Meta(max_length=32_000)]
 Temperature = Annotated[float, Meta(ge=0, le=1)]
 MaxTokens = Annotated[int, Meta(ge=1, le=1_000_000)]
+ContextTokens = Annotated[int, Meta(ge=1_000, le=180_000)]
 DisplayOrder = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -42,6 +43,8 @@ class AgentFields(Schema, kw_only=True):
     output_schema: JsonObject | UnsetType | None = UNSET
     reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
     tool_search: ToolSearch | UnsetType = UNSET
+    max_context_tokens: ContextTokens | UnsetType | None = UNSET
+    compaction_model: ModelId | UnsetType | None = UNSET
 
 
 class AgentCreate(AgentFields, kw_only=True):
@@ -63,6 +66,8 @@ class AgentChanges(Schema, kw_only=True):
     output_schema: JsonObject | UnsetType | None = UNSET
     reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
     tool_search: ToolSearch | UnsetType = UNSET
+    max_context_tokens: ContextTokens | UnsetType | None = UNSET
+    compaction_model: ModelId | UnsetType | None = UNSET
 
 
 class AgentUpdate(AgentChanges, kw_only=True):
@@ -93,6 +98,8 @@ class AgentOut(AgentSummary, kw_only=True):
     output_schema: JsonObject | None
     reasoning_effort: ReasoningEffort | None
     tool_search: ToolSearch
+    max_context_tokens: int | None
+    compaction_model: str | None
     version: int
     created_by: str
     published_at: str | None
@@ -184,6 +191,8 @@ class ExportedAgent(Schema, kw_only=True):
     output_schema: JsonObject | None = None
     reasoning_effort: ReasoningEffort | None = None
     tool_search: ToolSearch = ToolSearch.auto
+    max_context_tokens: ContextTokens | None = None
+    compaction_model: ModelId | None = None
 
 
 class ExportedWebSearch(Schema, kw_only=True):
@@ -237,6 +246,8 @@ class DirectAgent(Schema, kw_only=True):
     output_schema: JsonObject | None = None
     reasoning_effort: ReasoningEffort | None = None
     tool_search: ToolSearch = ToolSearch.auto
+    max_context_tokens: int | None = None
+    compaction_model: str | None = None
 
 
 class ToolSnapshot(Schema, kw_only=True):
@@ -380,3 +391,5 @@ class SubAgentOut(Schema, kw_only=True):
     output_schema: JsonObject | UnsetType | None = UNSET
     reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
     tool_search: ToolSearch | UnsetType = UNSET
+    max_context_tokens: int | UnsetType | None = UNSET
+    compaction_model: str | UnsetType | None = UNSET

@@ -9,9 +9,17 @@ from retinue.chat.attachments.lifetimes import expire_files_of_conversation
 from retinue.chat.completion_event import emit_chat_completed
 from retinue.chat.errors import ConversationNotFound, MessageNotFound
 from retinue.chat.event_erasure import enqueue_event_erasure
-from retinue.chat.models import ChatLog, Conversation, ConversationStatus, Message, PausedTurn, Speaker
+from retinue.chat.models import (
+    ChatLog,
+    Conversation,
+    ConversationStatus,
+    ConversationSummary,
+    Message,
+    PausedTurn,
+    Speaker,
+)
 from retinue.chat.queries import ALL_MESSAGES, find_visible_conversation
-from retinue.chat.schemas import ConversationOut, Feedback, MessageOut
+from retinue.chat.schemas import ConversationDetail, ConversationOut, Feedback, MessageOut
 from retinue.chat.turn import suspension
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
@@ -29,6 +37,12 @@ _ERASE_TEXTS = Statement(
         tool_calls=sa.bindparam("no_calls", type_=_logs.c.tool_calls.type),
     )
 )
+
+
+async def shown(ctx: Context, conversation: Conversation) -> ConversationDetail:
+    id = conversation.summary_id
+    summary = None if id is None else await ctx.db.get(ConversationSummary, id)
+    return ConversationDetail.of(conversation, compaction=None if summary is None else summary.report)
 
 
 async def rename(ctx: Context, conversation: Conversation, title: str) -> Conversation:

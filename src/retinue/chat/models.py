@@ -7,7 +7,8 @@ from retinue.adapters.llm import ReasoningEffort
 from retinue.agents.models import Agent
 from retinue.agents.pinned import PinnedConfiguration
 from retinue.chat.engine.attached import Attachment, AttachmentKind
-from retinue.chat.engine.parts import CallRound, ModelSpending, ReplyDetails
+from retinue.chat.engine.history_entries import Compacted
+from retinue.chat.engine.parts import CallRound, Compaction, ModelSpending, ReplyDetails, TokenUsage
 from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.engine.suspended import CallDecision, SuspendedTurn
 from retinue.chat.trail import TrailStep
@@ -77,6 +78,8 @@ class Conversation(TenantRecord, kw_only=True):
     message_count: int = 0
     last_message_at: Instant
     status: ConversationStatus = ConversationStatus.active
+    summary_id: str | None = None
+    """What is left out of its prompts, once it has become too long."""
 
 
 class Speaker(StrEnum):
@@ -158,6 +161,45 @@ class FileDerivative(TenantRecord, kw_only=True):
     size_bytes: int
     pages: int | None = None
     characters: int = 0
+
+
+@table(
+    "conversation_summaries",
+    prefix="cvs",
+    unique=[("tenant_id", "key")],
+    indexes=[("tenant_id", "conversation_id")],
+)
+class ConversationSummary(TenantRecord, kw_only=True):
+    """What is left out of the prompts of a conversation (ADR 32): see `Compacted`.
+
+    `key` allows one at a time: it names the conversation and the number of the compaction, or the messages
+    that a caller sent. Until `lease_expires_at`, a turn is working on it; null once it counts.
+    """
+
+    conversation_id: Annotated[str, Ref(Conversation, cascade=True)]
+    key: str
+    number: int
+    up_to_position: int = 0
+    results_up_to: int = 0
+    attachments_up_to: int = 0
+    made_at_position: int = 0
+    text: str = ""
+    model: str = ""
+    usage: TokenUsage | None = None
+    documents: list[Attachment] | None = None
+    report: Compaction | None = None
+    lease_expires_at: Instant | None = None
+
+    def compacted(self) -> Compacted:
+        return Compacted(
+            number=self.number,
+            summary=self.text,
+            up_to=self.up_to_position,
+            results_up_to=self.results_up_to,
+            attachments_up_to=self.attachments_up_to,
+            made_at=self.made_at_position,
+            documents=tuple(self.documents or ()),
+        )
 
 
 @table("replayable_replies", prefix="rpl", indexes=[("tenant_id", "key"), ("tenant_id", "message_id")])

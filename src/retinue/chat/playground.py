@@ -152,4 +152,6 @@ def shown(message: Message, body: ChatAsk) -> ChatReply:
     if body.as_ is None or details is None:
         return reply
     sources = tuple(source.plain() for source in cited_sources(message.content, details.sources))
-    return msgspec.structs.replace(reply, tool_calls=(), sources=sources, warnings=details.plain_warnings())
+    return msgspec.structs.replace(
+        reply, tool_calls=(), sources=sources, warnings=details.plain_warnings(), compaction=None
+    )

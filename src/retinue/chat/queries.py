@@ -4,8 +4,9 @@ import sqlalchemy as sa
 from msgspec import UNSET
 
 from retinue.agents.models import Agent
+from retinue.chat.log_schemas import LogList
 from retinue.chat.models import ChatChannel, ChatJob, ChatLog, Conversation, Message, Speaker
-from retinue.chat.schemas import ConversationList, ConversationListed, LogList
+from retinue.chat.schemas import ConversationList, ConversationListed
 from retinue.kit.context import Context
 from retinue.kit.context.conversation_access import QuotedMessage
 from retinue.kit.db.in_list import in_list, list_parameter

@@ -8,6 +8,7 @@ from retinue.agents.schemas import ModelId, StatsPeriod
 from retinue.chat.attachment_schemas import Attachments, MessageAttachmentOut
 from retinue.chat.engine.parts import (
     CalledTool,
+    Compaction,
     FinishReason,
     ModelSpending,
     ReplyDetails,
@@ -17,13 +18,11 @@ from retinue.chat.engine.parts import (
 from retinue.chat.models import (
     ChatChannel,
     ChatJob,
-    ChatLog,
     ConversationStatus,
     JobStatus,
     Message,
     MessageStatus,
     Speaker,
-    TurnStatus,
 )
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
@@ -96,6 +95,7 @@ class ChatReply(Schema, kw_only=True):
     trace_id: str | None
     version: int
     output: JsonObject | None
+    compaction: Compaction | None
 
     @classmethod
     def shown(cls, message: Message) -> "ChatReply":
@@ -116,6 +116,7 @@ class ChatReply(Schema, kw_only=True):
             trace_id=details.trace_id,
             version=details.agent_version,
             output=details.output,
+            compaction=details.compaction,
         )
 
 
@@ -204,6 +205,10 @@ class ConversationOut(Schema, kw_only=True):
     status: ConversationStatus
 
 
+class ConversationDetail(ConversationOut, kw_only=True):
+    compaction: Compaction | None
+
+
 class ConversationListed(ConversationOut, kw_only=True):
     agent_name: str | UnsetType = UNSET
 
@@ -253,58 +258,6 @@ class FeedbackGiven(Schema, kw_only=True):
 
 class ConversationExportQuery(msgspec.Struct, kw_only=True):
     format: Literal["json", "md"] = "json"
-
-
-class LogList(ListQuery, kw_only=True):
-    conversation_id: str | None = None
-    channel: ChatChannel | None = None
-    status: TurnStatus | None = None
-    from_: str | None = msgspec.field(name="from", default=None)
-    to: str | None = None
-
-
-class LogOut(Schema, kw_only=True):
-    id: str
-    agent_id: str
-    conversation_id: str
-    message_id: str
-    channel: ChatChannel
-    user_id: str | None
-    session_id: str | None
-    user_message: str | None
-    assistant_message: str | None
-    tool_calls: list[JsonObject]
-    usage: TokenUsage | None
-    usage_by_model: list[ModelSpending]
-    estimated_cost_usd: float | None
-    model: str
-    response_time_ms: int
-    status: TurnStatus
-    error: JsonObject | None
-    correlation_id: str
-    created_at: str
-
-    @classmethod
-    def shown(cls, log: ChatLog) -> "LogOut":
-        if not log.has_usage:
-            return cls.of(log, usage=None, usage_by_model=[], estimated_cost_usd=None)
-        usage = TokenUsage(
-            prompt_tokens=log.prompt_tokens,
-            completion_tokens=log.completion_tokens,
-            total_tokens=log.prompt_tokens + log.completion_tokens,
-            cached_tokens=log.cached_tokens,
-            cache_write_tokens=log.cache_write_tokens,
-            reasoning_tokens=log.reasoning_tokens,
-        )
-        is_priced = all(spent.estimated_cost_usd is not None for spent in log.usage_by_model)
-        return cls.of(log, usage=usage, estimated_cost_usd=log.cost_usd if is_priced else None)
-
-
-class LogSettingsOut(Schema, kw_only=True):
-    log_messages: bool
-    log_tool_calls: bool
-    log_token_usage: bool
-    retention_days: int
 
 
 Period = Literal["24h", "7d", "30d", "90d", "all_time"]

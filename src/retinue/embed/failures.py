@@ -6,6 +6,7 @@ from typing import Any
 
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.chat.engine.budget import OutOfTokens
+from retinue.chat.engine.compaction_plan import ContextTooLong
 from retinue.chat.engine.structured_output import OutputInvalid
 from retinue.chat.errors import AgentArchived, ModelCannotSee, SttNotConfigured, TooManyTurns, TurnTimedOut
 from retinue.embed.errors import TokenBudgetSpent
@@ -15,6 +16,7 @@ from retinue.providers.failover import KEY_UNUSABLE_ERRORS
 
 TURN_ERRORS: tuple[type[RetinueError], ...] = (
     AgentArchived,
+    ContextTooLong,
     ModelError,
     ModelTimeout,
     ModelNotConfigured,

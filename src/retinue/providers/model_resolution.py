@@ -60,6 +60,20 @@ async def can_see(ctx: Context, model: str) -> bool | None:
     return None if known is None else known.supports_vision
 
 
+async def context_window(ctx: Context, model: str) -> int | None:
+    """Return how many tokens a model can take in at once; None if that is unknown.
+
+    The built-in chat model shortens its prompts itself, so it has no limit here.
+    """
+    provider, _, name = (await full_model_id(ctx, model)).partition("/")
+    if provider != ProviderName.local:
+        known = find_known_model(provider, name)
+        return None if known is None else known.context_window
+    embedded = ctx.adapter(EmbeddedModels)
+    windows = (local.context_window for local in embedded.known() if local.name == name)
+    return None if embedded.is_demo(name) else next(windows, None)
+
+
 async def _all_candidates(ctx: Context, model: str, kind: LocalKind) -> Sequence[ModelCandidate]:
     rows = await ctx.cached_config(ProviderKey, lambda: _active_keys(ctx))
     keys = _read_keys(rows)

@@ -93,6 +93,8 @@ class ModelPart(Part, kw_only=True):
     output_schema: JsonObject | None = None
     reasoning_effort: str | None = None
     tool_search: str = "auto"
+    max_context_tokens: int | None = None
+    compaction_model: str | None = None
 
 
 class SubAgentPart(Part, kw_only=True):

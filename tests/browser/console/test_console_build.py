@@ -344,7 +344,7 @@ async def test_axe_finds_nothing_while_one_edits_and_tries(site, page, scheme, w
         await opened(site, page, f"/agents/{agent_id}")
         await write(page, "\n# Tone\nSpeak {{language}}.")
         await page.get_by_role("switch", name="Web search").check(force=True)
-        await page.get_by_text("Time limits and cache").click()
+        await page.get_by_text("Context, time limits and cache").click()
         await page.keyboard.press("Control+s")
         await page.get_by_text(re.compile("^[23] changes")).locator("visible=true").first.wait_for()
         assert await axe(page) == []

@@ -5,7 +5,7 @@ import type { Attached } from "./attachments";
 
 type Stop = Pick<
   components["schemas"]["ChatReply"],
-  "usage" | "estimated_cost_usd" | "finish_reason" | "sources" | "warnings" | "trace_id"
+  "usage" | "estimated_cost_usd" | "finish_reason" | "sources" | "warnings" | "trace_id" | "compaction"
 >;
 export type ToolCall = {
   tool: string;

@@ -17,6 +17,8 @@ import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
 const UNPRICED = "unpriced_model";
+const COMPACTED = "history_compacted";
+const SUMMARY_TIER = 3;
 const ReplyTrace = lazy(() => import("./reply_trace"));
 const ENDS: Record<string, string> = {
   length: say("length"),
@@ -47,10 +49,11 @@ export const Reply = memo(function Reply({ turn, onTrace, isChosen, isTraceOpen 
   }
   const traceId = may("traces:read") ? (turn.stop?.trace_id ?? undefined) : undefined;
   const sources = turn.stop?.sources ?? [];
-  // That a price is unknown belongs to the figures; the other warnings are about the answer.
-  const warnings = (turn.stop?.warnings ?? []).filter((code) => code !== UNPRICED);
+  // That a price is unknown belongs to the figures, and a long history to the line above the question.
+  const warnings = (turn.stop?.warnings ?? []).filter((code) => code !== UNPRICED && code !== COMPACTED);
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
+      <Compacted turn={turn} />
       {turn.question && <div className={style.question}>{turn.question}</div>}
       {turn.attachments && turn.attachments.length > 0 && (
         <div className={style.sent}>
@@ -91,6 +94,18 @@ export const Reply = memo(function Reply({ turn, onTrace, isChosen, isTraceOpen 
     </div>
   );
 });
+
+/** A quiet line where the model no longer gets the older messages as they are. */
+function Compacted({ turn }: { turn: Turn }) {
+  const compaction = turn.stop?.compaction;
+  if (!compaction) return null;
+  const isSummarised = compaction.tiers.includes(SUMMARY_TIER);
+  return (
+    <p className={style.compacted} title={say("compactedText")}>
+      {say(isSummarised ? "summarised" : "leftOut")}
+    </p>
+  );
+}
 
 type SourceProps = { turn: Turn; lit: number; onLight: (index: number) => void };
 

@@ -48,6 +48,7 @@ class TurnBudget:
         self.totals = TurnTotals(prices)
         self.unpriced = unpriced
         self._tokens = MAX_TURN_TOKENS if tokens is None else min(tokens, MAX_TURN_TOKENS)
+        self._is_capped = tokens is not None
         self._calls = MAX_TOOL_CALLS
         self.is_spent = False
         self._seen: Counter[bytes] = Counter()
@@ -84,10 +85,15 @@ class TurnBudget:
             reserved_tokens=reserved_tokens,
         )
 
-    def settle(self, reserved: "Reservation", reply_characters: int) -> None:
-        """Release a reservation and charge the tokens used, estimated if the provider did not count."""
+    def settle(self, reserved: "Reservation", reply_characters: int, *, is_upkeep: bool = False) -> None:
+        """Release a reservation and charge the tokens used, estimated if the provider did not count.
+
+        A call with `is_upkeep` counts against the limit of a caller or budget, not against the turn's own.
+        """
         used = reserved.used or ModelUsage(reserved.prompt_tokens, estimate_tokens(reply_characters))
-        self._tokens += reserved.reserved_tokens - used.prompt_tokens - used.completion_tokens
+        self._tokens += reserved.reserved_tokens
+        if self._is_capped or not is_upkeep:
+            self._tokens -= used.prompt_tokens + used.completion_tokens
         if not reserved.is_refunded:
             self.totals.add(reserved.model, used)
 

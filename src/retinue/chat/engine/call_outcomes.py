@@ -60,6 +60,7 @@ CALL_CODES = {
     "call_limit": "The turn has made as many calls as it may.",
     "file_not_found": "No such document is attached to the conversation, or it has no such page.",
     "invalid_arguments": "The model's arguments are not valid.",
+    "message_not_found": "The conversation has no such message.",
     "not_configured": "The web search is not configured.",
     "not_named": "The address of the page did not stand in the conversation.",
     "not_readable": "The page could not be read.",

@@ -66,7 +66,7 @@ class ToolCallRunner:
         self._budget = budget
         self._fence = fence
         self._start_sub_agent = start_sub_agent
-        self._own = OwnFunctions(ctx, task, toolbox, called)
+        self._own = OwnFunctions(ctx, task, toolbox, called, fence)
         self._concurrency = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
     async def run(

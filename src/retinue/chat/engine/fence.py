@@ -61,6 +61,10 @@ class PromptFence:
         """Return the text inside the fence; occurrences of the mark are removed, so it cannot be closed."""
         return f"<material {self.mark}>\n{_without_mark(text, self.mark)}\n</material {self.mark}>"
 
+    def inside(self, text: str) -> str:
+        """Return what a fence encloses; other text as it is."""
+        return text.removeprefix(f"<material {self.mark}>\n").removesuffix(f"\n</material {self.mark}>")
+
 
 def derive_mark(ctx: Context, seed: str) -> str:
     """Return the mark of a conversation, which nobody without the instance's key can compute."""

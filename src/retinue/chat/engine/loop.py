@@ -19,11 +19,9 @@ from retinue.adapters.llm import (
     TextDelta,
     ToolCall,
 )
-from retinue.agents.capabilities import capabilities
 from retinue.chat.engine import prompts
 from retinue.chat.engine.agent_models import AgentModels
 from retinue.chat.engine.budget import (
-    MAX_DELEGATION_DEPTH,
     MAX_ROUNDS,
     MAX_TOOL_CALLS,
     OutOfTokens,
@@ -33,6 +31,7 @@ from retinue.chat.engine.budget import (
 )
 from retinue.chat.engine.call_outcomes import ToolCallOutcome
 from retinue.chat.engine.calls import ToolCallRunner
+from retinue.chat.engine.context_window import ContextWindow
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import (
     UNPRICED_WARNING,
@@ -56,7 +55,7 @@ from retinue.chat.engine.sources import build_sources
 from retinue.chat.engine.structured_output import REPAIR_WARNING, OutputAttempts
 from retinue.chat.engine.suspended import Delegated, PendingCall, Resumption, SuspendedAgent, SuspendedTurn
 from retinue.chat.engine.task import TurnTask
-from retinue.chat.engine.toolbox import Toolbox
+from retinue.chat.engine.toolbox import Toolbox, load_toolbox
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.tracing.recorder import current_trace_id
@@ -74,6 +73,7 @@ class AgentTurn:
         self._fence = PromptFence.of_seed(ctx, task.seed)
         self._models = AgentModels(ctx, task.agent, budget)
         self._toolbox = Toolbox()
+        self._window = ContextWindow(ctx, task, budget, self._fence)
         self._reply: ModelReply | None = None
         self._output = OutputAttempts(task.output_schema) if task.output_schema is not None else None
         self._text = ReplyBuilder() if self._output is None else self._output.text
@@ -106,6 +106,7 @@ class AgentTurn:
         ]
         self._sources, self._warnings = list(details.sources), list(details.warnings)
         self._model = details.model
+        self._window.report = details.compaction
 
     @property
     def _needs_repair(self) -> bool:
@@ -122,6 +123,7 @@ class AgentTurn:
                     break
                 round_number += 1
             is_last = round_number >= MAX_ROUNDS or self._budget.is_spent or self._needs_repair
+            await self._fit_context(conversation)
             if self._task.is_streaming:
                 async with aclosing(self._stream_reply(conversation, may_use_tools=not is_last)) as steps:
                     async for text in steps:
@@ -208,7 +210,7 @@ class AgentTurn:
     ) -> ReplyText | None:
         """Call the model, keep its reply and return its text; None if tokens or space have run out."""
         self._reply = None
-        reserved = self._reserve_tokens(conversation)
+        reserved = self._reserve_tokens()
         if reserved is None:
             return None
         length_before = self._text.start_round()
@@ -229,7 +231,7 @@ class AgentTurn:
     ) -> AsyncGenerator[ReplyText, None]:
         """Call the model, keep its reply and yield its text in pieces."""
         self._reply = None
-        reserved = self._reserve_tokens(conversation)
+        reserved = self._reserve_tokens()
         if reserved is None:
             return
         request = self._request(conversation, reserved, may_use_tools=may_use_tools)
@@ -260,11 +262,10 @@ class AgentTurn:
         if self._text.written == length_before:
             reserved.refund()
 
-    def _reserve_tokens(self, conversation: list[ModelMessage]) -> Reservation | None:
+    def _reserve_tokens(self) -> Reservation | None:
         """Reserve tokens for the next model call; None ends the turn with the text so far."""
-        prompt_tokens = prompts.estimate_prompt_tokens(conversation, self._tail)
         try:
-            return self._budget.reserve(self._models.wanted, prompt_tokens, self._task.max_tokens)
+            return self._budget.reserve(self._models.wanted, self._window.tokens, self._task.max_tokens)
         except OutOfTokens:
             if not self._text and not self._called:
                 raise
@@ -291,16 +292,19 @@ class AgentTurn:
             self._models.quotations = QuotationFinder(self._ctx, agent, task.message, task.history, passages)
         await self._load_toolbox()
         self._tail = prompts.build_tail(task, passages, self._fence)
-        return prompts.build_conversation(task, self._fence)
+        return self._window.build_conversation()
 
     async def _load_toolbox(self) -> None:
-        agent, has_documents = self._task.agent, bool(self._task.documents)
-        if agent.tool_count or agent.sub_agent_count or agent.web_search.enabled or has_documents:
-            available = await capabilities(self._ctx, agent, self._task.pinned)
-            may_delegate = self._task.depth < MAX_DELEGATION_DEPTH
-            self._toolbox = Toolbox.of(
-                agent, available, may_delegate=may_delegate, has_documents=has_documents
-            )
+        self._toolbox = await load_toolbox(self._ctx, self._task, has_recall=self._window.has_recall)
+
+    async def _fit_context(self, conversation: list[ModelMessage]) -> None:
+        """Keep the next request within the context limit; a compacted history can be read by `recall`."""
+        if await self._window.fit(conversation, self._tail, self._toolbox.specs):
+            documents = self._window.readable_documents()
+            self._task = msgspec.structs.replace(self._task, documents=documents)
+            await self._load_toolbox()
+        for warning in self._window.warnings:
+            self._warn(warning)
 
     def _request(
         self, conversation: list[ModelMessage], reserved: Reservation, *, may_use_tools: bool
@@ -323,6 +327,7 @@ class AgentTurn:
         """Record the model, its usage (estimated if not reported) and warnings."""
         reserved.used = reply.usage or ModelUsage(reserved.prompt_tokens, estimate_tokens(len(reply.text)))
         self._model = reserved.model = reply.model
+        self._window.record_usage(reply.usage)
         if reply.finish_reason in {"length", "content_filter"}:
             self._finish = FinishReason(reply.finish_reason)
         if self._models.quoted is not None:
@@ -388,6 +393,8 @@ class AgentTurn:
                 estimated_cost_usd=totals.estimated_cost_usd,
                 trace_id=current_trace_id(),
                 output=None if self._output is None else self._output.value,
+                compaction=self._window.report,
+                context_tokens=self._window.context_tokens,
             ),
             rounds=tuple(self._rounds),
         )

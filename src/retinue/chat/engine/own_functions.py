@@ -1,4 +1,4 @@
-"""Functions of the engine itself: search of the web and of functions, reading of pages and documents."""
+"""Functions of the engine itself: search of the web and of tools; reading of pages, files and messages."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,10 @@ from retinue.adapters.search import SearchError
 from retinue.agents.search_engine import search_web
 from retinue.chat.engine.attachment_reader import read_attachment
 from retinue.chat.engine.call_outcomes import CallRefused, sanitize_page
+from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.page_reader import addresses_named, read_page
 from retinue.chat.engine.parts import CalledTool, Source
+from retinue.chat.engine.recall import recall
 from retinue.chat.engine.task import TurnTask
 from retinue.chat.engine.tool_search import MAX_FOUND, find_functions
 from retinue.chat.engine.toolbox import OwnFunction, Toolbox
@@ -25,8 +27,16 @@ class OwnResult(msgspec.Struct, frozen=True):
 class OwnFunctions:
     """The functions in one turn; `called` are the calls that it has made so far."""
 
-    def __init__(self, ctx: Context, task: TurnTask, toolbox: Toolbox, called: Sequence[CalledTool]) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        task: TurnTask,
+        toolbox: Toolbox,
+        called: Sequence[CalledTool],
+        fence: PromptFence,
+    ) -> None:
         self._ctx = ctx
+        self._fence = fence
         self._task = task
         self._toolbox = toolbox
         self._called = called
@@ -46,6 +56,9 @@ class OwnFunctions:
                 return OwnResult(read.output, (read.source,))
             case OwnFunction.read_attachment:
                 return OwnResult(await read_attachment(self._ctx, self._task.documents, arguments))
+            case OwnFunction.recall:
+                assert self._task.memory is not None
+                return OwnResult(await recall(self._task.memory, arguments, self._fence))
             case OwnFunction.tool_search:
                 return await self._find_functions(arguments)
             case OwnFunction.call_tool:

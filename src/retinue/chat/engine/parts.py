@@ -126,11 +126,25 @@ class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
     found_by_search: bool = False
 
 
+class Compaction(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn left out of a history that had become too long.
+
+    Tier 1 leaves out results of calls, 2 attachments; 3 is a summary. `up_to_message_id` is the last message
+    of which anything was left out; null if the caller keeps the conversation.
+    """
+
+    tiers: tuple[int, ...]
+    up_to_message_id: str | None
+    tokens_before: int
+    tokens_after: int
+
+
 class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     """Details of a reply; `error` is set if it was cut off.
 
     The cost is null if a price is unknown, and for replies of releases that did not keep it. `output` is the
-    value of a structured reply.
+    value of a structured reply. `compaction` is set if the history had become too long. `context_tokens` is
+    what the last request to the model and its answer took.
     """
 
     model: str
@@ -146,6 +160,8 @@ class ReplyDetails(msgspec.Struct, frozen=True, kw_only=True):
     estimated_cost_usd: float | None = None
     trace_id: str | None = None
     output: JsonObject | None = None
+    compaction: Compaction | None = None
+    context_tokens: int = 0
 
     def plain_warnings(self) -> tuple[str, ...]:
         """Return the warnings for visitors, who are told nothing of models and prices."""

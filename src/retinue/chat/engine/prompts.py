@@ -8,33 +8,36 @@ from collections.abc import Sequence
 
 import msgspec
 
-from retinue.adapters.llm import ImageData, ModelMessage, PromptCache, TextContent
-from retinue.chat.engine.attached import IMAGE_TOKENS, user_message
+from retinue.adapters.llm import ImageData, ModelMessage, PromptCache
+from retinue.chat.engine.attached import IMAGE_TOKENS
 from retinue.chat.engine.budget import estimate_tokens
 from retinue.chat.engine.fence import PromptFence
+from retinue.chat.engine.history_entries import Compacted
 from retinue.chat.engine.task import TurnTask
 from retinue.kit.context import Context
 from retinue.knowledge.retrieval import Passage
 
-MAX_HISTORY_CHARACTERS = 100_000
 MAX_TOOL_RESULT_CHARACTERS = 16_000
-# Old messages are left out in blocks: the beginning of the requests then stays the same for many turns.
-_DROPPED_AT_ONCE = 20
 
 _CONTEXT_NOTE = "What the application says about this conversation:"
+_SUMMARY_NOTE = (
+    "The older messages of this conversation are left out. This is a summary of them; each [msg …] is the id "
+    "by which `recall` reads the message itself."
+)
 _PASSAGES_NOTE = "Answer from these passages where they help, and name their numbers like [1]:"
 
 
-def build_conversation(task: TurnTask, fence: PromptFence) -> list[ModelMessage]:
-    """Return the agent's prompt, the history and the message to answer."""
+def build_beginning(
+    task: TurnTask, fence: PromptFence, compacted: Compacted, history: Sequence[ModelMessage]
+) -> list[ModelMessage]:
+    """Return what stands before the message to answer: the agent's prompt, a summary and the history."""
     prompt = task.agent.system_prompt
-    return [
-        ModelMessage(
-            role="system", content=f"{prompt}\n\n{fence.note}" if _may_see_material(task) else prompt
-        ),
-        *recent_messages(task.history),
-        user_message(task.message, task.attached),
-    ]
+    is_noted = _may_see_material(task) or compacted.number
+    beginning = [ModelMessage(role="system", content=f"{prompt}\n\n{fence.note}" if is_noted else prompt)]
+    if not compacted.summary:
+        return [*beginning, *_from_first_question(history)]
+    summary = f"{_SUMMARY_NOTE}\n{fence.note}\n{fence.around(compacted.summary)}"
+    return [*beginning, ModelMessage(role="user", content=summary), *history]
 
 
 def _may_see_material(task: TurnTask) -> bool:
@@ -88,24 +91,6 @@ def tool_message(call_id: str, output: object, fence: PromptFence, *, is_error: 
     if len(text) > MAX_TOOL_RESULT_CHARACTERS:
         text = f"{text[:MAX_TOOL_RESULT_CHARACTERS]}\n(cut off, {len(text)} characters in all)"
     return ModelMessage(role="tool", tool_call_id=call_id, content=fence.around(text), is_error=is_error)
-
-
-def recent_messages(history: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Return the newest messages that fit, starting with a message of the user."""
-    count = len(history)
-    for start in (*range(0, count, _DROPPED_AT_ONCE), *range(max(0, count - _DROPPED_AT_ONCE), count)):
-        recent = _from_first_question(history[start:])
-        if sum(map(_own_length, recent)) <= MAX_HISTORY_CHARACTERS:
-            return recent
-    return []
-
-
-def _own_length(message: ModelMessage) -> int:
-    """Return the length of a message without its attachments, which have a limit of their own."""
-    if isinstance(message.content, str):
-        return len(message.content)
-    first = message.content[0]
-    return len(first.text) if isinstance(first, TextContent) else 0
 
 
 def estimate_prompt_tokens(conversation: Sequence[ModelMessage], tail: str) -> int:

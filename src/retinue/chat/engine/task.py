@@ -9,6 +9,7 @@ from retinue.adapters.llm import ContentPart, ModelMessage, ReasoningEffort
 from retinue.agents.models import Agent
 from retinue.agents.pinned import PinnedConfiguration
 from retinue.chat.engine.attached import Attachment
+from retinue.chat.engine.memory import ConversationMemory
 from retinue.chat.engine.parts import TurnFinished, TurnPart
 from retinue.chat.engine.suspended import Resumption, SuspendedAgent
 from retinue.kit.json_types import JsonObject
@@ -22,6 +23,7 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     suspended turn to continue. `warnings` are those that its reply begins with. `pinned` is the configuration
     of `agent` if it is not the one in use. With `output_schema`, the reply is a JSON object that matches it.
     `named_addresses` are web pages that the agents which delegated it may read.
+    `memory` is the conversation's storage; without it the history is never compacted.
     `attached` stands behind the message; `documents` are those that the model may read further in.
     """
 
@@ -44,6 +46,7 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     named_addresses: frozenset[str] = frozenset()
     attached: tuple[ContentPart, ...] = ()
     documents: tuple[Attachment, ...] = ()
+    memory: ConversationMemory | None = None
 
 
 class SubAgentTurn(Protocol):

@@ -8,11 +8,14 @@ from itertools import chain
 import msgspec
 
 from retinue.adapters.llm import ToolCall, ToolSpec
-from retinue.agents.capabilities import AttachedAgent, AttachedTool, Capabilities
+from retinue.agents.capabilities import AttachedAgent, AttachedTool, Capabilities, capabilities
 from retinue.agents.models import Agent
 from retinue.agents.search_engine import WEB_SEARCH_SPEC
 from retinue.chat.engine.attachment_reader import READ_ATTACHMENT_SPEC
+from retinue.chat.engine.budget import MAX_DELEGATION_DEPTH
 from retinue.chat.engine.page_reader import READ_PAGE_SPEC
+from retinue.chat.engine.recall import RECALL_SPEC
+from retinue.chat.engine.task import TurnTask
 from retinue.chat.engine.tool_functions import (
     ToolFunction,
     as_single_function,
@@ -28,6 +31,7 @@ from retinue.chat.engine.tool_search import (
     unwrap_call,
     wrap_call,
 )
+from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
 
 _MAX_FUNCTION_NAME_LENGTH = 64
@@ -49,6 +53,7 @@ class OwnFunction(StrEnum):
     call_tool = "call_tool"
     read_attachment = "read_attachment"
     read_page = "read_page"
+    recall = "recall"
 
 
 ToolboxEntry = ToolFunction | AttachedAgent | OwnFunction
@@ -67,24 +72,28 @@ class Toolbox(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, agent: Agent, capabilities: Capabilities, *, may_delegate: bool, has_documents: bool = False
+        cls,
+        agent: Agent,
+        capabilities: Capabilities,
+        *,
+        may_delegate: bool,
+        has_documents: bool = False,
+        has_recall: bool = False,
     ) -> "Toolbox":
         offered, searched = _tool_offers(agent, capabilities.tools)
         for sub_agent in capabilities.sub_agents if may_delegate else ():
             name = _free_name(f"delegate_to_{_slug(sub_agent.agent.name)}", offered)
             offered[name] = ToolSpec(name, _describe_delegation(sub_agent), _DELEGATION_SCHEMA), sub_agent
-        if agent.web_search.enabled:
-            name = _free_name(WEB_SEARCH_SPEC.name, offered)
-            offered[name] = msgspec.structs.replace(WEB_SEARCH_SPEC, name=name), OwnFunction.web_search
-        if agent.web_search.enabled and agent.web_search.read_pages:
-            name = _free_name(READ_PAGE_SPEC.name, offered)
-            offered[name] = msgspec.structs.replace(READ_PAGE_SPEC, name=name), OwnFunction.read_page
-        if has_documents:
-            name = _free_name(READ_ATTACHMENT_SPEC.name, offered)
-            offered[name] = (
-                msgspec.structs.replace(READ_ATTACHMENT_SPEC, name=name),
-                OwnFunction.read_attachment,
-            )
+        own = {
+            OwnFunction.web_search: (WEB_SEARCH_SPEC, agent.web_search.enabled),
+            OwnFunction.read_page: (READ_PAGE_SPEC, agent.web_search.enabled and agent.web_search.read_pages),
+            OwnFunction.read_attachment: (READ_ATTACHMENT_SPEC, has_documents),
+            OwnFunction.recall: (RECALL_SPEC, has_recall),
+        }
+        for function, (spec, is_offered) in own.items():
+            if is_offered:
+                name = _free_name(spec.name, offered)
+                offered[name] = msgspec.structs.replace(spec, name=name), function
         by_slug = {attached.tool.slug: as_single_function(attached) for attached in capabilities.tools}
         by_name = {name: entry for name, (_, entry) in offered.items()}
         specs = tuple(spec for spec, _ in offered.values())
@@ -105,6 +114,21 @@ class Toolbox(msgspec.Struct, frozen=True):
         """Return the sub-agent by its id, because its function name changes with the agent's name."""
         sub_agents_offered = (entry for entry in self.by_name.values() if isinstance(entry, AttachedAgent))
         return next((sub_agent for sub_agent in sub_agents_offered if sub_agent.agent.id == agent_id), None)
+
+
+async def load_toolbox(ctx: Context, task: TurnTask, *, has_recall: bool) -> Toolbox:
+    """Return what the model of a turn is offered; an agent without any function costs no query."""
+    agent, has_documents = task.agent, bool(task.documents)
+    has_own = agent.web_search.enabled or has_documents or has_recall
+    if not (agent.tool_count or agent.sub_agent_count or has_own):
+        return Toolbox()
+    return Toolbox.of(
+        agent,
+        await capabilities(ctx, agent, task.pinned),
+        may_delegate=task.depth < MAX_DELEGATION_DEPTH,
+        has_documents=has_documents,
+        has_recall=has_recall,
+    )
 
 
 def _tool_offers(

@@ -279,6 +279,7 @@ def _stop_data(message_id: str, details: ReplyDetails) -> JsonObject:
         "tool_calls": details.tool_calls,
         "warnings": details.warnings,
         "output": details.output,
+        "compaction": details.compaction,
     }
 
 

@@ -7,6 +7,7 @@ from retinue.agents.loaders import AgentById
 from retinue.chat.attachment_schemas import MAX_ATTACHMENTS, AttachmentRef
 from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS
 from retinue.chat.engine.budget import OutOfTokens
+from retinue.chat.engine.compaction_plan import ContextTooLong
 from retinue.chat.errors import (
     AgentArchived,
     ConversationNotFound,
@@ -45,6 +46,7 @@ _AUDIO_ERRORS: tuple[Any, ...] = (
     ModelNotConfigured,
     ModelUnpriced,
     OutOfTokens,
+    ContextTooLong,
     TooManyTurns,
     TurnTimedOut,
     *ATTACHMENT_ERRORS,

@@ -8,6 +8,7 @@ from retinue.agents.loaders import AgentById
 from retinue.chat import playground
 from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS, attach
 from retinue.chat.engine.budget import OutOfTokens
+from retinue.chat.engine.compaction_plan import ContextTooLong
 from retinue.chat.engine.structured_output import OutputInvalid, OutputOverride
 from retinue.chat.errors import (
     AgentArchived,
@@ -52,6 +53,7 @@ _ERRORS: tuple[Any, ...] = (
     TurnTimedOut,
     TooManyTurns,
     OutOfTokens,
+    ContextTooLong,
     OutputInvalid,
     ModelUnpriced,
     VersionNotFound,

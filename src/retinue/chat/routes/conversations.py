@@ -2,6 +2,7 @@ from retinue.chat import conversations
 from retinue.chat.loaders import ConversationById
 from retinue.chat.queries import MESSAGES, page_of_conversations
 from retinue.chat.schemas import (
+    ConversationDetail,
     ConversationExportQuery,
     ConversationList,
     ConversationListed,
@@ -28,9 +29,12 @@ async def list_conversations(ctx: Context, query: ConversationList) -> Page[Conv
 
 
 @routes.get("/{conversation_id}", requires="conversations:read")
-async def get_conversation(ctx: Context, conversation: ConversationById) -> ConversationOut:  # noqa: ARG001  every handler takes it
-    """Return the title, state and size of a conversation, without its messages."""
-    return ConversationOut.of(conversation)
+async def get_conversation(ctx: Context, conversation: ConversationById) -> ConversationDetail:
+    """Return the title, state and size of a conversation, without its messages.
+
+    `compaction` tells what is left out of the prompts of a long conversation; its messages stay stored.
+    """
+    return await conversations.shown(ctx, conversation)
 
 
 @routes.get("/{conversation_id}/messages", requires="conversations:read")

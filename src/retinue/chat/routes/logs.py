@@ -5,6 +5,7 @@ from retinue.agents.schemas import LogSettingsUpdate
 from retinue.agents.service import change
 from retinue.chat import breakdown, conversations, statistics
 from retinue.chat.errors import MessageNotFound
+from retinue.chat.log_schemas import LogList, LogOut, LogSettingsOut
 from retinue.chat.queries import page_of_logs
 from retinue.chat.schemas import (
     AgentBreakdown,
@@ -13,9 +14,6 @@ from retinue.chat.schemas import (
     AgentStatsQuery,
     Feedback,
     FeedbackGiven,
-    LogList,
-    LogOut,
-    LogSettingsOut,
     StatusOut,
 )
 from retinue.kit.context import Context

@@ -1,120 +1,162 @@
 """The stored messages of a conversation as model messages."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 import sqlalchemy as sa
 
-from retinue.adapters.llm import ContentPart, ModelMessage, TextContent, ToolCall
+from retinue.adapters.llm import ContentPart, ModelMessage, ToolCall
 from retinue.chat.engine import prompts
-from retinue.chat.engine.attached import Attachment, user_message
+from retinue.chat.engine.attached import Attachment, left_out, user_message
 from retinue.chat.engine.fence import PromptFence
+from retinue.chat.engine.history_entries import NOT_COMPACTED, Compacted, HistoryEntry, render
 from retinue.chat.engine.parts import CalledTool, CallStatus, FinishReason
 from retinue.chat.engine.tool_search import wrap_call
-from retinue.chat.models import Message
+from retinue.chat.models import Conversation, ConversationSummary, Message
 from retinue.chat.turn.repeated_attachments import load_repeated
 from retinue.kit.context import Context
 from retinue.kit.db.statements import record_statement
 
-MAX_HISTORY_MESSAGES = 60
-_BLOCK_LENGTH = 20
+MAX_LOADED_MESSAGES = 1_000
+"""Messages that a prompt repeats one by one; beyond that they are summarised, however short they are."""
+_MAX_COPIED_MESSAGES = 1_000
+# Nothing of the newest two turns is ever left out, so a conversation this short was never compacted.
+_MAX_SHORT_POSITION = 4
 _AWAITING_APPROVAL_NOTE = "(This waits for someone's approval and goes on by itself once it is decided.)"
 _INTERRUPTED_NOTE = "(This call was interrupted.)"
 
 _messages = Message.__table__
-_HISTORY = record_statement(
-    Message,
-    sa.select(_messages)
-    .where(_messages.c.conversation_id == sa.bindparam("conversation_id"))
-    .order_by(_messages.c.position.desc())
-    .limit(MAX_HISTORY_MESSAGES),
-)
-
-
-_HISTORY_BEFORE = record_statement(
+_NEWEST = record_statement(
     Message,
     sa.select(_messages)
     .where(
         _messages.c.conversation_id == sa.bindparam("conversation_id"),
+        _messages.c.position > sa.bindparam("after"),
+    )
+    .order_by(_messages.c.position.desc())
+    .limit(MAX_LOADED_MESSAGES + 1),
+)
+_NEWEST_BEFORE = record_statement(
+    Message,
+    sa.select(_messages)
+    .where(
+        _messages.c.conversation_id == sa.bindparam("conversation_id"),
+        _messages.c.position > sa.bindparam("after"),
         _messages.c.position < sa.bindparam("position"),
     )
     .order_by(_messages.c.position.desc())
-    .limit(MAX_HISTORY_MESSAGES),
+    .limit(MAX_LOADED_MESSAGES + 1),
+)
+_OLDEST_BETWEEN = record_statement(
+    Message,
+    sa.select(_messages)
+    .where(
+        _messages.c.conversation_id == sa.bindparam("conversation_id"),
+        _messages.c.position > sa.bindparam("after"),
+        _messages.c.position <= sa.bindparam("up_to"),
+    )
+    .order_by(_messages.c.position)
+    .limit(sa.bindparam("row_limit", type_=sa.BigInteger())),
+    heavy=True,
 )
 
 
 class ConversationHistory(msgspec.Struct, frozen=True):
-    """What a turn knows of the turns before it; `documents` are those that the model may read further in."""
+    """What a turn knows of the turns before it.
 
+    `messages` are the `entries` as they were; `compacted` says what is left out of them in a prompt. With
+    `has_older`, there are more messages than are loaded. `documents` are those that the model may read
+    further in. The entries of a caller who keeps the conversation are `is_resent`.
+    """
+
+    entries: tuple[HistoryEntry, ...] = ()
     messages: tuple[ModelMessage, ...] = ()
     documents: tuple[Attachment, ...] = ()
+    compacted: Compacted = NOT_COMPACTED
+    has_older: bool = False
+    is_resent: bool = False
 
 
 NO_HISTORY = ConversationHistory()
 
 
-async def load_history(ctx: Context, conversation_id: str) -> ConversationHistory:
-    """Return the newest messages of a conversation, oldest first, as the model has seen them."""
-    rows = await ctx.db.rows(_HISTORY, conversation_id=conversation_id)
-    return await _to_history(ctx, rows, conversation_id)
+async def load_history(ctx: Context, conversation: Conversation) -> ConversationHistory:
+    """Return the messages of a conversation that no summary stands for, as the model has seen them."""
+    compacted = await load_compacted(ctx, conversation)
+    rows = await ctx.db.rows(_NEWEST, conversation_id=conversation.id, after=compacted.up_to)
+    return await _to_history(ctx, rows, conversation.id, compacted)
 
 
 async def load_newest_messages(ctx: Context, conversation_id: str) -> list[Message]:
-    """Return the messages that the next turn of a conversation would see, oldest first."""
-    return _whole_blocks(await ctx.db.rows(_HISTORY, conversation_id=conversation_id))[::-1]
+    """Return the messages of a conversation, oldest first; of a very long one the newest."""
+    rows = await ctx.db.rows(_NEWEST, conversation_id=conversation_id, after=0)
+    return rows[:_MAX_COPIED_MESSAGES][::-1]
 
 
 async def load_history_before(ctx: Context, question: Message) -> ConversationHistory:
     """Return the messages before a question that is still to be answered."""
+    compacted = NOT_COMPACTED
+    if question.position > _MAX_SHORT_POSITION:
+        conversation = await ctx.db.get(Conversation, question.conversation_id)
+        compacted = NOT_COMPACTED if conversation is None else await load_compacted(ctx, conversation)
     rows = await ctx.db.rows(
-        _HISTORY_BEFORE, conversation_id=question.conversation_id, position=question.position
+        _NEWEST_BEFORE,
+        conversation_id=question.conversation_id,
+        after=compacted.up_to,
+        position=question.position,
     )
-    return await _to_history(ctx, rows, question.conversation_id)
+    return await _to_history(ctx, rows, question.conversation_id, compacted)
 
 
-async def _to_history(ctx: Context, newest_first: list[Message], seed: str) -> ConversationHistory:
+async def load_compacted(ctx: Context, conversation: Conversation) -> Compacted:
+    """Return what is left out of a conversation; one that never was too long costs no query."""
+    if conversation.summary_id is None:
+        return NOT_COMPACTED
+    row = await ctx.db.get(ConversationSummary, conversation.summary_id)
+    return NOT_COMPACTED if row is None else row.compacted()
+
+
+async def load_entries(
+    ctx: Context, conversation_id: str, fence: PromptFence, after: int, up_to: int, limit: int
+) -> list[HistoryEntry]:
+    """Return the first messages after a position as they were, with lines in place of attachments."""
+    rows = await ctx.db.rows(
+        _OLDEST_BETWEEN, conversation_id=conversation_id, after=after, up_to=up_to, row_limit=limit
+    )
+    return [plain_entry(row, fence) for row in rows]
+
+
+def plain_entry(message: Message, fence: PromptFence) -> HistoryEntry:
+    """Return a message with lines in place of its attachments."""
+    return _to_entry(message, fence, tuple(map(left_out, message.attachments or ())))
+
+
+async def _to_history(
+    ctx: Context, newest_first: list[Message], seed: str, compacted: Compacted
+) -> ConversationHistory:
     fence = PromptFence.of_seed(ctx, seed)
-    oldest_first = _whole_blocks(newest_first)[::-1]
-    attached = await load_repeated(ctx, oldest_first, fence)
-    messages = to_model_messages(oldest_first, fence, attached.parts)
-    return ConversationHistory(tuple(messages), attached.documents)
+    oldest_first = newest_first[:MAX_LOADED_MESSAGES][::-1]
+    attached = await load_repeated(ctx, oldest_first, fence, compacted.attachments_up_to)
+    entries = tuple(_to_entry(message, fence, attached.parts.get(message.id, ())) for message in oldest_first)
+    return ConversationHistory(
+        entries,
+        tuple(render(entries, NOT_COMPACTED, fence)),
+        (*compacted.documents, *attached.documents),
+        compacted,
+        has_older=len(newest_first) > MAX_LOADED_MESSAGES,
+    )
 
 
-def to_model_messages(
-    oldest_first: list[Message], fence: PromptFence, attached: Mapping[str, tuple[ContentPart, ...]]
-) -> list[ModelMessage]:
-    """Convert stored messages; consecutive texts of one role are joined into one."""
-    converted: list[ModelMessage] = []
-    for message in oldest_first:
-        for replayed in replay(message, fence, attached.get(message.id, ())):
-            if converted and _are_joined(converted[-1], replayed):
-                content = _joined_content(converted[-1], replayed)
-                converted[-1] = msgspec.structs.replace(replayed, content=content)
-            else:
-                converted.append(replayed)
-    return converted
-
-
-def _are_joined(last: ModelMessage, next: ModelMessage) -> bool:
-    return last.role == next.role != "tool" and not last.tool_calls
-
-
-def _joined_content(last: ModelMessage, next: ModelMessage) -> str | tuple[ContentPart, ...]:
-    if isinstance(last.content, str) and isinstance(next.content, str):
-        return f"{last.content}\n\n{next.content}"
-    return (*_parts_of(last), *_parts_of(next))
-
-
-def _parts_of(message: ModelMessage) -> tuple[ContentPart, ...]:
-    return (TextContent(message.content),) if isinstance(message.content, str) else message.content
-
-
-def _whole_blocks(newest_first: list[Message]) -> list[Message]:
-    """Leave out an incomplete oldest block, so that the history begins alike for many turns."""
-    if len(newest_first) < MAX_HISTORY_MESSAGES:
-        return newest_first
-    surplus = (_BLOCK_LENGTH - (newest_first[-1].position - 1)) % _BLOCK_LENGTH
-    return newest_first[: len(newest_first) - surplus]
+def _to_entry(message: Message, fence: PromptFence, attached: tuple[ContentPart, ...]) -> HistoryEntry:
+    attachments = tuple(message.attachments or ())
+    return HistoryEntry(
+        id=message.id,
+        position=message.position,
+        messages=tuple(replay(message, fence, attached)),
+        attachments=attachments,
+        attachment_lines=tuple(map(left_out, attachments)),
+        context_tokens=0 if message.details is None else message.details.context_tokens,
+    )
 
 
 def replay(

@@ -23,13 +23,16 @@ class RepeatedAttachments(msgspec.Struct, frozen=True):
 
 
 async def load_repeated(
-    ctx: Context, oldest_first: Sequence[Message], fence: PromptFence
+    ctx: Context, oldest_first: Sequence[Message], fence: PromptFence, left_out_up_to: int = 0
 ) -> RepeatedAttachments:
-    """Return the attachments of these messages; a history without any costs nothing."""
+    """Return the attachments of these messages; a history without any costs nothing.
+
+    Those of messages up to the position `left_out_up_to` are no longer repeated.
+    """
     attaching = [message for message in oldest_first if message.attachments]
     if not attaching:
         return RepeatedAttachments()
-    repeated = _choose_repeated(attaching)
+    repeated = _choose_repeated([one for one in attaching if one.position > left_out_up_to])
     texts = await load_texts(ctx, _attachments_of(repeated))
     kept = {message.id for message in repeated}
     parts = {

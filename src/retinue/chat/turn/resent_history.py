@@ -6,20 +6,23 @@ for the results of another.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import sqlalchemy as sa
 
 from retinue.adapters.llm import ModelMessage
 from retinue.chat.engine.fence import PromptFence
+from retinue.chat.engine.history_entries import HistoryEntry
 from retinue.chat.models import Message, ReplayableReply
-from retinue.chat.turn.history import replay
+from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, replay
 from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import record_statement
 
 _KEY_LENGTH = 32
+# Such messages have no ids; their places are the same in each request.
+_ID_PREFIX = "m"
 
 _replies, _messages = ReplayableReply.__table__, Message.__table__
 _FIND = record_statement(
@@ -39,29 +42,35 @@ def conversation_seed(ctx: Context, request: TurnRequest, conversation_id: str) 
     return f"{request.agent.id}/{ctx.principal.id}/{_digest(first)}"
 
 
-async def restore_calls(ctx: Context, request: TurnRequest) -> tuple[ModelMessage, ...]:
+async def load_resent_history(ctx: Context, request: TurnRequest) -> ConversationHistory:
     """Return the caller's history, with the calls of the replies that this agent gave the caller."""
-    if not request.history:
-        return ()
-    history = request.history
+    if request.history is None:
+        return NO_HISTORY
+    entries = tuple(await _restore_calls(ctx, request, request.history))
+    messages = tuple(message for entry in entries for message in entry.messages)
+    return ConversationHistory(entries, messages, is_resent=True)
+
+
+async def _restore_calls(
+    ctx: Context, request: TurnRequest, history: tuple[ModelMessage, ...]
+) -> Iterable[HistoryEntry]:
     seed = conversation_seed(ctx, request, "")
     keys = {_reply_key(seed, message.text()) for message in history if message.role == "assistant"}
-    if not keys or not _may_recall(ctx, request):
-        return history
-    rows = await ctx.detached().db.rows(_FIND, keys=list_parameter(sorted(keys)))
-    found = {_reply_key(seed, row.content): row for row in rows}
-    return tuple(_replayed(history, found, seed, PromptFence.of_seed(ctx, seed)))
+    found: dict[str, Message] = {}
+    if keys and _may_recall(ctx, request):
+        rows = await ctx.detached().db.rows(_FIND, keys=list_parameter(sorted(keys)))
+        found = {_reply_key(seed, row.content): row for row in rows}
+    return _replayed(history, found, seed, PromptFence.of_seed(ctx, seed))
 
 
 def _replayed(
     history: tuple[ModelMessage, ...], found: dict[str, Message], seed: str, fence: PromptFence
-) -> Iterator[ModelMessage]:
-    for message in history:
-        stored = found.get(_reply_key(seed, message.text())) if message.role == "assistant" else None
-        if stored is None:
-            yield message
-        else:
-            yield from replay(stored, fence)
+) -> Iterator[HistoryEntry]:
+    for position, message in enumerate(history, 1):
+        is_reply = bool(found) and message.role == "assistant"
+        stored = found.get(_reply_key(seed, message.text())) if is_reply else None
+        messages = (message,) if stored is None else tuple(replay(stored, fence))
+        yield HistoryEntry(id=f"{_ID_PREFIX}{position}", position=position, messages=messages)
 
 
 async def remember_reply(unit: Context, request: TurnRequest, reply: Message) -> None:

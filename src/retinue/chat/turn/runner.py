@@ -21,6 +21,7 @@ from retinue.chat.models import Message, TurnStatus
 from retinue.chat.trail import TrailRecorder
 from retinue.chat.turn import suspension
 from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn.conversation_memory import conversation_memory
 from retinue.chat.turn.first_token import FirstTokenTimer
 from retinue.chat.turn.repeated_attachments import readable_documents
 from retinue.chat.turn.request import TurnRequest
@@ -153,12 +154,13 @@ def _build_agent_turn(
     attached: tuple[ContentPart, ...],
     is_streaming: bool,
 ) -> AgentTurn:
-    agent = request.agent
+    agent, history = request.agent, pending.history
+    seed = conversation_seed(ctx, request, pending.conversation_id)
     task = TurnTask(
         agent=agent,
         message=request.message,
-        seed=conversation_seed(ctx, request, pending.conversation_id),
-        history=pending.history.messages,
+        seed=seed,
+        history=history.messages,
         context=request.context,
         max_tokens=min((limit for limit in (request.max_tokens, agent.max_tokens) if limit), default=None),
         temperature=agent.temperature if request.temperature is None else request.temperature,
@@ -173,7 +175,8 @@ def _build_agent_turn(
         output_schema=request.output_schema,
         reasoning_effort=request.reasoning_effort or agent.reasoning_effort,
         attached=attached,
-        documents=(*pending.history.documents, *readable_documents(request.attachments)),
+        documents=(*history.documents, *readable_documents(request.attachments)),
+        memory=conversation_memory(ctx, pending.conversation_id, history, seed, pending.position),
     )
     return AgentTurn(ctx, task, budget)
 

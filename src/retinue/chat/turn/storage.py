@@ -36,7 +36,7 @@ from retinue.chat.turn.history import (
 )
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
-from retinue.chat.turn.resent_history import remember_reply, restore_calls
+from retinue.chat.turn.resent_history import load_resent_history, remember_reply
 from retinue.chat.turn.trace import store_turn_part
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
@@ -141,8 +141,8 @@ async def _load_history(
     ctx: Context, request: TurnRequest, existing: Conversation | None
 ) -> ConversationHistory:
     if existing is None or request.history is not None:
-        return ConversationHistory(await restore_calls(ctx, request))
-    return await load_history(ctx, existing.id)
+        return await load_resent_history(ctx, request)
+    return await load_history(ctx, existing)
 
 
 async def _find_conversation(ctx: Context, request: TurnRequest) -> Conversation | None:
@@ -186,7 +186,7 @@ async def load_pending_turn(ctx: Context, request: TurnRequest, question_id: str
         position=question.position,
         history=await load_history_before(ctx, question)
         if request.history is None
-        else ConversationHistory(await restore_calls(ctx, request)),
+        else await load_resent_history(ctx, request),
         started=ctx.clock.monotonic(),
     )
 

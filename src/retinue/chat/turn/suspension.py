@@ -193,14 +193,15 @@ async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn 
         user_message_id=question.id,
         reply_id=paused.message_id,
         position=question.position,
-        history=await _load_documents(ctx, question),
+        history=await _load_documents(ctx, conversation, question),
         started=ctx.clock.monotonic(),
     )
 
 
-async def _load_documents(ctx: Context, question: Message) -> ConversationHistory:
-    """Return the history if its documents may be read further in; a resumed turn needs nothing else of it."""
-    if await ctx.db.find(ConversationFile, conversation_id=question.conversation_id) is None:
+async def _load_documents(ctx: Context, conversation: Conversation, question: Message) -> ConversationHistory:
+    """Return the history if its documents or older messages may be read; a resumed turn needs no more."""
+    has_files = await ctx.db.find(ConversationFile, conversation_id=conversation.id) is not None
+    if not has_files and conversation.summary_id is None:
         return NO_HISTORY
     return await load_history_before(ctx, question)
 

@@ -1,15 +1,21 @@
 import ChevronRight from "icon:chevron-right";
-import { NumberInput, SegmentedControl } from "@mantine/core";
+import { NumberInput, SegmentedControl, Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { words } from "../../../shared/i18n/words";
+import { chatModelsQuery } from "../../../shared/providers/queries";
 import en from "../words.en.json";
 import type { Edits, Snapshot } from "./draft";
 import style from "./draft.module.css";
+import { groupedModels } from "./models";
 
 const say = words(en, "features/agents");
 type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
+const MIN_CONTEXT = 1000;
+const MAX_CONTEXT = 180_000;
 const TIMEOUTS = ["turn_s", "first_byte_s", "between_chunks_s"] as const;
 
-/** What few people change: how long a reply may take, how tools are found, and the prompt cache. */
+/** What few people change: how much the model reads, how long a reply may take, how tools are found, and the prompt cache. */
 export function LimitSection({ draft, isReadOnly, onChange }: Props) {
   return (
     <details className={style.limits}>
@@ -18,6 +24,7 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
         <h2 className="t-sec">{say("limits")}</h2>
       </summary>
       <div className={style.config}>
+        <Context key={draft.max_context_tokens} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
         {TIMEOUTS.map((name) => (
           <NumberInput
             key={name}
@@ -64,5 +71,43 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
         </div>
       </div>
     </details>
+  );
+}
+
+/** How much of a conversation the model reads, and which one writes the summary of the rest. */
+function Context({ draft, isReadOnly, onChange }: Props) {
+  const { data: models = [] } = useQuery(chatModelsQuery);
+  const [typed, setTyped] = useState<string | number>(draft.max_context_tokens ?? "");
+  // Kept once it is whole: on the way to 5,000 stands 5, which is too little.
+  const keep = () => {
+    const wanted = typeof typed === "number" ? Math.min(Math.max(typed, MIN_CONTEXT), MAX_CONTEXT) : null;
+    if (wanted !== (draft.max_context_tokens ?? null)) onChange({ max_context_tokens: wanted });
+  };
+  return (
+    <div className="stack g4">
+      <NumberInput
+        label={say("contextTokens")}
+        disabled={isReadOnly}
+        placeholder={say("contextDefault")}
+        min={MIN_CONTEXT}
+        max={MAX_CONTEXT}
+        allowDecimal={false}
+        thousandSeparator=","
+        value={typed}
+        onChange={setTyped}
+        onBlur={keep}
+      />
+      <Select
+        label={say("compactionModel")}
+        disabled={isReadOnly}
+        placeholder={say("ownModel")}
+        clearable
+        searchable
+        data={groupedModels(models, draft.compaction_model ?? "")}
+        value={draft.compaction_model ?? null}
+        onChange={(value) => onChange({ compaction_model: value })}
+      />
+      <p className="t-12 t-3">{say("contextTokensText")}</p>
+    </div>
   );
 }
