@@ -51,6 +51,7 @@ FUZZ = "tests/contract/test_openapi_fuzz.py"
 KILLS = "tests/e2e/test_crash.py"
 PHOENIX = "tests/e2e/test_phoenix.py"
 BACKUPS = "tests/e2e/test_backup_load.py"
+IMAGE = "tests/deploy/test_image.py"
 PARTS = (
     Part(
         "kills",
@@ -109,6 +110,11 @@ PARTS = (
         (("RETINUE_TEST_BACKUPS", "20"), ("RETINUE_TEST_DATABASE_URL", POSTGRESQL)),
     ),
     Part(
+        "image",
+        "the image in both targets, built without Docker, until its server is ready",
+        (IMAGE, *SLOW),
+    ),
+    Part(
         "services",
         "all cases on PostgreSQL with three services that share a Redis",
         ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
@@ -117,7 +123,7 @@ PARTS = (
     Part(
         "slow",
         "everything else that is marked slow: large tables, weights, soak tests",
-        (*SLOW, *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, *CRASHES, FUZZ, *PAGES))),
+        (*SLOW, *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, IMAGE, *CRASHES, FUZZ, *PAGES))),
     ),
 )
 
