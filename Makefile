@@ -109,10 +109,11 @@ prices: install  ## write the list prices of models (adapters/llm/prices.json) f
 pictures: install-dev console  ## make docs/pictures of the console from a server that runs; ARGS name some of them
 	$(BIN)/python scripts/pictures.py $(ARGS)
 
-lock:  ## write requirements.lock and requirements-dev.lock from what pyproject.toml names and .venv holds
+lock:  ## write the lock files and the bill of materials from what pyproject.toml names and .venv holds
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv
-	@$(PIP) install -qq --editable '.[dev]'
+	@$(PIP) install -qq --editable '.[all,dev]'
 	@$(BIN)/python scripts/lock.py
+	@$(BIN)/python scripts/sbom.py
 
 clean:  ## remove the environment, caches and builds; data/ stays
 	rm -rf .venv .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis build dist src/*.egg-info

@@ -1,4 +1,6 @@
-"""setuptools' build backend, which builds the console first; as a program it builds, checks or tests it.
+"""setuptools' build backend, which builds the console first and makes wheels that are the same byte by byte.
+
+As a program it builds, checks or tests the console.
 
 RETINUE_CONSOLE=auto builds when the sources have changed since the last build, skip never, force always. An
 sdist carries the built files and the hash of their sources, so that it installs without Node and network.
@@ -16,12 +18,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import wheel_archive
 from setuptools import build_meta as setuptools
 from setuptools.build_meta import *  # noqa: F403  hooks that are not overridden below
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "console"
 WEB = ROOT / "src" / "retinue" / "console" / "web"
+SBOM = ROOT / "packaging" / "retinue.cdx.json"
 SOURCES_HASH = WEB / ".sources"
 MODULES_HASH = SOURCES / "node_modules" / ".sources"
 # Node for the build only, where the system has none that is new enough.
@@ -43,7 +47,9 @@ def build_wheel(folder: str, config_settings: Any = None, metadata: str | None =
     _build_or_exit()
     # setuptools also packs what earlier builds left there, such as old assets.
     shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)
-    return setuptools.build_wheel(folder, config_settings, metadata)
+    name = setuptools.build_wheel(folder, config_settings, metadata)
+    wheel_archive.rewrite(Path(folder, name), SBOM)
+    return name
 
 
 def build_sdist(folder: str, config_settings: Any = None) -> str:

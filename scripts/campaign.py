@@ -52,6 +52,7 @@ KILLS = "tests/e2e/test_crash.py"
 PHOENIX = "tests/e2e/test_phoenix.py"
 BACKUPS = "tests/e2e/test_backup_load.py"
 PROCESSES = "tests/e2e/test_supervised.py"
+IMAGE = "tests/deploy/test_image.py"
 PARTS = (
     Part(
         "kills",
@@ -121,6 +122,11 @@ PARTS = (
         (("RETINUE_TEST_DATABASE_URL", POSTGRESQL), ("RETINUE_TEST_ONLY_DATABASE", "1")),
     ),
     Part(
+        "image",
+        "the image in both targets, built without Docker, until its server is ready",
+        (IMAGE, *SLOW),
+    ),
+    Part(
         "services",
         "all cases on PostgreSQL with three services that share a Redis",
         ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
@@ -141,7 +147,7 @@ PARTS = (
         "everything else that is marked slow: large tables, weights, soak tests",
         (
             *SLOW,
-            *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, PROCESSES, *CRASHES, FUZZ, *PAGES)),
+            *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)),
         ),
     ),
 )

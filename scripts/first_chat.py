@@ -1,10 +1,13 @@
 """Does what a newcomer does up to the first chat, speech included, with the Pythons of this machine.
 
 `first_chat.py clone`: a clean clone, `make run`, the printed password, curl.
-`first_chat.py wheel`: the built wheel, installed unpinned into an empty environment, then the same.
+`first_chat.py wheel`: the built wheel, installed unpinned into an empty environment: first without extras,
+where a chat must name the one that is missing, then with all, and then the same. Each Python builds the wheel
+again, and all wheels must have the same bytes.
 Pythons may be named after that; by default they are Debian's own and the newest one found.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -35,6 +38,7 @@ AGENT = {
     "system_prompt": "You answer questions about the shop in one short sentence.",
     "temperature": 0,
 }
+MISSING_EXTRA = "pip install 'retinue[local]'"
 QUESTION = "When does the shop open?"
 _EMAIL = re.compile(r"^First administrator: (\S+)$", re.MULTILINE)
 _PASSWORD = re.compile(r"^Password \(shown once\): (\S+)$", re.MULTILINE)
@@ -56,6 +60,8 @@ class Journey:
         self.folder = folder
         self.done: list[str] = []
         self.log = folder / "log"
+        self.wheel_hash = ""
+        self._log_start = 0
         self.port = _free_port()
         self._started = time.monotonic()
         self._environment = {
@@ -104,6 +110,7 @@ class Journey:
     def serving(self, folder: Path, *command: str | Path) -> Iterator[None]:
         """Start the server and wait until it says that it is ready; afterwards it is stopped."""
         with self.log.open("ab") as log:
+            self._log_start = log.tell()
             server = subprocess.Popen(  # noqa: S603  a command of this script
                 command, cwd=folder, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
@@ -115,9 +122,14 @@ class Journey:
             _stop(server)
             _process_groups.discard(server.pid)
 
+    @property
+    def _said(self) -> str:
+        """What the running server has said."""
+        return self.log.read_bytes()[self._log_start :].decode(errors="replace")
+
     def _await_ready(self, server: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + START_SECONDS
-        while not _PASSWORD.search(self.log.read_text(errors="replace")):
+        while not _PASSWORD.search(self._said):
             if server.poll() is not None:
                 raise JourneyError(f"the server ended by itself ({server.returncode})")
             if time.monotonic() > until:
@@ -125,15 +137,9 @@ class Journey:
             time.sleep(0.2)
 
     def talk(self) -> None:
-        """Sign in with the printed password, make an agent, chat, and hear and say something."""
-        said = self.log.read_text(errors="replace")
-        email, password = _EMAIL.search(said), _PASSWORD.search(said)
-        if email is None or password is None:
-            raise JourneyError("the server printed no address and password to sign in with")
+        """Make an agent, chat, and hear and say something."""
         self._require_console()
-        token = self._post("/auth/login", {"email": email[1], "password": password[1]})["access_token"]
-        self.done.append("signed in")
-        path = f"/api/v1/agents/{self._post('/api/v1/agents', AGENT, token)['id']}/chat"
+        token, path = self._agent()
         reply = self._post(path, {"message": "What is the capital of France?"}, token)
         if not reply["message"]["content"].strip():
             raise JourneyError(f"the agent answered nothing: {reply}")
@@ -146,6 +152,28 @@ class Journey:
         if "shop" not in heard["transcription"]["text"].lower():
             raise JourneyError(f"the agent misheard {QUESTION!r}: {heard['transcription']}")
         self.done.append("listened")
+
+    def be_refused(self) -> None:
+        """Without extras, a chat with an embedded model names the one that is missing."""
+        token, path = self._agent()
+        body = json.dumps({"message": "Hello"})
+        try:
+            self._curl(path, token, "-H", "Content-Type: application/json", "-d", body)
+        except JourneyError as refusal:
+            if "model_not_configured" not in str(refusal) or MISSING_EXTRA not in str(refusal):
+                raise
+            self.done.append("named the missing extra")
+        else:
+            raise JourneyError("an embedded model answered without its extra")
+
+    def _agent(self) -> tuple[str, str]:
+        """Sign in with the printed password and make an agent; return the token and the path of its chat."""
+        email, password = _EMAIL.search(self._said), _PASSWORD.search(self._said)
+        if email is None or password is None:
+            raise JourneyError("the server printed no address and password to sign in with")
+        token = self._post("/auth/login", {"email": email[1], "password": password[1]})["access_token"]
+        self.done.append("signed in")
+        return token, f"/api/v1/agents/{self._post('/api/v1/agents', AGENT, token)['id']}/chat"
 
     def _require_console(self) -> None:
         page = self._curl("/console/", "")
@@ -202,20 +230,28 @@ def from_clone(journey: Journey) -> str:
 
 
 def from_wheel(journey: Journey) -> str:
-    wheels, home = journey.folder / "wheels", journey.folder / "empty"
-    environment = journey.folder / "env"
+    wheels, environment = journey.folder / "wheels", journey.folder / "env"
+    retinue = environment / "bin" / "retinue"
     pip = (environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
     journey.run(journey.python.path, "-m", "venv", environment)
     journey.run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, journey.clone())
-    journey.run(*pip, "install", "--quiet", "--no-compile", *wheels.glob("*.whl"))
-    journey.run(*pip, "check")
-    journey.done.append("installed the wheel")
-    journey.run(environment / "bin" / "retinue", "models", "pull")
-    home.mkdir()
-    with journey.serving(home, environment / "bin" / "retinue", "serve", "--port", str(journey.port)):
-        journey.done.append("started")
-        journey.talk()
-    return f"environment: {_megabytes(environment)} MB"
+    [wheel] = wheels.glob("*.whl")
+    journey.wheel_hash = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    empty = _megabytes(environment)
+    sizes = []
+    for extras, visit in (("", journey.be_refused), ("[all]", journey.talk)):
+        journey.run(*pip, "install", "--quiet", "--no-compile", f"{wheel}{extras}")
+        journey.run(*pip, "check")
+        sizes.append(f"retinue{extras}: {_megabytes(environment) - empty} MB")
+        journey.done.append(f"installed the wheel{extras}")
+        if extras:
+            journey.run(retinue, "models", "pull")
+        home = journey.folder / f"empty{extras}"
+        home.mkdir()
+        with journey.serving(home, retinue, "serve", "--port", str(journey.port)):
+            journey.done.append("started")
+            visit()
+    return ", ".join(sizes)
 
 
 def _megabytes(folder: Path) -> int:
@@ -226,8 +262,8 @@ def _megabytes(folder: Path) -> int:
 WAYS = {"clone": from_clone, "wheel": from_wheel}
 
 
-def travelled(way: str, python: Python) -> bool:
-    """Whether the journey came to its end; what it did is printed."""
+def travelled(way: str, python: Python) -> str | None:
+    """The sum of the wheel that was built, if any; None if the journey failed. What it did is printed."""
     folder = Path(tempfile.mkdtemp(prefix="first-chat-"))
     _folders.add(folder)
     journey = Journey(python, folder)
@@ -237,11 +273,11 @@ def travelled(way: str, python: Python) -> bool:
         log = journey.log.read_text(errors="replace")[-MAX_LOG_SHOWN:] if journey.log.exists() else ""
         done = ", ".join(journey.done) or "nothing"
         say(f"{log}\n{python}: FAILED after: {done}; {type(error).__name__}: {error}")
-        return False
+        return None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     say(f"{python}: {', '.join(journey.done)}; {journey.seconds:.0f} s, {size}")
-    return True
+    return journey.wheel_hash
 
 
 def say(line: str) -> None:
@@ -282,8 +318,10 @@ def main() -> None:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, _give_up)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        passed = list(pool.map(lambda python: travelled(way, python), chosen(named)))
-    sys.exit(0 if all(passed) else 1)
+        built = list(pool.map(lambda python: travelled(way, python), chosen(named)))
+    if None not in built and len(set(built)) > 1:
+        sys.exit(f"the wheels differ: {' '.join(map(str, built))}")
+    sys.exit(1 if None in built else 0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Writes the installed version of everything pyproject.toml needs, directly or not, into two files.
 
-`requirements.lock` is what running Retinue takes, `requirements-dev.lock` what tests and checks take besides.
+`requirements.lock` is what running Retinue with all extras takes, `requirements-dev.lock` what tests and
+checks take besides.
 Markers are judged for every supported Python on Linux, not only for the one that runs this: Debian 12's
 3.11.2 needs packages that a newer 3.11 does not.
 """
@@ -17,7 +18,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 RUN_LOCK = ROOT / "requirements.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
-RUN_HEADER = "# Written by `make lock`. Everything to build and run Retinue, on Python 3.11 and newer.\n"
+RUN_HEADER = "# Written by `make lock`. Everything to build and run retinue[all], on Python 3.11 and newer.\n"
 DEV_HEADER = "# Written by `make lock`. What tests and checks need besides requirements.lock.\n"
 PYTHONS = ("3.11.0", "3.11.99", "3.12.0", "3.13.0", "3.14.0")
 MACHINES = ("x86_64", "aarch64")
@@ -83,10 +84,14 @@ def declared() -> tuple[list[Requirement], list[Requirement]]:
     """Return what pyproject.toml names to build and run, and what it names to develop."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = pyproject["project"]
-    run = (*pyproject["build-system"]["requires"], *project["dependencies"])
-    return [Requirement(line) for line in run], [
-        Requirement(line) for line in project["optional-dependencies"]["dev"]
-    ]
+    extras = dict(project["optional-dependencies"])
+    dev = extras.pop("dev")
+    run = (
+        *pyproject["build-system"]["requires"],
+        *project["dependencies"],
+        *(line for extra in extras.values() for line in extra),
+    )
+    return [Requirement(line) for line in run], [Requirement(line) for line in dev]
 
 
 class Closure:

@@ -25,4 +25,4 @@ def toy(**changed) -> ModelWeights:
         "sources": (WheelMember("toy-one", version, member),),
         **changed,
     }
-    return ModelWeights(model="toy", title="Toy", licence="MIT", files=(WeightFile(**chosen),))
+    return ModelWeights(model="toy", extra="local", title="Toy", licence="MIT", files=(WeightFile(**chosen),))

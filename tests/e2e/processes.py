@@ -18,7 +18,7 @@ from tests.pgbouncer import database_settings
 
 ADMIN_PASSWORD = "Crash-Test-1"
 ROOT = Path(__file__).parent.parent.parent
-START_S = 30
+START_S = 120
 _running: list[asyncio.subprocess.Process] = []
 
 
@@ -48,13 +48,13 @@ def free_port() -> int:
 
 
 async def launched(
-    log: Path, env: dict[str, str], *arguments: str, is_piped: bool = False
+    log: Path, env: dict[str, str], *arguments: str, is_piped: bool = False, python: str = sys.executable
 ) -> asyncio.subprocess.Process:
     """A process of Python with these settings and no others; one that `is_piped` can be talked to."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RETINUE_")}
     with log.open("ab") as written:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
+            python,
             *arguments,
             env={**inherited, **env},
             stdin=asyncio.subprocess.PIPE if is_piped else None,
@@ -70,10 +70,18 @@ class ServerProcess:
     """`retinue serve` with its own data dir; `start` returns when it is ready, `kill` is SIGKILL."""
 
     def __init__(
-        self, folder: Path, database_url: str = "", *, mutant: str = "", is_shared: bool = False, **env: str
+        self,
+        folder: Path,
+        database_url: str = "",
+        *,
+        mutant: str = "",
+        is_shared: bool = False,
+        python: str = sys.executable,
+        **env: str,
     ) -> None:
-        """`is_shared`: for many tests, and ended by whoever started it."""
+        """`is_shared`: for many tests, and ended by whoever started it; `python`: of another environment."""
         self.port = free_port()
+        self.python = python
         self._is_shared = is_shared
         self.env = {
             "RETINUE_DATA_DIR": str(folder / "data"),
@@ -99,7 +107,8 @@ class ServerProcess:
         return [self.process.pid]
 
     async def start(self) -> None:
-        self.process = await launched(self._log, self.env, *self._command, "serve", "--port", str(self.port))
+        command = (*self._command, "serve", "--port", str(self.port))
+        self.process = await launched(self._log, self.env, *command, python=self.python)
         if self._is_shared:
             _running.remove(self.process)
         for _ in range(START_S * 50):

@@ -11,14 +11,19 @@ from retinue.adapters.embedded.weights import WEIGHTS_CATALOGUE, find
 from retinue.adapters.embedded.weights_download import DownloadProgress, ProgressCallback, pull
 from retinue.adapters.llm.prices import FILE_NAME, read_prices, shipped_prices
 from retinue.kit.durable_files import make_private_folder, private_umask, replace_private_file
+from retinue.kit.extras import ExtraName, install_hint, is_installed
 from retinue.kit.settings import Settings
 
 
 def run_pull(settings: Settings) -> None:
     folder = settings.models_folder
+    wanted = [weights for weights in WEIGHTS_CATALOGUE if is_installed(weights.extra)]
+    _report_missing_extras()
+    if not wanted:
+        raise typer.Exit(1)
     # A folder that was configured explicitly may be shared by several instances.
     with nullcontext() if settings.models_dir else private_umask(), _progress() as watch:
-        pulled = pull(folder, WEIGHTS_CATALOGUE, watch)
+        pulled = pull(folder, wanted, watch)
     if pulled:
         typer.echo(f"Fetched {', '.join(pulled)} into {folder}.", err=True)
 
@@ -31,6 +36,17 @@ def run_list(settings: Settings) -> None:
         typer.echo(f"local/{weights.model:<18} {state:<8} {size:>7}  {weights.licence:<11} {weights.title}")
     if settings.local_model:
         typer.echo(f"RETINUE_LOCAL_MODEL is {settings.local_model}")
+    _report_missing_extras()
+
+
+def _report_missing_extras() -> None:
+    """Name the models that cannot run here, with the command that installs what they need."""
+    models: dict[ExtraName, list[str]] = {}
+    for weights in WEIGHTS_CATALOGUE:
+        if not is_installed(weights.extra):
+            models.setdefault(weights.extra, []).append(weights.model)
+    for extra, names in models.items():
+        typer.echo(f"Cannot run here: {', '.join(names)}. To use them, {install_hint(extra)}.", err=True)
 
 
 def run_update_prices(settings: Settings, file: Path) -> None:

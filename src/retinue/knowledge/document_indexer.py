@@ -23,7 +23,7 @@ from retinue.kit.context import Context
 from retinue.kit.failpoints import failpoint
 from retinue.knowledge import training_run
 from retinue.knowledge.chunks import MAX_CHUNKS, Vectors, enqueue_erasure, new_revision, write_chunks
-from retinue.knowledge.embedding import vectors_of
+from retinue.knowledge.embedding import NO_MODEL, no_vectors, vectors_of
 from retinue.knowledge.errors import EmbeddingFailed
 from retinue.knowledge.job_kinds import INDEX_DOCUMENT, DocumentToIndex
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
@@ -87,10 +87,13 @@ async def _build(ctx: Context, document: Document, pieces: Sequence[DocumentPiec
     until = document.chunks_done + BATCHES_PER_RUN * PIECES_PER_BATCH
     while document.chunks_done < min(until, len(pieces)):
         batch = pieces[document.chunks_done : document.chunks_done + PIECES_PER_BATCH]
-        texts = [piece.embedded for piece in batch]
-        vectors = await vectors_of(ctx, base.embedding_model, texts, dimensions=base.dimensions)
-        if not base.dimensions:
-            base = await _settle_dimensions(ctx, base, vectors.shape[1])
+        if base.embedding_model == NO_MODEL:
+            vectors = no_vectors(len(batch))
+        else:
+            texts = [piece.embedded for piece in batch]
+            vectors = await vectors_of(ctx, base.embedding_model, texts, dimensions=base.dimensions)
+            if not base.dimensions:
+                base = await _settle_dimensions(ctx, base, vectors.shape[1])
         await _write(ctx, document, batch, vectors)
         failpoint("after_chunks")
     return document.chunks_done == len(pieces)

@@ -8,6 +8,7 @@ from retinue.adapters.llm import ModelError
 from retinue.kit.context import Context
 from retinue.kit.db.errors import DatabaseUnavailable, StorageFull
 from retinue.kit.errors import RetinueError, VaultSealed
+from retinue.kit.extras import is_installed
 from retinue.kit.settings import Settings
 from retinue.kit.vault.ring import RingStale
 from retinue.knowledge.chunks import Vectors
@@ -15,18 +16,24 @@ from retinue.knowledge.errors import EmbeddingFailed
 from retinue.providers import model_calls
 
 EMBEDDED_MODEL = "local/all-minilm-l6-v2"
+NO_MODEL = ""
 
 # Failures of this instance, not of the model: they are retried without counting as attempts.
 _OWN_FAILURES = (DatabaseUnavailable, StorageFull, VaultSealed, RingStale)
 
 
 def default_embedding_model(settings: Settings) -> str:
-    """Return the model for new bases; a base keeps its own, because vectors of two models do not compare."""
-    return settings.embedding_model or EMBEDDED_MODEL
+    """Return the model for new bases; a base keeps its own, because vectors of two models do not compare.
+
+    Without a configured model and without the embedded one it is empty: such a base is searched by words.
+    """
+    return settings.embedding_model or (EMBEDDED_MODEL if is_installed("local") else NO_MODEL)
 
 
 async def vectors_of(ctx: Context, model: str, texts: Sequence[str], *, dimensions: int = 0) -> Vectors:
     """Return one vector for each text; `dimensions` is the size the base already uses."""
+    if model == NO_MODEL:
+        raise EmbeddingFailed("No embedding model is configured.", is_transient=False)
     try:
         embeddings = await model_calls.embed(ctx, model, texts)
     except _OWN_FAILURES:
@@ -37,6 +44,11 @@ async def vectors_of(ctx: Context, model: str, texts: Sequence[str], *, dimensio
     if vectors.ndim != 2 or len(vectors) != len(texts) or (dimensions and vectors.shape[1] != dimensions):
         raise EmbeddingFailed(f"The model {model} returned vectors of a different size.", is_transient=False)
     return normalize(vectors)
+
+
+def no_vectors(count: int) -> Vectors:
+    """Return vectors without any dimension, which stand for texts that are found by their words."""
+    return np.empty((count, 0), np.float32)
 
 
 def normalize(vectors: Vectors) -> Vectors:

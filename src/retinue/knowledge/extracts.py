@@ -14,6 +14,7 @@ import structlog
 
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
+from retinue.kit.extras import is_installed
 from retinue.knowledge import word_overlap
 from retinue.knowledge.chunks import Vectors
 from retinue.knowledge.embedding import EMBEDDED_MODEL
@@ -193,7 +194,7 @@ class _Embedder:
 
     async def embed_missing(self, texts: Iterable[str]) -> None:
         unknown = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if not unknown:
+        if not unknown or not is_installed("local"):
             return
         try:
             embeddings = await model_calls.embed(self._ctx, EMBEDDED_MODEL, unknown)

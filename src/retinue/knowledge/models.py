@@ -19,9 +19,9 @@ class TrainingStatus(StrEnum):
 class KnowledgeBase(TenantRecord, kw_only=True):
     """Documents that are searched together, all embedded by one model.
 
-    `owner_id` is the agent it was created for. `generation` counts changes of the searchable content, which
-    invalidates cached indexes. A run lasts from the first waiting document to the last one that ends; its
-    counts belong to the run, not to the base.
+    Without `embedding_model` they are searched by words alone. `owner_id` is the agent it was created for.
+    `generation` counts changes of the searchable content, which invalidates cached indexes. A run lasts from
+    the first waiting document to the last one that ends; its counts belong to the run, not to the base.
     """
 
     owner_id: str = ""

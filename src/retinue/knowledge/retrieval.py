@@ -74,7 +74,7 @@ async def search(
     # Read the latest committed state, whatever the caller's context has read before.
     reader, began = ctx.detached(), ctx.clock.monotonic()
     base = await reader.db.get(KnowledgeBase, base_id)
-    if base is None or not base.dimensions:
+    if base is None:
         return []
     with start_span(f"retrieval {base_id}", "retrieval") or nullcontext() as span:
         vector = await _embed_question(reader, base, question)
@@ -140,7 +140,12 @@ async def find_passages(
 
 
 async def _embed_question(reader: Context, base: KnowledgeBase, question: str) -> Vectors | None:
-    """Return the question's vector; None if the model fails, since words alone still find names."""
+    """Return the question's vector; None if the model fails, since words alone still find names.
+
+    None also if no document has a vector: the base is empty, or its documents were indexed without a model.
+    """
+    if not base.dimensions:
+        return None
     try:
         vectors = await vectors_of(reader, base.embedding_model, [question], dimensions=base.dimensions)
     except EmbeddingFailed as error:
@@ -183,9 +188,11 @@ def _rank(
 ) -> list[Hit]:
     if not len(index):
         return []
-    similarity = similarities(index.matrix, vector) if vector is not None else None
+    is_comparable = index.matrix.shape[1] > 0
+    similarity = similarities(index.matrix, vector) if vector is not None and is_comparable else None
     postings = [index.rows_for_numbers(numbers) for numbers in rows_by_word]
-    common = min(COMMON_WORD_CHUNKS, len(index))
+    # Where nothing but words can find a chunk, a word of every chunk still tells that they are about it.
+    common = min(COMMON_WORD_CHUNKS, len(index) + (similarity is None))
     return best_hits(
         similarity, word_scores(postings, len(index), common=common), index.allowed(filters), most
     )

@@ -17,7 +17,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.knowledge import training_run as runs
 from retinue.knowledge.chunks import enqueue_erasure
 from retinue.knowledge.document_indexer import UNFINISHED_STATUSES, enqueue_indexing
-from retinue.knowledge.embedding import default_embedding_model
+from retinue.knowledge.embedding import NO_MODEL, default_embedding_model
 from retinue.knowledge.errors import DocumentNotFound
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
 from retinue.knowledge.queries import COUNTS
@@ -46,9 +46,8 @@ async def add_documents(
     With `is_uploaded`, they have been uploaded as files and now become the documents' own.
     """
     base = await _lock_base(ctx, base_id)
-    if not await ctx.db.count(Document, base_id=base.id):
-        # Without any vectors yet, the base can still switch to the current default model.
-        await ctx.db.update(base, embedding_model=default_embedding_model(ctx.settings), dimensions=0)
+    if base.embedding_model == NO_MODEL or not await ctx.db.count(Document, base_id=base.id):
+        await _use_default_model(ctx, base)
     documents = []
     for file in kept:
         if not is_uploaded:
@@ -88,6 +87,8 @@ async def reindex(ctx: Context, document: Document) -> Document:
     base, document = await _lock_base_and_document(ctx, document)
     if document.status not in UNFINISHED_STATUSES:
         await ctx.db.update(document, status=DocumentStatus.pending, error=None)
+        if base.embedding_model == NO_MODEL:
+            await _use_default_model(ctx, base)
         enqueue_indexing(ctx, document)
         await runs.start(ctx, base, 1)
     return document
@@ -134,6 +135,14 @@ async def load_training(ctx: Context, base_id: str | None) -> TrainingProgress:
     """Return the progress of the training from one row, whatever the size of the base."""
     base = await ctx.db.get(KnowledgeBase, base_id) if base_id else None
     return runs.to_progress(base) if base else TrainingProgress()
+
+
+async def _use_default_model(ctx: Context, base: KnowledgeBase) -> None:
+    """Switch a base that has no vectors yet to the current default model.
+
+    Documents indexed without a model are found by their words until they are indexed again.
+    """
+    await ctx.db.update(base, embedding_model=default_embedding_model(ctx.settings), dimensions=0)
 
 
 async def _remove(ctx: Context, document: Document) -> None:

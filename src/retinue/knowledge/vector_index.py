@@ -117,9 +117,16 @@ class VectorIndex:
                 numbers.append(np.arange(block.first_number, block.first_number + count, dtype=np.int64))
                 new_owners.append(np.full(count, places[block.document_id], np.int32))
                 matrices.append(block.vectors)
-        filled_in = [matrix for matrix in matrices if len(matrix)]
-        matrix = np.concatenate(filled_in) if filled_in else self.matrix[:0]
+        matrix = _joined([matrix for matrix in matrices if len(matrix)] or [self.matrix[:0]])
         return VectorIndex(generation, documents, np.concatenate(numbers), np.concatenate(new_owners), matrix)
+
+
+def _joined(matrices: Sequence[Vectors]) -> Vectors:
+    """Join vectors; those of documents indexed without a model are similar to nothing, so they are zeros."""
+    width = max(matrix.shape[1] for matrix in matrices)
+    return np.concatenate(
+        [matrix if matrix.shape[1] else np.zeros((len(matrix), width), np.float32) for matrix in matrices]
+    )
 
 
 def empty_index() -> VectorIndex:

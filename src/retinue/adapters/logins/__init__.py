@@ -15,6 +15,7 @@ from retinue.adapters.logins.errors import (
     LoginUnreachable,
 )
 from retinue.kit.egress import Egress
+from retinue.kit.extras import require_extra
 from retinue.kit.secrets import Secret
 
 __all__ = [
@@ -52,6 +53,7 @@ async def check_ssh(
     timeout_s: float,
 ) -> LoginCheckResult:
     """Exchange keys, compare the host key with the expected one, if any, and log in."""
+    require_extra("ssh", LoginNotConfigured)
     from retinue.adapters.logins import ssh
 
     started = _now()

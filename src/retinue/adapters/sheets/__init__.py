@@ -1,7 +1,7 @@
 """Tables in untrusted files (CSV, JSON, XLSX), read row by row in a locked-down process."""
 
 from retinue.adapters.sheets.errors import SheetError, SheetReaderUnavailable, SheetTooLarge, UnreadableSheet
-from retinue.adapters.sheets.reader import FORMATS, Cells, SheetRows, read
+from retinue.adapters.sheets.reader import FORMATS, Cells, SheetRows, read, require_format
 
 __all__ = [
     "FORMATS",
@@ -12,4 +12,5 @@ __all__ = [
     "SheetTooLarge",
     "UnreadableSheet",
     "read",
+    "require_format",
 ]

@@ -26,6 +26,12 @@ class SheetReaderUnavailable(SheetError):
     code = "sandbox_unavailable"
 
 
+class SheetFormatNotInstalled(SheetError):
+    """This installation does not read XLSX files. Save the file as CSV, or ask the operator for them."""
+
+    code = "not_configured"
+
+
 _BY_CODE: dict[str, type[SheetError]] = {
     error.code: error for error in (UnreadableSheet, SheetTooLarge, SheetReaderUnavailable)
 }

@@ -14,12 +14,14 @@ import structlog
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.adapters.sheets.errors import (
     SheetError,
+    SheetFormatNotInstalled,
     SheetReaderUnavailable,
     SheetTooLarge,
     UnreadableSheet,
     sheet_error,
 )
 from retinue.kit import subprocesses
+from retinue.kit.extras import require_extra
 from retinue.kit.json_types import JsonObject
 
 log = structlog.get_logger("sheets")
@@ -56,8 +58,15 @@ class SheetRows(msgspec.Struct, frozen=True):
     rows: list[Cells]
 
 
+def require_format(format: str) -> None:
+    """Raise SheetFormatNotInstalled if the packages that read a format are not installed."""
+    if format == "xlsx":
+        require_extra("documents", SheetFormatNotInstalled)
+
+
 async def read(path: Path, format: str, *, skip: int = 0) -> AsyncIterator[SheetRows]:
     """Yield the rows after the first `skip`, in batches; raises SheetError."""
+    require_format(format)
     source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         async with subprocesses.python_subprocess(

@@ -14,6 +14,7 @@ from retinue.cli.backups.create import LAST_BACKUP, LastBackup
 from retinue.cli.doctor.findings import Finding, Findings, fail, ok, warn
 from retinue.kit.clock import SystemClock, parse_instant
 from retinue.kit.db.databases import is_postgres, sqlite_path
+from retinue.kit.extras import EXTRAS, is_installed
 from retinue.kit.settings import BadSetting, Settings, is_loopback
 from retinue.kit.vault import root_keys
 
@@ -30,6 +31,7 @@ def check_machine(settings: Settings, warnings: list[str]) -> Findings:
     yield from _settings(settings, warnings)
     yield from _data_dir(settings)
     yield _descriptors()
+    yield _extras()
     yield from _models(settings)
     yield _egress(settings)
     yield _last_backup(settings)
@@ -135,15 +137,24 @@ def _descriptors() -> Finding:
     return ok("descriptors", detail)
 
 
+def _extras() -> Finding:
+    absent = [name for name in EXTRAS if not is_installed(name)]
+    if not absent:
+        return ok("extras", "all are installed")
+    commands = f"pip install 'retinue[{','.join(absent)}]' adds them"
+    return ok("extras", f"not installed: {', '.join(absent)}; {commands}")
+
+
 def _models(settings: Settings) -> Findings:
     folder = settings.models_folder
-    missing = [weights.model for weights in WEIGHTS_CATALOGUE if find(folder, weights) is None]
+    catalogue = [weights for weights in WEIGHTS_CATALOGUE if is_installed(weights.extra)]
+    missing = [weights.model for weights in catalogue if find(folder, weights) is None]
     if missing:
         detail = f"without weights: {', '.join(missing)}"
         yield warn("models", detail, "retinue models pull downloads them, if embedded models are wanted.")
     damaged = [
         f"{weights.model}/{file.name}"
-        for weights in WEIGHTS_CATALOGUE
+        for weights in catalogue
         if weights.model not in missing
         for file in weights.files
         if _sha256(folder / weights.model / file.name) != file.sha256
@@ -151,8 +162,8 @@ def _models(settings: Settings) -> Findings:
     if damaged:
         hint = f"Delete these files below {folder} and run retinue models pull."
         yield fail("model_sums", f"damaged: {', '.join(damaged)}", hint)
-    elif len(missing) < len(WEIGHTS_CATALOGUE):
-        yield ok("model_sums", f"{len(WEIGHTS_CATALOGUE) - len(missing)} models have the right sums")
+    elif len(missing) < len(catalogue):
+        yield ok("model_sums", f"{len(catalogue) - len(missing)} models have the right sums")
 
 
 def _sha256(path: Path) -> str:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
 
 from retinue.adapters.blobs import BlobMissing, Blobs
-from retinue.adapters.sheets import FORMATS, Cells, SheetError, read
+from retinue.adapters.sheets import FORMATS, Cells, SheetError, read, require_format
 from retinue.files import service as files
 from retinue.files.models import File
 from retinue.files.service import blob_key
@@ -45,6 +45,7 @@ async def start(ctx: Context, table: DataTable, form: FormData) -> TableImport:
         raise UnsupportedFileType(
             f"The filename must end in {', '.join(f'.{format}' for format in FORMATS)}."
         )
+    _require_readable(format)
     mode = _mode(form.fields.get("mode", "append"))
     layout = Layout(table)
     mapping = parse_mapping(form.fields.get("mapping"), layout)
@@ -75,6 +76,14 @@ async def start(ctx: Context, table: DataTable, form: FormData) -> TableImport:
     )
     ctx.defer(RUN_IMPORT, ImportToRun(run.id), dedupe_key=f"import:{run.id}")
     return run
+
+
+def _require_readable(format: str) -> None:
+    """Refuse a format that this installation cannot read before the file is stored."""
+    try:
+        require_format(format)
+    except SheetError as error:
+        raise UnsupportedFileType(error.message) from error
 
 
 def _mode(given: str) -> ImportMode:
