@@ -147,7 +147,10 @@ PARTS = (
         "everything else that is marked slow: large tables, weights, soak tests",
         (
             *SLOW,
-            *(f"--ignore={file}" for file in (KILLS, PHOENIX, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)),
+            *(
+                f"--ignore={file}"
+                for file in (KILLS, PHOENIX, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
+            ),
         ),
     ),
 )

@@ -6,7 +6,7 @@ from alembic import op
 from retinue.kit.db import types
 
 revision = "0048"
-down_revision = "0046"
+down_revision = "0047"
 branch_labels = None
 depends_on = None
 
