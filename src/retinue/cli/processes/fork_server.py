@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def _prepare() -> Settings:
-    from retinue.cli import read_settings
+    from retinue.cli.command_settings import read_settings
 
     settings = read_settings()
     # Imported for the workers.
