@@ -35,3 +35,4 @@ async def test_open_registration_is_warned_about(
     assert ("RETINUE_SIGNUP=open" in log) is is_warned
     assert log.count("outgoing calls") == 1, "one line says what they may reach"
     assert ("others can reach this instance" in log) is bool(env)
+    assert ("RETINUE_METRICS_TOKEN" in log) is bool(env), "metrics need no token unless one is set"

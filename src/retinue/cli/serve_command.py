@@ -80,6 +80,10 @@ class ServeCommand:
                     "RETINUE_BASE_URL is not set: links in mails may lead where others cannot follow",
                     base_url=settings.base_url,
                 )
+            if settings.metrics and settings.metrics_token is None:
+                log.warning(
+                    "everybody who reaches this instance can read /metrics", setting="RETINUE_METRICS_TOKEN"
+                )
         if settings.signup_policy() == "open" and not settings.is_development:
             log.warning(
                 "everybody who reaches this instance can register and join the default tenant",
