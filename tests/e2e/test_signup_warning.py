@@ -1,4 +1,4 @@
-"""A server that strangers can reach says so at its start when they can join by registering."""
+"""A server that strangers can reach says so at its start when they can join or read its metrics."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ SOMEBODY = {"email": "new@example.com", "password": "Battery-Staple-2", "first_n
     ("env", "is_warned", "status"),
     [
         ({}, False, 200),
-        ({**PUBLIC, "RETINUE_SIGNUP": "open"}, True, 403),
+        ({**PUBLIC, "RETINUE_SIGNUP": "open", "RETINUE_METRICS": "on"}, True, 403),
         (PUBLIC, False, 403),
     ],
     ids=["development", "open to everybody", "default"],
@@ -35,4 +35,4 @@ async def test_open_registration_is_warned_about(
     assert ("RETINUE_SIGNUP=open" in log) is is_warned
     assert log.count("outgoing calls") == 1, "one line says what they may reach"
     assert ("others can reach this instance" in log) is bool(env)
-    assert ("RETINUE_METRICS_TOKEN" in log) is bool(env), "metrics need no token unless one is set"
+    assert ("RETINUE_METRICS_TOKEN" in log) is is_warned, "metrics need no token unless one is set"
