@@ -127,7 +127,7 @@ async def test_a_turn_is_stopped_on_request(
     assert stop.data["finish_reason"] == "cancelled"
     assert stop.data["usage"]["completion_tokens"] > 0
     shown = {"usage", "message_id", "finish_reason", "sources", "tool_calls", "warnings"}
-    shown |= {"usage_by_model", "estimated_cost_usd", "trace_id", "output"}
+    shown |= {"usage_by_model", "estimated_cost_usd", "trace_id", "output", "compaction"}
     assert stop.data.keys() == shown
     await until_quiet(service)
     again = await admin.get(path_of(agent, f"/stream/{message_id}"))

@@ -56,6 +56,7 @@ _DOCUMENTS = {
     "GET /api/v1/conversations/{conversation_id}/export",
     "GET /api/v1/data-tables/{table_id}/export",
     "GET /api/v1/forms/{form_id}/submissions/export",
+    "GET /api/v1/tenant/export",
 }
 
 

@@ -9,7 +9,13 @@ from tests.factories.machines import machine, make_account, make_secret
 
 pytestmark = pytest.mark.either_database
 
-FOR_MACHINES_TOO = {"GET /me/permissions", "GET /api/v1/search"}
+FOR_MACHINES_TOO = {
+    "GET /me/permissions",
+    "GET /api/v1/search",
+    "GET /api/v1/tenant/export",
+    "POST /api/v1/tenant/plan",
+    "POST /api/v1/tenant/apply",
+}
 
 
 async def test_a_secret_as_a_bearer_opens_nothing(admin):

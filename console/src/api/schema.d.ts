@@ -6817,12 +6817,12 @@ export interface components {
             status: string;
             version: string;
             database: string;
-            direct_connection: string;
             worker: string;
             vault: string;
             sandbox: {
                 [key: string]: string;
             };
+            direct_connection?: string;
             processes?: components["schemas"]["ProcessCounts"];
         };
         Home: {

@@ -47,10 +47,10 @@ class Health(msgspec.Struct):
     status: str
     version: str
     database: str
-    direct_connection: str
     worker: str
     vault: str
     sandbox: dict[str, str]
+    direct_connection: str | msgspec.UnsetType = msgspec.UNSET
     processes: ProcessCounts | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -65,13 +65,14 @@ async def get_health(ctx: Context) -> Reply[Health]:
     database = await _database_status(ctx)
     is_stopping = instance.shutting_down.is_set()
     is_ready = database == "ok" and not is_stopping
+    direct = instance.database.direct_connection()
     vault = "sealed" if instance.vault.sealed_because else "open"
     working = "ok" if vault == "open" else "sealed"
     health = Health(
         status=working if is_ready else ("stopping" if is_stopping else "unavailable"),
         version=__version__,
         database=database,
-        direct_connection=instance.database.direct_connection(),
+        direct_connection=msgspec.UNSET if direct == "not_needed" else direct,
         worker=instance.worker_status(),
         vault=vault,
         # The endpoint is public, so the reason of a failure goes to the log only.
