@@ -322,14 +322,14 @@ def taken_over(attack: str, *, is_confined: bool = True, pass_fds: tuple[int, ..
 import errno, json, os, resource, socket, sys
 from retinue.adapters.images.child import program
 from retinue.adapters.sandbox.guest import escape
-def attack():
+def attack(*_):
     try:
         print({attack})
     except (OSError, MemoryError) as error:
         print(type(error).__name__, getattr(error, "errno", ""))
     sys.stdout.flush()
     return 0
-program.avatar = attack
+program.answer = attack
 if {is_confined}:
     program.main(str(os.getppid()))
 else:

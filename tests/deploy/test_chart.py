@@ -99,8 +99,7 @@ def test_secrets_are_existing_ones_and_read_from_files() -> None:
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES.keys())
 def test_it_sets_only_settings_that_exist(values: dict[str, Any]) -> None:
-    # RETINUE_PROCESSES comes with the supervisor.
-    known = {setting.variable for setting in list_documented_settings()} | {"RETINUE_PROCESSES"}
+    known = {setting.variable for setting in list_documented_settings()}
     for pod in pods(manifests(values)):
         for entry in pod["containers"][0]["env"]:
             assert entry["name"].removesuffix("_FILE") in known

@@ -80,8 +80,7 @@ def test_the_services_are_closed() -> None:
 
 
 def test_it_sets_only_settings_that_exist() -> None:
-    # RETINUE_PROCESSES comes with the supervisor.
-    known = {setting.variable for setting in list_documented_settings()} | {"RETINUE_PROCESSES"}
+    known = {setting.variable for setting in list_documented_settings()}
     for name in ("api", "worker"):
         for variable in services()[name]["environment"]:
             assert variable.removesuffix("_FILE") in known

@@ -6,16 +6,7 @@ from io import BytesIO
 
 from PIL import GifImagePlugin, Image, ImageOps
 
-from retinue.adapters.images.child.program import (
-    NOT_CONFINED,
-    PLUGINS,
-    TOO_LARGE,
-    UNREADABLE,
-    UNSUPPORTED,
-    in_color,
-    is_supported,
-)
-from retinue.adapters.sandbox.guest import lockdown
+from retinue.adapters.images.child.program import PLUGINS, answer, confine, in_color, is_supported
 
 MEMORY_BYTES = 896 * 1024 * 1024
 CPU_SECONDS = 20
@@ -71,26 +62,10 @@ def _saved(picture: Image.Image, format: str, **options: int) -> bytes:
     return result.getvalue()
 
 
-def convert() -> int:
-    """Read stdin, write the image to stdout, and return the exit code."""
-    try:
-        content = sys.stdin.buffer.read()
-        if not is_supported(content) and not content.startswith((b"GIF87a", b"GIF89a")):
-            return UNSUPPORTED
-        result = encode(content)
-    except Image.DecompressionBombError:
-        return TOO_LARGE
-    except Exception:  # noqa: BLE001 - Pillow raises almost anything on a broken picture
-        return UNREADABLE
-    sys.stdout.buffer.write(result)
-    sys.stdout.buffer.flush()
-    return 0
+def is_model_image(content: bytes) -> bool:
+    return is_supported(content) or content.startswith((b"GIF87a", b"GIF89a"))
 
 
 def main(parent: str) -> None:
-    lockdown.yield_to_server()
-    try:
-        lockdown.lock_down(int(parent), memory_bytes=MEMORY_BYTES, cpu_seconds=CPU_SECONDS)
-    except OSError:
-        sys.exit(NOT_CONFINED)
-    sys.exit(convert())
+    confine(parent, memory_bytes=MEMORY_BYTES, cpu_seconds=CPU_SECONDS)
+    sys.exit(answer(is_model_image, encode))

@@ -1,6 +1,7 @@
 """The child's program: load Pillow, lock down, and turn stdin into an avatar on stdout."""
 
 import sys
+from collections.abc import Callable
 from io import BytesIO
 
 # Pillow imports the last four late, which would fail after the lockdown.
@@ -65,13 +66,13 @@ def _shrunk(picture: Image.Image) -> Image.Image:
     return picture.resize((target, target), Image.Resampling.LANCZOS, box, reducing_gap=3.0)
 
 
-def avatar() -> int:
-    """Read stdin, write the avatar to stdout, and return the exit code."""
+def answer(is_wanted: Callable[[bytes], bool], convert: Callable[[bytes], bytes]) -> int:
+    """Read stdin, write what `convert` makes of it to stdout, and return the exit code."""
     try:
         content = sys.stdin.buffer.read()
-        if not is_supported(content):
+        if not is_wanted(content):
             return UNSUPPORTED
-        result = crop_to_square(content)
+        result = convert(content)
     except Image.DecompressionBombError:
         return TOO_LARGE
     except Exception:  # noqa: BLE001 - Pillow raises almost anything on a broken picture
@@ -81,10 +82,14 @@ def avatar() -> int:
     return 0
 
 
-def main(parent: str) -> None:
+def confine(parent: str, *, memory_bytes: int, cpu_seconds: int) -> None:
     lockdown.yield_to_server()
     try:
-        lockdown.lock_down(int(parent), memory_bytes=MEMORY_BYTES, cpu_seconds=CPU_SECONDS)
+        lockdown.lock_down(int(parent), memory_bytes=memory_bytes, cpu_seconds=cpu_seconds)
     except OSError:
         sys.exit(NOT_CONFINED)
-    sys.exit(avatar())
+
+
+def main(parent: str) -> None:
+    confine(parent, memory_bytes=MEMORY_BYTES, cpu_seconds=CPU_SECONDS)
+    sys.exit(answer(is_supported, crop_to_square))
