@@ -31,7 +31,7 @@ class TenantUpdate(Schema, kw_only=True):
     name: Name | UnsetType = UNSET
     plan: Plan | UnsetType = UNSET
     limits: OwnLimits | UnsetType = UNSET
-    trace_sample: TraceSample | None | UnsetType = UNSET
+    trace_sample: TraceSample | UnsetType | None = UNSET
 
 
 class TenantList(ListQuery, kw_only=True):
