@@ -67,11 +67,14 @@ class Tree:
             "list of 20 agents": request_bytes("GET", "/api/v1/agents?limit=20", token=token),
         }
 
+    def request(self, what: str) -> bytes:
+        return self._requests[what]
+
     async def cpu_us(self, what: str) -> float:
         """CPU microseconds of the server for one request."""
         count, at_once = WORK[what]
         before = self.server.cpu_seconds()
-        bad = await drive(self.server.port, self._requests[what], count, at_once)
+        bad = await drive(self.server.port, self.request(what), count, at_once)
         if bad:
             raise RuntimeError(f"{what}: {bad} of {count} requests failed")
         return (self.server.cpu_seconds() - before) / count * 1e6

@@ -44,7 +44,9 @@ CRASHES = (
         for name in ("chat", "form", "form_talk", "training", "workflow", "waiting", "webhook")
     ),
     "tests/e2e/test_webhook_repeats.py",
+    "tests/e2e/test_dropped_streams.py",
 )
+"""`make test` keeps the kills of tests/e2e/test_crash.py only."""
 BROWSER = "tests/browser"
 PAGES = ("tests/e2e/test_pages.py", "tests/e2e/test_two_commands.py")
 FUZZ = "tests/contract/test_openapi_fuzz.py"
@@ -62,7 +64,7 @@ PARTS = (
     ),
     Part(
         "crashes",
-        "kills during chats, forms, training, workflows and deliveries",
+        "kills during chats, forms, training, workflows and deliveries; clients that drop their streams",
         (*CRASHES, "-n", "0"),
     ),
     Part(

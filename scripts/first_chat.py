@@ -28,7 +28,8 @@ from pythons import SYSTEM, Python, installed, probe
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = os.environ.get("RETINUE_MODELS_DIR") or str(ROOT / ".cache" / "models")
-START_SECONDS = 300
+# `make run` installs first, and a package index or a shared machine may be slow.
+START_SECONDS = 900
 STOP_SECONDS = 30
 MAX_LOG_SHOWN = 6000
 CURL = ("curl", "-sS", "--fail-with-body", "--max-time", "120")

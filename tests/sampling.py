@@ -7,7 +7,7 @@ import pytest
 
 # Where a case starts a process or a server, so that a whole table takes minutes.
 _COSTLY_FOLDERS = ("tests/adapters/", "tests/tools/")
-_CASES_KEPT = 6
+_CASES_KEPT = 3
 
 
 def sampled(cases: Iterable[Any], *, keep: Collection[Any]) -> list[Any]:

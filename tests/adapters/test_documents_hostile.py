@@ -201,6 +201,7 @@ async def test_a_pdf_whose_tables_point_at_themselves_ends(parse):
     assert [piece.text for piece in parsed.pieces] == ["hello"]
 
 
+@pytest.mark.campaign
 async def test_a_pdf_whose_pages_contain_themselves_ends(parse):
     pdf = files.Pdf()
     pdf.add(b"<< /Type /Catalog /Pages 2 0 R >>")
@@ -210,6 +211,7 @@ async def test_a_pdf_whose_pages_contain_themselves_ends(parse):
     assert error.code in {"parse_error", "empty_document", "too_large"}
 
 
+@pytest.mark.campaign
 async def test_a_million_columns_become_a_thousand(parse):
     wide = ",".join(f"c{number}" for number in range(1_000_000))
     parsed = await parse(f"{wide}\n{wide}\n".encode(), "wide.csv")
@@ -217,6 +219,7 @@ async def test_a_million_columns_become_a_thousand(parse):
     assert sum(piece.text.count(": c") for piece in parsed.pieces) == 1000
 
 
+@pytest.mark.campaign
 async def test_ten_million_empty_columns_are_no_text(parse):
     parsed = await parse(b"name" + b"," * 10_000_000 + b"\nlamp" + b"," * 10_000_000 + b"\n", "empty.csv")
     assert ([piece.text for piece in parsed.pieces], parsed.truncated) == (["name: lamp"], False)
@@ -267,6 +270,7 @@ async def test_a_tower_of_accents_is_cut_down(parse):
     assert sum(len(piece.text) for piece in parsed.pieces) < 1000
 
 
+@pytest.mark.campaign
 async def test_more_passages_than_a_document_may_have_are_refused(parse):
     sections = "".join(f"# {number}\n\nx\n" for number in range(40_001))
     error = await refused(parse(sections.encode(), "many.md"))

@@ -78,6 +78,7 @@ async def test_what_only_begins_like_a_recording_is_unreadable(name):
     assert refused.value.details == {"audio": "is not a readable recording"}
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("content", [small_silence(660), plain_wav(silence(601))], ids=["opus", "wav"])
 async def test_a_recording_is_not_listened_to_beyond_ten_minutes(content):
     with pytest.raises(Invalid) as refused:
@@ -92,6 +93,7 @@ async def test_a_day_of_silence_in_six_megabytes_is_too_long():
     assert refused.value.details == {"audio": "must not be longer than 10 minutes"}
 
 
+@pytest.mark.campaign
 async def test_ten_minutes_are_decoded_whole():
     assert len(await decode_recording(plain_wav(silence(600)))) == 600 * 16_000 * 2
 

@@ -29,22 +29,46 @@ def _closed(node: Any) -> Any:
 
 
 @functools.cache
-def _validators() -> dict[tuple[str, str], Any]:
-    closed = _closed(document())
-    found = {}
-    for path, operations in document()["paths"].items():
-        for method, operation in operations.items():
-            for status, response in operation["responses"].items():
-                content = _closed(response.get("content", {})).get("application/json")
-                if content is not None and status < "300":
-                    schema = {**content["schema"], "components": closed["components"]}
-                    found[f"{method.upper()} {path}", status] = jsonschema_rs.validator_for(schema)
-    return found
+def _closed_schemas() -> dict[str, Any]:
+    schemas: dict[str, Any] = _closed(document()["components"]["schemas"])
+    return schemas
+
+
+def _named_in(node: Any) -> set[str]:
+    """The names of the schemas to which a schema refers."""
+    if isinstance(node, list):
+        return set().union(*map(_named_in, node))
+    if not isinstance(node, dict):
+        return set()
+    reference = node.get("$ref")
+    own = {reference.rpartition("/")[2]} if isinstance(reference, str) else set()
+    return own.union(*map(_named_in, node.values()))
+
+
+def _with_what_it_names(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with those it refers to: with all of the document a validator takes seven megabytes."""
+    schemas: dict[str, Any] = {}
+    missing = _named_in(schema)
+    while missing:
+        schemas |= {name: _closed_schemas()[name] for name in missing}
+        missing = set().union(*(_named_in(schemas[name]) for name in missing)) - set(schemas)
+    return {**schema, "components": {"schemas": schemas}}
+
+
+@functools.cache
+def _validator(operation: str, status: str) -> Any:
+    """Return what checks an answer of this status, None if no JSON is declared for it."""
+    method, path = operation.split(" ", 1)
+    response = document()["paths"][path][method.lower()]["responses"].get(status, {})
+    content = _closed(response.get("content", {})).get("application/json")
+    if content is None or status >= "300":
+        return None
+    return jsonschema_rs.validator_for(_with_what_it_names(content["schema"]))
 
 
 def undeclared(operation: str, answer: Response) -> list[str]:
     """What in a good answer is not as the document has it, undeclared keys included."""
-    validator = _validators().get((operation, str(answer.status)))
+    validator = _validator(operation, str(answer.status))
     if validator is None:
         return [] if answer.headers.get("content-type") != "application/json" else _unknown(operation)
     return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(answer.json())]

@@ -28,7 +28,7 @@ WITHOUT_WAIT = [route for route in WRITING if route.name != "execute_workflow"]
 NO_SESSION = {"missing_token", "invalid_token", "session_ended"}
 FEW = 2
 MANY = 200
-MOST_BOUNDARIES = 15
+MOST_BOUNDARIES = 8
 
 
 class Administrator:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.campaign import CRASHES
 from tests.databases import SERVER
 from tests.e2e.clustered import PROCESSES, ClusteredServer, why_not
 from tests.e2e.processes import ServerProcess, drop_database, make_database
@@ -12,7 +13,13 @@ Serving = Callable[..., ServerProcess]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several processes, the tests that bring processes of their own have nothing else to show."""
+    """Kills are left to the campaign.
+
+    With several processes, the tests that bring processes of their own have nothing else to show.
+    """
+    for item in items:
+        if item.nodeid.startswith(CRASHES):
+            item.add_marker(pytest.mark.campaign)
     if PROCESSES == 1:
         return
     if why_not():

@@ -90,6 +90,7 @@ async def test_a_row_added_at_the_end_is_found(workshop: Workshop):
     assert (found.sequence, found.row_id) == (7, "aud_forged")
 
 
+@pytest.mark.campaign
 async def test_a_chain_longer_than_a_page_is_walked_to_its_end(workshop: Workshop):
     async with workshop.context() as ctx:
         for number in range(1200):

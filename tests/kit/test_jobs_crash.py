@@ -4,6 +4,8 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 from retinue.kit.db.databases import direct_url
 from tests.kit.workshop import PATIENCE_S, workshop_on
 
@@ -22,6 +24,7 @@ CASES = [*(f"{name}:1" for name in FAILPOINTS), "before_job_commit:2", "before_f
 ONCE = {"one": 1, "two": 1, "three": 1}
 
 
+@pytest.mark.campaign
 async def test_a_worker_killed_anywhere_loses_nothing_and_does_nothing_twice(databases, tmp_path):
     async with workshop_on(databases, tmp_path) as workshop:
         lines = await sweep(tmp_path, direct_url(workshop.instance.settings))

@@ -8513,6 +8513,7 @@ export interface components {
             name: string;
             plan: components["schemas"]["Plan"];
             limits: components["schemas"]["PlanLimits"];
+            trace_sample: number | null;
             created_at: string;
             admin: components["schemas"]["FirstAdminOut"];
         };
@@ -8521,6 +8522,7 @@ export interface components {
             name: string;
             plan: components["schemas"]["Plan"];
             limits: components["schemas"]["PlanLimits"];
+            trace_sample: number | null;
             created_at: string;
         };
         TenantOutPage: {
@@ -8536,6 +8538,7 @@ export interface components {
             name?: string;
             plan?: components["schemas"]["Plan"];
             limits?: Record<string, never>;
+            trace_sample?: number | null;
         };
         Today: {
             chats: number;

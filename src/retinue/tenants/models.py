@@ -22,3 +22,5 @@ class Tenant(Record, kw_only=True):
     is_default: bool = False
     is_listened_to: Annotated[bool, ServerDefault("false")] = False
     """Whether the tenant ever had a webhook or a subscription. Events are sent to the worker only then."""
+    trace_sample: float | None = None
+    """The share of its traces to keep; None leaves it to the instance."""

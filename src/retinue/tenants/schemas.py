@@ -1,4 +1,6 @@
-from msgspec import UNSET, UnsetType
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import PlanLimits, limits_for
@@ -7,6 +9,7 @@ from retinue.kit.schema.base import Name, Schema
 from retinue.tenants.models import Plan, Tenant
 
 OwnLimits = JsonObject
+TraceSample = Annotated[float, Meta(ge=0, le=1)]
 
 
 class TenantOut(Schema, kw_only=True):
@@ -16,6 +19,7 @@ class TenantOut(Schema, kw_only=True):
     name: str
     plan: Plan
     limits: PlanLimits
+    trace_sample: float | None
     created_at: str
 
     @classmethod
@@ -27,6 +31,7 @@ class TenantUpdate(Schema, kw_only=True):
     name: Name | UnsetType = UNSET
     plan: Plan | UnsetType = UNSET
     limits: OwnLimits | UnsetType = UNSET
+    trace_sample: TraceSample | UnsetType | None = UNSET
 
 
 class TenantList(ListQuery, kw_only=True):

@@ -1,4 +1,4 @@
-"""What each process knows of exporters: which tenants have some, and the way to the operator's own."""
+"""What each process knows of tenants' tracing: exporters, samples, and the way to the operator's receiver."""
 
 import asyncio
 from contextlib import suppress
@@ -11,6 +11,7 @@ from retinue.kit.context.instance import Instance
 from retinue.kit.db.statements import Statement
 from retinue.kit.egress import Egress, read_destination
 from retinue.kit.principal import SYSTEM
+from retinue.tenants.models import Tenant
 from retinue.traces.models import TraceExporter
 
 REFRESH_SECONDS = 5.0
@@ -25,10 +26,14 @@ _ENABLED = Statement(
     .where(_exporters.c.enabled == sa.true())
     .order_by(_exporters.c.id)
 )
+_tenants = Tenant.__table__
+_SAMPLES = Statement(
+    sa.select(_tenants.c.id, _tenants.c.trace_sample).where(_tenants.c.trace_sample.is_not(None))
+)
 
 
 class ExporterDirectory:
-    """Keeps `instance.tracing.exporters` as it is in the database, where other processes change it."""
+    """Keeps the tracing policy of this process as tenants' rows say, which other processes change."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -58,7 +63,9 @@ class ExporterDirectory:
         found: dict[str, tuple[str, ...]] = {}
         for tenant_id, exporter_id in await ctx.system("exporters of every tenant").rows(_ENABLED):
             found[tenant_id] = (*found.get(tenant_id, ()), exporter_id)
+        samples = await ctx.system("samples of every tenant").rows(_SAMPLES)
         self._instance.tracing.exporters = found
+        self._instance.tracing.samples = dict(samples)
 
     async def close(self) -> None:
         self._task.cancel()

@@ -74,7 +74,10 @@ async def test_no_role_is_refused_what_a_screen_loads_links_to_or_offers(office,
 
 # The two roles that may least; the campaign walks all of them through everything.
 @pytest.mark.journey
-@pytest.mark.parametrize(("role", "used"), [("viewer", "/compare"), ("agent_user", "/approvals?id=")])
+@pytest.mark.parametrize(
+    ("role", "used"),
+    [("viewer", "/compare"), pytest.param("agent_user", "/approvals?id=", marks=pytest.mark.campaign)],
+)
 async def test_roles_with_few_permissions_are_refused_nothing_on_the_main_screens(office, page, role, used):
     site, provider = office
     async with world_of(site, provider, role) as world:

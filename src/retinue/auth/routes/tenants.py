@@ -43,7 +43,7 @@ async def get_tenant(ctx: Context, tenant: TenantById) -> TenantOut:  # noqa: AR
 
 @routes.put("/{tenant_id}", requires="admin:tenants")
 async def update_tenant(ctx: Context, tenant: TenantById, body: TenantUpdate) -> TenantOut:
-    """Change the name, plan or limits of a tenant; fields that are not sent stay unchanged.
+    """Change the name, plan, limits or trace sample of a tenant; fields that are not sent stay unchanged.
 
     Limits apply from the tenant's next request.
     """

@@ -192,7 +192,8 @@ def build_row(ctx: Context, part: PartRecorder, spending: Spending = _NO_SPENDIN
     duration_us = root.duration_ns // 1_000
     error = root.error
     policy = ctx.instance.tracing
-    if not policy.keeps(part.trace_id, part.kind, duration_us, is_error=error is not None):
+    is_error = error is not None
+    if not policy.keeps(ctx.tenant_id, part.trace_id, part.kind, duration_us, is_error=is_error):
         return None
     fields: Mapping[str, Any] = part.fields
     return TracePart(

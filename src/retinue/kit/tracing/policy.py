@@ -16,13 +16,18 @@ _MIN_DURATIONS = 100
 
 
 class TracingPolicy:
-    """The policy of one process; `exporters` holds the ids of each tenant's own exporters."""
+    """The policy of one process.
+
+    `exporters` holds the ids of each tenant's own exporters, `samples` the share of traces to keep where a
+    tenant has its own.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.is_stored = settings.traces
         self._sample = settings.trace_sample
         self._instance_exporters = (INSTANCE_EXPORTER,) if settings.otlp_endpoint else ()
         self.exporters: dict[str, tuple[str, ...]] = {}
+        self.samples: dict[str, float] = {}
         self._durations: dict[str, _RecentDurations] = {}
 
     def exporters_of(self, tenant_id: str) -> tuple[str, ...]:
@@ -33,16 +38,17 @@ class TracingPolicy:
         """Whether any work may be recorded."""
         return self.is_stored or bool(self._instance_exporters) or bool(self.exporters)
 
-    def keeps(self, trace_id: str, kind: str, duration_us: int, *, is_error: bool) -> bool:
+    def keeps(self, tenant_id: str, trace_id: str, kind: str, duration_us: int, *, is_error: bool) -> bool:
         """Return whether to keep a part that has ended: errors, the slowest percentile, and the sample.
 
         The sample goes by the trace's id, so that a trace is kept or left out with all its parts.
         """
-        if self._sample >= 1:
+        sample = self.samples.get(tenant_id, self._sample)
+        if sample >= 1:
             return True
         durations = self._durations.setdefault(kind, _RecentDurations())
         is_slow = durations.add(duration_us)
-        return is_error or is_slow or int(trace_id[-8:], 16) < self._sample * 0x1_0000_0000
+        return is_error or is_slow or int(trace_id[-8:], 16) < sample * 0x1_0000_0000
 
 
 class _RecentDurations:

@@ -21,7 +21,7 @@ from retinue.adapters.sandbox.guest import lockdown
 UNSUPPORTED, UNREADABLE, TOO_LARGE, NOT_CONFINED = 3, 4, 5, 6
 
 MEMORY_BYTES = 768 * 1024 * 1024
-CPU_SECONDS = 5
+CPU_SECONDS = 15
 MAX_PIXELS = 40_000_000
 SIDE_PIXELS = 512
 
