@@ -41,7 +41,7 @@ class Part:
 CRASHES = (
     *(
         f"tests/e2e/test_{name}_crash.py"
-        for name in ("chat", "form", "form_talk", "training", "workflow", "waiting", "webhook")
+        for name in ("chat", "compaction", "form", "form_talk", "training", "workflow", "waiting", "webhook")
     ),
     "tests/e2e/test_webhook_repeats.py",
 )
