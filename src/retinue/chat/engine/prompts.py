@@ -54,13 +54,19 @@ def _may_see_material(task: TurnTask) -> bool:
 
 def build_cache(ctx: Context, task: TurnTask, conversation: Sequence[ModelMessage]) -> PromptCache:
     """Return what a provider's cache is told: which conversation this is, and where this turn begins."""
-    turn_start = max(at for at, message in enumerate(conversation) if message.role == "user")
     return PromptCache(
-        seed=f"{ctx.tenant_id}\0{task.seed}", ttl=task.agent.cache_ttl.value, history_length=turn_start
+        seed=f"{ctx.tenant_id}\0{task.seed}",
+        ttl=task.agent.cache_ttl.value,
+        history_length=find_turn_start(conversation),
     )
 
 
 def build_tail(task: TurnTask, passages: Sequence[Passage], fence: PromptFence) -> str:
+def find_turn_start(conversation: Sequence[ModelMessage]) -> int:
+    """Return where the message to answer stands."""
+    return max(at for at, message in enumerate(conversation) if message.role == "user")
+
+
     """Return what is true for this turn only: the caller's context and the passages found."""
     parts = []
     if task.context:

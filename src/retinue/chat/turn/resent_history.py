@@ -6,13 +6,14 @@ for the results of another.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import sqlalchemy as sa
 
 from retinue.adapters.llm import ModelMessage
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import HistoryEntry
+from retinue.chat.engine.prompts import find_turn_start
 from retinue.chat.models import Message, ReplayableReply
 from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, replay
 from retinue.chat.turn.request import TurnRequest
@@ -52,6 +53,26 @@ async def load_resent_history(ctx: Context, request: TurnRequest) -> Conversatio
 
 
 async def _restore_calls(
+def restore_resent_history(conversation: Sequence[ModelMessage]) -> ConversationHistory:
+    """Return the caller's history from the prompt of a suspended turn, which is the only copy of it.
+
+    A summary that it begins with counts as a message of its own.
+    """
+    groups: list[list[ModelMessage]] = []
+    for message in conversation[1 : find_turn_start(conversation)]:
+        follows_results = bool(groups) and message.role == "assistant" and groups[-1][-1].role == "tool"
+        if groups and (message.role == "tool" or follows_results):
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    entries = tuple(
+        HistoryEntry(id=f"{_ID_PREFIX}{position}", position=position, messages=tuple(group))
+        for position, group in enumerate(groups, 1)
+    )
+    messages = tuple(message for entry in entries for message in entry.messages)
+    return ConversationHistory(entries, messages, is_resent=True)
+
+
     ctx: Context, request: TurnRequest, history: tuple[ModelMessage, ...]
 ) -> Iterable[HistoryEntry]:
     seed = conversation_seed(ctx, request, "")

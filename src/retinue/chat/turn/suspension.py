@@ -20,7 +20,6 @@ from retinue.chat.engine import CallDecision, PendingCall
 from retinue.chat.engine.parts import CalledTool, CallError, CallStatus, FinishReason, TurnFinished
 from retinue.chat.models import (
     Conversation,
-    ConversationFile,
     Message,
     MessageStatus,
     PausedTurn,
@@ -30,6 +29,7 @@ from retinue.chat.models import (
 from retinue.chat.turn import storage
 from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, load_history_before
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.resent_history import restore_resent_history
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.kit.context import Context
 from retinue.kit.context.continuations import ContinuationRef, resume_continuation
@@ -162,7 +162,9 @@ def _describe_request(agent: Agent, asked: Agent, tool: str) -> str:
     return f"The agent {agent.name} wants to use the tool {tool}{on_behalf}."
 
 
-async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn | None:
+async def rebuild_pending_turn(
+    ctx: Context, paused: PausedTurn, *, loads_history: bool = False
+) -> PendingTurn | None:
     """Return the turn as it was started; None if its agent or question was deleted."""
     agent = await ctx.db.get(Agent, paused.agent_id)
     question = await ctx.db.get(Message, paused.user_message_id)
@@ -193,17 +195,16 @@ async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn 
         user_message_id=question.id,
         reply_id=paused.message_id,
         position=question.position,
-        history=await _load_documents(ctx, conversation, question),
+        history=await _load_history(ctx, paused, question) if loads_history else NO_HISTORY,
         started=ctx.clock.monotonic(),
     )
 
 
-async def _load_documents(ctx: Context, conversation: Conversation, question: Message) -> ConversationHistory:
-    """Return the history if its documents or older messages may be read; a resumed turn needs no more."""
-    has_files = await ctx.db.find(ConversationFile, conversation_id=conversation.id) is not None
-    if not has_files and conversation.summary_id is None:
-        return NO_HISTORY
-    return await load_history_before(ctx, question)
+async def _load_history(ctx: Context, paused: PausedTurn, question: Message) -> ConversationHistory:
+    """Return the history, which is compacted if the turn has become too long."""
+    if paused.state.seed in {"", paused.conversation_id}:
+        return await load_history_before(ctx, question)
+    return restore_resent_history(paused.state.conversation)
 
 
 async def finish_suspended_turn(
