@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from retinue.adapters.llm import ModelUsage
+from retinue.kit.ignored_fields import IGNORED_FIELD_PREFIX
 from retinue.kit.json_types import JsonObject
 
 UNPRICED_WARNING = "unpriced_model"
 DEMO_WARNING = "demo_model"
-IGNORED_FIELD_PREFIX = "ignored_field:"
 TRUNCATED_WARNING_PREFIX = "attachment_truncated:"
 
 
