@@ -50,6 +50,7 @@ PAGES = ("tests/e2e/test_pages.py", "tests/e2e/test_two_commands.py")
 FUZZ = "tests/contract/test_openapi_fuzz.py"
 KILLS = "tests/e2e/test_crash.py"
 PHOENIX = "tests/e2e/test_phoenix.py"
+LANGCHAIN = "tests/e2e/test_langchain.py"
 BACKUPS = "tests/e2e/test_backup_load.py"
 PROCESSES = "tests/e2e/test_supervised.py"
 IMAGE = "tests/deploy/test_image.py"
@@ -97,6 +98,11 @@ PARTS = (
         "phoenix",
         "a traced turn in Arize Phoenix, which is killed in between like the worker",
         (PHOENIX, *SLOW),
+    ),
+    Part(
+        "langchain",
+        "structured output with LangChain's own client, in every way that it can ask",
+        (LANGCHAIN, *SLOW),
     ),
     Part(
         "backups",
@@ -149,7 +155,7 @@ PARTS = (
             *SLOW,
             *(
                 f"--ignore={file}"
-                for file in (KILLS, PHOENIX, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
+                for file in (KILLS, PHOENIX, LANGCHAIN, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
             ),
         ),
     ),
