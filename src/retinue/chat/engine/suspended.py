@@ -65,6 +65,8 @@ class SuspendedTurn(SuspendedAgent, frozen=True, kw_only=True):
     seen: dict[str, int]
     is_spent: bool = False
     trace_parent: str = ""
+    images_left: int | None = None
+    image_bytes_left: int = 0
 
 
 class CallDecision(msgspec.Struct, frozen=True, kw_only=True):

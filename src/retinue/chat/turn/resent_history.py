@@ -17,6 +17,7 @@ from retinue.chat.engine.prompts import find_turn_start
 from retinue.chat.models import Message, ReplayableReply
 from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, replay
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.tool_images import choose_shown
 from retinue.kit.context import Context
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import record_statement
@@ -52,7 +53,6 @@ async def load_resent_history(ctx: Context, request: TurnRequest) -> Conversatio
     return ConversationHistory(entries, messages, is_resent=True)
 
 
-async def _restore_calls(
 def restore_resent_history(conversation: Sequence[ModelMessage]) -> ConversationHistory:
     """Return the caller's history from the prompt of a suspended turn, which is the only copy of it.
 
@@ -73,6 +73,7 @@ def restore_resent_history(conversation: Sequence[ModelMessage]) -> Conversation
     return ConversationHistory(entries, messages, is_resent=True)
 
 
+async def _restore_calls(
     ctx: Context, request: TurnRequest, history: tuple[ModelMessage, ...]
 ) -> Iterable[HistoryEntry]:
     seed = conversation_seed(ctx, request, "")
@@ -87,10 +88,13 @@ def restore_resent_history(conversation: Sequence[ModelMessage]) -> Conversation
 def _replayed(
     history: tuple[ModelMessage, ...], found: dict[str, Message], seed: str, fence: PromptFence
 ) -> Iterator[HistoryEntry]:
+    shown = choose_shown(sorted(found.values(), key=lambda stored: stored.created_at))
     for position, message in enumerate(history, 1):
         is_reply = bool(found) and message.role == "assistant"
         stored = found.get(_reply_key(seed, message.text())) if is_reply else None
-        messages = (message,) if stored is None else tuple(replay(stored, fence))
+        messages = (
+            (message,) if stored is None else tuple(replay(stored, fence, shows_images=stored.id in shown))
+        )
         yield HistoryEntry(id=f"{_ID_PREFIX}{position}", position=position, messages=messages)
 
 

@@ -31,6 +31,7 @@ from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, load_hist
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import restore_resent_history
 from retinue.chat.turn.storage import PendingTurn, TurnResult
+from retinue.chat.turn.tool_images import keep_images
 from retinue.kit.context import Context
 from retinue.kit.context.continuations import ContinuationRef, resume_continuation
 from retinue.kit.json_types import JsonObject
@@ -63,6 +64,7 @@ async def suspend_turn(unit: Context, pending_turn: PendingTurn, turn_result: Tu
         return None
     position = await storage.take_next_position(unit, pending_turn.conversation_id)
     reply = await unit.db.insert(storage.build_reply(pending_turn, turn_result, position))
+    await keep_images(unit, reply.conversation_id, reply.id, turn_result.answered.details.tool_calls)
     await _store_suspended_turn(unit, pending_turn, turn_result)
     await storage.store_result_part(unit, pending_turn, turn_result)
     return reply
@@ -244,6 +246,8 @@ async def _update_reply(
     unit: Context, reply: Message, turn_result: TurnResult, status: MessageStatus
 ) -> None:
     answered = turn_result.answered
+    earlier = reply.details.tool_calls if reply.details is not None else ()
+    await keep_images(unit, reply.conversation_id, reply.id, answered.details.tool_calls, earlier)
     await unit.db.update(
         reply,
         content=answered.text,
