@@ -32,6 +32,8 @@ from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 KILLS = int(os.environ.get("RETINUE_TEST_COMPACTION_KILLS", "4"))
 SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
@@ -191,7 +193,6 @@ async def test_a_compaction_that_was_killed_is_made_by_the_next_turn(serving: Se
         assert await server.stop() == 0
 
 
-@pytest.mark.slow
 async def test_killed_compactions_block_no_longer_than_their_lease(serving: Serving) -> None:
     """The lease as it is, and kills at random moments of a compaction."""
     chance = random.Random(SEED)
