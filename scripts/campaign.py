@@ -41,7 +41,7 @@ class Part:
 CRASHES = (
     *(
         f"tests/e2e/test_{name}_crash.py"
-        for name in ("chat", "form", "form_talk", "training", "workflow", "waiting", "webhook")
+        for name in ("chat", "compaction", "form", "form_talk", "training", "workflow", "waiting", "webhook")
     ),
     "tests/e2e/test_webhook_repeats.py",
     "tests/e2e/test_dropped_streams.py",
@@ -52,6 +52,7 @@ PAGES = ("tests/e2e/test_pages.py", "tests/e2e/test_two_commands.py")
 FUZZ = "tests/contract/test_openapi_fuzz.py"
 KILLS = "tests/e2e/test_crash.py"
 PHOENIX = "tests/e2e/test_phoenix.py"
+LANGCHAIN = "tests/e2e/test_langchain.py"
 BACKUPS = "tests/e2e/test_backup_load.py"
 PROCESSES = "tests/e2e/test_supervised.py"
 IMAGE = "tests/deploy/test_image.py"
@@ -99,6 +100,11 @@ PARTS = (
         "phoenix",
         "a traced turn in Arize Phoenix, which is killed in between like the worker",
         (PHOENIX, *SLOW),
+    ),
+    Part(
+        "langchain",
+        "structured output with LangChain's own client, in every way that it can ask",
+        (LANGCHAIN, *SLOW),
     ),
     Part(
         "backups",
@@ -151,7 +157,7 @@ PARTS = (
             *SLOW,
             *(
                 f"--ignore={file}"
-                for file in (KILLS, PHOENIX, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
+                for file in (KILLS, PHOENIX, LANGCHAIN, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
             ),
         ),
     ),

@@ -6,7 +6,9 @@ revision 2026-07-28, below `/locked` it wants a key, below `/changing` its tools
 """
 
 import asyncio
+import base64
 import contextlib
+import io
 import json
 import sys
 from typing import Annotated
@@ -21,14 +23,20 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
     INVALID_PARAMS,
+    AudioContent,
+    BlobResourceContents,
     CallToolResult,
+    EmbeddedResource,
     EmptyResult,
+    ImageContent,
     ListToolsResult,
     PingRequest,
     TextContent,
     Tool,
     ToolListChangedNotification,
 )
+from PIL import Image as Picture
+from PIL.PngImagePlugin import PngInfo
 from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
@@ -164,11 +172,36 @@ def build_changing() -> Server:
     async def call_tool(ctx, params):
         if all(tool.name != params.name for tool in changing_tools):
             raise MCPError(INVALID_PARAMS, f"there is no {params.name}")
+        if params.name == "camera":
+            return photographed(**(params.arguments or {}))
         return CallToolResult(
             content=[], structured_content={"called": params.name, **(params.arguments or {})}
         )
 
     return Server("workshop", title="Changing Workshop", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def photographed(kinds: list[str], is_structured: bool = False) -> CallToolResult:
+    """A text and a block for each kind: a picture that hides a word, a broken one, a sound, a resource."""
+    blocks = [TextContent(text="Click!")]
+    for kind in kinds:
+        data = base64.b64encode(photo() if kind in {"photo", "resource"} else b"\x89PNG not really").decode()
+        if kind == "audio":
+            blocks.append(AudioContent(data=data, mime_type="audio/wav"))
+        elif kind == "resource":
+            blob = BlobResourceContents(uri="camera://1", mime_type="image/png", blob=data)
+            blocks.append(EmbeddedResource(resource=blob))
+        else:
+            blocks.append(ImageContent(data=data, mime_type="image/png"))
+    return CallToolResult(content=blocks, structured_content={"taken": len(kinds)} if is_structured else None)
+
+
+def photo() -> bytes:
+    content = io.BytesIO()
+    hidden = PngInfo()
+    hidden.add_text("Comment", "CANARY")
+    Picture.new("RGB", (64, 48), (30, 90, 200)).save(content, "PNG", pnginfo=hidden)
+    return content.getvalue()
 
 
 async def change_tools(request):

@@ -128,7 +128,7 @@ async def test_the_login_of_the_address_is_used_decoded(server):
 async def test_a_refused_login_fails_without_telling_the_password(server):
     inbox = server(login="me:right")
     error = await failure(mailer(inbox, login=f"me:{PASSWORD_IN_URL}@").send(MAIL))
-    assert str(error) == "The mail server rejected the login (535)."
+    assert str(error) == f"The mail server at 127.0.0.1:{inbox.port} rejected the login (535)."
     error = await failure(mailer(inbox).send(MAIL))
     assert "530" in str(error)
     assert not error.permanent
@@ -163,6 +163,7 @@ async def test_nobody_listening_is_a_mail_failure(server):
     inbox.process.communicate(timeout=10)
     error = await failure(mailer(inbox).send(MAIL))
     assert not error.permanent
+    assert str(error).startswith(f"The mail server at 127.0.0.1:{inbox.port} cannot be used: it refused")
 
 
 async def test_starttls_is_used_when_offered(server, certificate):
@@ -179,7 +180,8 @@ async def test_a_certificate_counts_only_when_it_can_be_verified(
     # "127.1" reaches this machine without being a loopback name, as any other host would.
     inbox = server(tls=tls, certificate=certificate)
     error = await failure(mailer(inbox, scheme, host="127.1").send(MAIL))
-    assert str(error) == "The mail server's certificate could not be verified."
+    where = f"127.1:{inbox.port}"
+    assert str(error) == f"The certificate of the mail server at {where} could not be verified."
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     await mailer(inbox, scheme, host="127.1").send(MAIL)
     [(facts, _)] = inbox.received()

@@ -165,7 +165,7 @@ async def test_a_login_is_used_under_verified_encryption(
     config = {"host": NAME, "port": inbox.port, "username": username, "password": password}
     config["encryption"] = encryption
     unknown = await refusal(far, config)
-    assert unknown.message == "The mail server's certificate could not be verified."
+    assert unknown.message == "The certificate of the mail server could not be verified."
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     await send(far, SMTP, config, MAIL)
     [(facts, message)] = inbox.received()

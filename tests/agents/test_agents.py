@@ -205,3 +205,17 @@ async def test_agents_of_two_tenants_do_not_meet(people) -> None:
     assert (await theirs.get("/api/v1/agents")).json()["data"] == []
     assert (await theirs.put(f"/api/v1/agents/{agent['id']}", {"name": "x"})).status == 404
     assert (await read_agent(mine, agent))["name"] == "CANARY"
+
+
+async def test_fields_without_effect_are_told(admin) -> None:
+    body = agent_body(tools=["tool_1"], web_search={"enabled": True}, version=3)
+    answer = await admin.post("/api/v1/agents", body)
+    assert answer.status == 201, answer
+    agent = answer.json()
+    assert agent.pop("warnings") == ["ignored_field:tools", "ignored_field:web_search"]
+    shown = await read_agent(admin, agent)
+    assert "warnings" not in shown
+    path = f"/api/v1/agents/{agent['id']}"
+    changed = (await admin.put(path, {"name": "Other", "knowledge": []})).json()
+    assert (changed["name"], changed["warnings"]) == ("Other", ["ignored_field:knowledge"])
+    assert "warnings" not in (await admin.put(path, {**agent, "name": "As shown"})).json()

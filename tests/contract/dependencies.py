@@ -12,8 +12,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {"retinue", "tests", "scripts", "bench"}
-# Folders of programs that run where they were installed by hand, not in our environment.
-FOREIGN = ("bench/peers",)
+# Programs that run in environments of their own, not in ours.
+FOREIGN = ("bench/peers", "tests/e2e/langchain_client.py")
 # Modules whose package is not installed on every Python, and so cannot be asked for their names.
 ONLY_ON_SOME_PYTHONS = {"eryx": "pyeryx"}
 # What stands in every environment that venv makes.

@@ -84,6 +84,9 @@ async def test_services_that_do_not_answer_are_failures(service, caplog, capsys)
     assert report["status"] == "fail"
     found = {check["name"]: check for check in report["checks"]}
     assert (found["redis"]["status"], found["smtp"]["status"]) == ("fail", "fail")
+    assert found["redis"]["detail"].startswith(f"Redis at {NOBODY} cannot be used: it refused the connection")
+    assert "Check RETINUE_REDIS_URL" in found["redis"]["detail"]
+    assert found["smtp"]["detail"].startswith(f"The mail server at {NOBODY} cannot be used: it refused")
     assert all(check["hint"] for check in report["checks"] if check["status"] != "ok")
     assert SECRET not in printed.out + printed.err + caplog.text
 

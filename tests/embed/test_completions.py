@@ -13,6 +13,13 @@ pytestmark = pytest.mark.either_database
 
 COMPLETIONS = "/v1/chat/completions"
 HELLO = [{"role": "user", "content": "Hello"}]
+PLACE = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+FUNCTION = {"type": "function", "function": {"name": "place", "parameters": PLACE}}
+BAD_FUNCTION = {"type": "function", "function": {"name": "place", "parameters": {"type": "array"}}}
+
+
+def choose(name: str) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name}}
 
 
 def body(**more: Any) -> dict[str, Any]:
@@ -110,6 +117,10 @@ async def test_wishes_are_granted_within_the_agents_own_limits(admin, agent, pro
             "messages.0.content.0.type",
         ),
         ({"tools": [{"type": "function"}]}, "tools"),
+        ({"tools": [FUNCTION], "tool_choice": "auto"}, "tools"),
+        ({"tools": [FUNCTION, FUNCTION], "tool_choice": "required"}, "tools"),
+        ({"tools": [FUNCTION], "tool_choice": choose("other")}, "tools"),
+        ({"tools": [BAD_FUNCTION], "tool_choice": choose("place")}, "tools.0.function.parameters"),
         ({"functions": [{"name": "f"}]}, "functions"),
         ({"response_format": {"type": "yaml"}}, "response_format.type"),
         ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
@@ -130,6 +141,37 @@ async def test_what_an_agent_cannot_do_is_refused_by_field(admin, agent, provide
         assert (answer.status, answer.code) == (422, "validation_error")
         assert list(answer.details) == [field]
     assert provider.requests == []
+
+
+@pytest.mark.parametrize("choice", [choose("place"), "required"])
+async def test_a_function_that_must_be_called_is_a_structured_reply(admin, agent, provider, choice):
+    """What LangChain does: the arguments match the schema, even if the model needed a second try."""
+    provider.says("In Graz.")
+    provider.says('{"city": "Graz"}')
+    asked = body(tools=[FUNCTION], tool_choice=choice, parallel_tool_calls=False)
+    (made,) = (await admin.post(COMPLETIONS, asked)).json()["choices"]
+    message = made["message"]
+    assert (message["content"], made["finish_reason"]) == (None, "stop")
+    (call,) = message["tool_calls"]
+    assert (call["type"], call["function"]) == ("function", {"name": "place", "arguments": '{"city":"Graz"}'})
+    sent = provider.last.json
+    assert "tools" not in sent
+    assert sent["response_format"]["json_schema"]["schema"] == FUNCTION["function"]["parameters"]
+
+    provider.says('{"city": "Linz"}')
+    chunks = chunks_of((await admin.post(COMPLETIONS, {**asked, "stream": True})).body)
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks if chunk["choices"]]
+    (piece,) = (delta["tool_calls"] for delta in deltas if "tool_calls" in delta)
+    assert (piece[0]["index"], piece[0]["function"]["arguments"]) == (0, '{"city":"Linz"}')
+    assert "".join(delta.get("content") or "" for delta in deltas) == ""
+
+
+async def test_the_older_form_of_a_function_that_must_be_called(admin, agent, provider):
+    provider.says('{"city": "Graz"}')
+    function = FUNCTION["function"]
+    answer = await admin.post(COMPLETIONS, body(functions=[function], function_call={"name": "place"}))
+    message = answer.json()["choices"][0]["message"]
+    assert message["function_call"] == {"name": "place", "arguments": '{"city":"Graz"}'}
 
 
 async def test_empty_wishes_are_none(admin, agent):

@@ -5675,6 +5675,10 @@ export interface components {
             message: string;
         };
         CallStatus: "awaiting_approval" | "completed" | "denied" | "failed" | "timeout";
+        CalledFunction: {
+            name: string;
+            arguments: string;
+        };
         CalledTool: {
             id: string;
             tool_id: string | null;
@@ -5688,6 +5692,17 @@ export interface components {
             sub_agent_id: string | null;
             approval_id: string | null;
             found_by_search: boolean;
+            images: components["schemas"]["ToolImage"][];
+        };
+        CallerFunction: {
+            name: string;
+            description?: string | null;
+            parameters?: Record<string, never> | null;
+            strict?: boolean | null;
+        };
+        CallerTool: {
+            type?: string;
+            function?: components["schemas"]["CallerFunction"] | null;
         };
         Cancel: {
             comment?: string | null;
@@ -5920,8 +5935,10 @@ export interface components {
             max_completion_tokens?: number | null;
             stop?: string | string[] | null;
             n?: number | null;
-            tools?: unknown[] | null;
-            functions?: unknown[] | null;
+            tools?: components["schemas"]["CallerTool"][] | null;
+            tool_choice?: string | components["schemas"]["FunctionChoice"] | null;
+            functions?: components["schemas"]["CallerFunction"][] | null;
+            function_call?: string | components["schemas"]["FunctionName"] | null;
             response_format?: components["schemas"]["ResponseFormat"] | null;
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
         };
@@ -5931,11 +5948,19 @@ export interface components {
         };
         CompletionReply: {
             role: "assistant";
-            content: string;
+            content: string | null;
             refusal: null;
+            tool_calls?: components["schemas"]["CompletionToolCall"][];
+            function_call?: components["schemas"]["CalledFunction"];
         };
         CompletionTokensDetails: {
             reasoning_tokens: number;
+        };
+        CompletionToolCall: {
+            index?: number;
+            id: string;
+            type: "function";
+            function: components["schemas"]["CalledFunction"];
         };
         CompletionUsage: {
             prompt_tokens: number;
@@ -6806,6 +6831,13 @@ export interface components {
             path: string;
             from: unknown;
             to: unknown;
+        };
+        FunctionChoice: {
+            type?: string;
+            function?: components["schemas"]["FunctionName"] | null;
+        };
+        FunctionName: {
+            name: string;
         };
         FunctionToolConfig: {
             runtime: string;
@@ -7972,6 +8004,30 @@ export interface components {
             deleted: number;
         };
         RunStatus: "cancelled" | "completed" | "failed" | "pending" | "running" | "timeout" | "waiting";
+        SavedAgent: {
+            id: string;
+            name: string;
+            description: string;
+            primary_model: string;
+            status: components["schemas"]["AgentStatus"];
+            temperature: number | null;
+            created_at: string;
+            updated_at: string;
+            fallback_models: string[];
+            system_prompt: string;
+            max_tokens: number | null;
+            cache_ttl: components["schemas"]["CacheTtl"];
+            timeouts: components["schemas"]["AgentTimeouts"];
+            output_schema: Record<string, never> | null;
+            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
+            tool_search: components["schemas"]["ToolSearch"];
+            max_context_tokens: number | null;
+            compaction_model: string | null;
+            version: number;
+            created_by: string;
+            published_at: string | null;
+            warnings?: string[];
+        };
         ScheduleTriggerConfig: {
             cron: string;
             timezone?: string | null;
@@ -8603,6 +8659,13 @@ export interface components {
             config_override?: Record<string, never> | null;
             requires_approval?: boolean;
             always_offered?: boolean;
+        };
+        ToolImage: {
+            file_id: string;
+            filename: string;
+            mime_type: string;
+            size_bytes: number;
+            is_shown: boolean;
         };
         ToolImported: {
             id: string;
@@ -9938,7 +10001,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOut"];
+                    "application/json": components["schemas"]["SavedAgent"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -10108,7 +10171,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOut"];
+                    "application/json": components["schemas"]["SavedAgent"];
                 };
             };
             400: components["responses"]["InvalidJson"];

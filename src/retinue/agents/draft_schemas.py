@@ -86,6 +86,12 @@ class Publication(Schema, kw_only=True):
     force: bool = False
 
 
+class SavedAgent(AgentOut, kw_only=True):
+    """`warnings` is present if fields of the request had no effect."""
+
+    warnings: list[str] | UnsetType = UNSET
+
+
 class PublishedAgent(AgentOut, kw_only=True):
     """`warnings` is present if a draft was published."""
 

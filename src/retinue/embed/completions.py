@@ -14,12 +14,13 @@ from retinue.adapters.llm import ModelMessage as Spoken
 from retinue.agents.models import Agent
 from retinue.chat.engine.parts import FinishReason
 from retinue.chat.engine.structured_output import OutputOverride
-from retinue.chat.models import ChatChannel
+from retinue.chat.models import ChatChannel, Message
 from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
 from retinue.chat.schemas import MAX_MESSAGE_LENGTH
 from retinue.chat.turn.request import TurnRequest
 from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
+from retinue.embed.forced_function import ForcedFunction, find_forced
 from retinue.embed.openai_schemas import (
     Choice,
     ChunkChoice,
@@ -50,13 +51,14 @@ _FINISH: dict[str, OpenAiFinishReason] = {
 
 
 async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completion:
+    forced = find_forced(body)
     async with turn_allowance(ctx, agent) as allowance:
-        request = _turn_request(ctx, agent, body, allowance)
+        request = _turn_request(ctx, agent, body, forced, allowance)
         with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():
             message = await blocking.reply_idempotently(ctx, request)
     assert message.details is not None
     choice = Choice(
-        message=CompletionReply(content=message.content),
+        message=_reply(message, forced),
         finish_reason=_finish(message.details.finish_reason),
     )
     return Completion(
@@ -68,9 +70,17 @@ async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completio
     )
 
 
+def _reply(message: Message, forced: ForcedFunction | None) -> CompletionReply:
+    output = None if message.details is None else message.details.output
+    if forced is None or output is None:
+        return CompletionReply(content=message.content)
+    return CompletionReply(content=None, **forced.reply_fields(output, message.id))
+
+
 async def stream(ctx: Context, agent: Agent, body: CompletionAsk) -> EventStream:
+    forced = find_forced(body)
     async with turn_allowance(ctx, agent) as allowance:
-        request = _turn_request(ctx, agent, body, allowance)
+        request = _turn_request(ctx, agent, body, forced, allowance)
         with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():
             source = await streaming.stream(ctx, request, level=TEXT_ONLY)
     options = body.stream_options
@@ -79,6 +89,7 @@ async def stream(ctx: Context, agent: Agent, body: CompletionAsk) -> EventStream
         int(ctx.clock.time()),
         includes_usage=bool(options and options.include_usage),
         is_structured=request.output_schema is not None,
+        forced=forced,
     )
     events = hide_provider_errors_in(source.events) if _is_embed_key(ctx) else source.events
     return EventStream(lambda: chunks.of(events()), show_error=_shown_error)
@@ -103,11 +114,20 @@ class _ChunkStream:
     answer before a repaired one could not be taken back.
     """
 
-    def __init__(self, model: str, created: int, *, includes_usage: bool, is_structured: bool) -> None:
+    def __init__(
+        self,
+        model: str,
+        created: int,
+        *,
+        includes_usage: bool,
+        is_structured: bool,
+        forced: ForcedFunction | None = None,
+    ) -> None:
         self._model = model
         self._created = created
         self._includes_usage = includes_usage
         self._is_structured = is_structured
+        self._forced = forced
         self._id = ""
 
     async def of(self, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
@@ -122,7 +142,7 @@ class _ChunkStream:
                         yield self._chunk_event(Delta(content=data["delta"]))
                 elif event.event == "message_stop":
                     if data["output"] is not None:
-                        yield self._chunk_event(Delta(content=msgspec.json.encode(data["output"]).decode()))
+                        yield self._chunk_event(self._output_delta(data["output"]))
                     yield self._chunk_event(Delta(), _finish(data["finish_reason"]))
                     if self._includes_usage:
                         usage = CompletionUsage.shown(data["usage"])
@@ -134,6 +154,11 @@ class _ChunkStream:
             if close is not None:
                 await close()
 
+    def _output_delta(self, output: object) -> Delta:
+        if self._forced is not None:
+            return Delta(**self._forced.reply_fields(output, self._id, is_streamed=True))
+        return Delta(content=msgspec.json.encode(output).decode())
+
     def _chunk_event(self, delta: Delta, finish_reason: OpenAiFinishReason | None = None) -> ServerSentEvent:
         choice = ChunkChoice(delta=delta, finish_reason=finish_reason)
         if self._includes_usage:
@@ -144,8 +169,13 @@ class _ChunkStream:
         return CompletionChunk(id=self._id, created=self._created, model=self._model, **more)
 
 
-def _turn_request(ctx: Context, agent: Agent, body: CompletionAsk, allowance: TurnAllowance) -> TurnRequest:
-    _refuse_unsupported(body)
+def _turn_request(
+    ctx: Context,
+    agent: Agent,
+    body: CompletionAsk,
+    forced: ForcedFunction | None,
+    allowance: TurnAllowance,
+) -> TurnRequest:
     system_texts, history_messages = _split_messages(body.messages)
     if not history_messages or history_messages[-1].role != "user":
         raise Invalid({"messages": "must end with a message of the user"})
@@ -168,23 +198,20 @@ def _turn_request(ctx: Context, agent: Agent, body: CompletionAsk, allowance: Tu
         max_tokens=body.max_completion_tokens or body.max_tokens,
         temperature=body.temperature,
         stop=_stop_sequences(body.stop),
-        output=_output_override(ctx, body.response_format),
+        output=_output_override(ctx, body.response_format, forced),
         reasoning_effort=None if _is_embed_key(ctx) else body.reasoning_effort,
     )
 
 
-def _refuse_unsupported(body: CompletionAsk) -> None:
-    problems = {
-        name: "is not supported, because the agent uses its own tools"
-        for name in ("tools", "functions")
-        if getattr(body, name)
-    }
-    if problems:
-        raise Invalid(problems)
-
-
-def _output_override(ctx: Context, wanted: ResponseFormat | None) -> OutputOverride | None:
+def _output_override(
+    ctx: Context, wanted: ResponseFormat | None, forced: ForcedFunction | None
+) -> OutputOverride | None:
     """Return the schema of the caller; whoever chats in public gets the agent's own."""
+    if forced is not None:
+        if _is_embed_key(ctx):
+            raise Invalid({forced.path: "needs an access token; embed keys have the agent's output schema"})
+        compile_output_schema(forced.parameters, forced.path)
+        return OutputOverride(forced.parameters)
     if wanted is None:
         return None
     if wanted.type == "text":

@@ -1,6 +1,6 @@
 """Schemas of OpenAI's chat completions, as far as agents support them."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -43,6 +43,29 @@ class ResponseFormat(Schema, kw_only=True):
     json_schema: JsonSchemaFormat | None = None
 
 
+class CallerFunction(Schema, kw_only=True):
+    """A function of the caller."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    description: str | None = None
+    parameters: JsonObject | None = None
+    strict: bool | None = None
+
+
+class CallerTool(Schema, kw_only=True):
+    type: str = "function"
+    function: CallerFunction | None = None
+
+
+class FunctionName(Schema, kw_only=True):
+    name: str
+
+
+class FunctionChoice(Schema, kw_only=True):
+    type: str = "function"
+    function: FunctionName | None = None
+
+
 class CompletionAsk(Schema, kw_only=True):
     """`model` is the id of an agent, or its name if it is unique."""
 
@@ -55,8 +78,10 @@ class CompletionAsk(Schema, kw_only=True):
     max_completion_tokens: Tokens | None = None
     stop: Stop | Stops | None = None
     n: Annotated[int, Meta(ge=1, le=1)] | None = None
-    tools: list[Any] | None = None
-    functions: list[Any] | None = None
+    tools: list[CallerTool] | None = None
+    tool_choice: str | FunctionChoice | None = None
+    functions: list[CallerFunction] | None = None
+    function_call: str | FunctionName | None = None
     response_format: ResponseFormat | None = None
     reasoning_effort: ReasoningEffort | None = None
 
@@ -64,10 +89,26 @@ class CompletionAsk(Schema, kw_only=True):
 OpenAiFinishReason = Literal["stop", "length", "content_filter"]
 
 
+class CalledFunction(Schema, kw_only=True):
+    name: str
+    arguments: str
+
+
+class CompletionToolCall(Schema, kw_only=True):
+    """The call of a function of the caller, which the caller makes."""
+
+    index: int | UnsetType = UNSET
+    id: str
+    type: Literal["function"] = "function"
+    function: CalledFunction
+
+
 class CompletionReply(Schema, kw_only=True):
     role: Literal["assistant"] = "assistant"
-    content: str
+    content: str | None
     refusal: None = None
+    tool_calls: list[CompletionToolCall] | UnsetType = UNSET
+    function_call: CalledFunction | UnsetType = UNSET
 
 
 class Choice(Schema, kw_only=True):
@@ -114,6 +155,8 @@ class Completion(Schema, kw_only=True):
 class Delta(Schema, kw_only=True, omit_defaults=True):
     role: str | UnsetType = UNSET
     content: str | UnsetType = UNSET
+    tool_calls: list[CompletionToolCall] | UnsetType = UNSET
+    function_call: CalledFunction | UnsetType = UNSET
 
 
 class ChunkChoice(Schema, kw_only=True):

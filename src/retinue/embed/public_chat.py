@@ -14,7 +14,7 @@ from retinue.chat.attachments.preparation import FindFile, attach
 from retinue.chat.models import ChatChannel, Message
 from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
-from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
+from retinue.chat.turn.request import TurnRequest
 from retinue.embed import visitor_files, visitors, widget_designs
 from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
 from retinue.embed.schemas import AgentName, AssistantReply, PublicAsk, PublicReply
@@ -22,6 +22,7 @@ from retinue.embed.token_budget import TurnAllowance, turn_allowance
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import EventStream
+from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.kit.json_types import JsonObject
 
 MIN_SESSION_ID_LENGTH = 16

@@ -54,6 +54,8 @@ async def upgrade(settings: Settings, database: Database, *, only_if_empty: bool
     if database.dialect == "sqlite":
         await asyncio.to_thread(_upgrade_sqlite, sqlite_path(settings))
     else:
+        if settings.database_direct_url:
+            await _require_direct_connection(settings.database_direct_url)
         await _upgrade_postgres(direct_url(settings))
     return True
 
@@ -88,6 +90,12 @@ def _upgrade_sqlite(path: Path) -> None:
         _run(connection)
         connection.commit()
     engine.dispose()
+
+
+async def _require_direct_connection(url: str) -> None:
+    from retinue.kit.db.postgres_faults import DIRECT_URL_SETTING, require_connection
+
+    await require_connection(url, DIRECT_URL_SETTING)
 
 
 async def _upgrade_postgres(url: str) -> None:

@@ -74,6 +74,19 @@ class ApprovalRule(msgspec.Struct, frozen=True, kw_only=True):
     expires_in_s: Annotated[int, Meta(ge=60, le=366 * 86_400)] = 72 * 3600
 
 
+class ToolImage(msgspec.Struct, frozen=True, kw_only=True):
+    """An image of a tool's result, stored as models and people see it.
+
+    One that is not shown was left out of the prompt, because the turn had too many.
+    """
+
+    file_id: str
+    filename: str
+    mime_type: str
+    size_bytes: int
+    is_shown: bool = True
+
+
 @table(
     "tools",
     prefix="tool",

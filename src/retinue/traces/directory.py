@@ -65,7 +65,7 @@ class ExporterDirectory:
             found[tenant_id] = (*found.get(tenant_id, ()), exporter_id)
         samples = await ctx.system("samples of every tenant").rows(_SAMPLES)
         self._instance.tracing.exporters = found
-        self._instance.tracing.samples = dict(samples)
+        self._instance.tracing.samples = {row[0]: row[1] for row in samples}
 
     async def close(self) -> None:
         self._task.cancel()

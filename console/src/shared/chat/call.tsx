@@ -7,6 +7,7 @@ import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
 import { Json, Kind } from "../parts";
 import { duration } from "../time";
+import { AttachedFiles } from "./attached_files";
 import type { ToolCall } from "./chat";
 import style from "./chat.module.css";
 import en from "./words.en.json";
@@ -61,6 +62,7 @@ export function Call({ call }: { call: ToolCall }) {
             <div className="stack g4">
               <span className="t-12 t-3">{say("got")}</span>
               <Json of={call.output} max={220} />
+              {call.images && call.images.length > 0 && <AttachedFiles files={call.images} />}
             </div>
           )}
         </div>

@@ -11,6 +11,8 @@ export type ToolCall = {
   tool: string;
   input: unknown;
   output?: unknown;
+  /** The images in what came back. */
+  images?: Attached[];
   status: string;
   approvalId?: string;
   /** When the call began on the clock of this page, and how long it took. */
@@ -92,12 +94,19 @@ const continued = (turn: Turn): Turn => (turn.stop ? { ...turn, stop: undefined,
 
 type StoredCall = components["schemas"]["CalledTool"];
 
+const imagesOf = (call?: StoredCall): Attached[] =>
+  (call?.images ?? []).map(({ file_id, filename }) => ({ file_id, filename, kind: "image" }));
+
 function stopped(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: number): Turn {
   // The server knows how long a call took; the page only knows when it heard of it.
   const known = stop.tool_calls;
   const calls =
     known?.length === turn.calls.length
-      ? turn.calls.map((call, at) => ({ ...call, tookMs: known[at]?.execution_time_ms ?? call.tookMs }))
+      ? turn.calls.map((call, at) => ({
+          ...call,
+          images: imagesOf(known[at]),
+          tookMs: known[at]?.execution_time_ms ?? call.tookMs,
+        }))
       : turn.calls;
   return { ...turn, calls, stop, isLive: false, tookMs: since(turn, now) };
 }
@@ -182,6 +191,7 @@ function storedTurn(question?: Message, reply?: Message): Turn {
       tool: call.tool,
       input: call.input,
       output: call.output ?? undefined,
+      images: imagesOf(call),
       status: call.status,
       approvalId: call.approval_id ?? undefined,
       tookMs: call.execution_time_ms,

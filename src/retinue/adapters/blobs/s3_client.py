@@ -14,6 +14,7 @@ from retinue.adapters.blobs.s3_roles import KeySource
 from retinue.adapters.blobs.s3_xml import error_code
 from retinue.adapters.blobs.store import StorageUnavailable
 from retinue.kit.clock import Clock
+from retinue.kit.connection_faults import describe_fault
 from retinue.kit.egress import Egress, EgressFailed, EgressTimeout, Response, ResponseTooLarge
 from retinue.kit.errors import RetinueError
 
@@ -71,7 +72,13 @@ class S3Client:
             await asyncio.sleep(pause_s)
             reply = await self._attempt(method, key, query, content, content_hash)
         if isinstance(reply, RetinueError):
-            log.error("the file storage cannot be reached", method=method, error=reply.message)
+            log.error(
+                "the file storage cannot be reached",
+                method=method,
+                host=f"{self._address.host}:{self._address.port}",
+                error=describe_fault(reply),
+                setting="RETINUE_FILES_URL",
+            )
             raise StorageUnavailable
         if reply.status not in expected:
             raise storage_refusal(method, reply.status, reply.code)

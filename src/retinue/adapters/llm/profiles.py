@@ -25,6 +25,7 @@ class ProviderProfile(Struct, frozen=True, kw_only=True):
     has_stream_options: bool = True
     has_deployments: bool = False
     has_cache_key: bool = False
+    has_images_in_results: bool = False
     model_prefix: str = ""
     tool_id_shape: re.Pattern[str] = re.compile(r"[\w.:-]{1,40}", re.ASCII)
     refuses_sampling: re.Pattern[str] | None = None
@@ -51,6 +52,7 @@ PROFILES: Mapping[str, ProviderProfile] = {
     "mistral": ProviderProfile(
         base_url="https://api.mistral.ai/v1",
         has_stream_options=False,
+        has_images_in_results=True,
         tool_id_shape=re.compile(r"[a-zA-Z0-9]{9}"),
     ),
     "groq": ProviderProfile(base_url="https://api.groq.com/openai/v1", limit_field="max_completion_tokens"),

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from retinue.adapters.mail.message import Mail, MailFailed, Sender, build_mime_message, parse_recipient
 from retinue.kit.clock import Clock
+from retinue.kit.connection_faults import describe_fault
 from retinue.kit.egress.tls import is_certificate_failure
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting, is_loopback
@@ -62,7 +63,7 @@ class SmtpMailer:
                 await client.quit(timeout=2)
         except (aiosmtplib.SMTPException, OSError) as error:
             # Drop the cause: a server may echo the login it rejects.
-            raise smtp_failure(error, self._timeout_s) from None
+            raise self._failure(error) from None
         finally:
             client.close()
 
@@ -77,9 +78,12 @@ class SmtpMailer:
             with suppress(aiosmtplib.SMTPException, OSError):
                 await client.quit(timeout=2)
         except (aiosmtplib.SMTPException, OSError) as error:
-            raise smtp_failure(error, self._timeout_s) from None
+            raise self._failure(error) from None
         finally:
             client.close()
+
+    def _failure(self, error: Exception) -> MailFailed:
+        return smtp_failure(error, self._timeout_s, f" at {self._host}:{self._port}")
 
     def _client(self) -> "SMTP":
         import aiosmtplib
@@ -98,23 +102,29 @@ class SmtpMailer:
         )
 
 
-def smtp_failure(error: Exception, timeout_s: float) -> MailFailed:
-    """Return our error for one of aiosmtplib's."""
+def smtp_failure(error: Exception, timeout_s: float, where: str = "") -> MailFailed:
+    """Return our error for one of aiosmtplib's.
+
+    `where` names the operator's own server. A tenant's may be any address, so it is told less: reasons would
+    tell which ports of a network are open.
+    """
     import aiosmtplib
 
     if isinstance(error, aiosmtplib.SMTPAuthenticationError):
-        return MailFailed(f"The mail server rejected the login ({error.code}).")
+        return MailFailed(f"The mail server{where} rejected the login ({error.code}).")
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
         error = error.recipients[0]
     if isinstance(error, aiosmtplib.SMTPResponseException):
         response = " ".join(error.message.split())[:200]
         is_mail_fault = isinstance(error, aiosmtplib.SMTPRecipientRefused | aiosmtplib.SMTPDataError)
         return MailFailed(
-            f"The mail server answered {error.code} {response}",
+            f"The mail server{where} answered {error.code} {response}",
             permanent=is_mail_fault and 500 <= error.code < 600 and error.code != _LOGIN_REQUIRED,
         )
     if isinstance(error, TimeoutError):
-        return MailFailed(f"The mail server did not respond within {timeout_s:g} seconds.")
+        return MailFailed(f"The mail server{where} did not respond within {timeout_s:g} seconds.")
     if is_certificate_failure(error):
-        return MailFailed("The mail server's certificate could not be verified.")
-    return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
+        return MailFailed(f"The certificate of the mail server{where} could not be verified.")
+    if not where:
+        return MailFailed(f"The mail server could not be used ({type(error).__name__}).")
+    return MailFailed(f"The mail server{where} cannot be used: {describe_fault(error)}.")

@@ -1,6 +1,7 @@
 """The limits of one turn and its sub-agents; nothing in a model's output can lift them."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 
@@ -10,6 +11,7 @@ from retinue.chat.engine.suspended import SuspendedTurn
 from retinue.chat.engine.turn_totals import TurnTotals
 from retinue.kit.errors import RetinueError
 from retinue.kit.json_types import JsonObject
+from retinue.tools.models import ToolImage
 from retinue.usage.price_book import PriceBook
 from retinue.usage.unpriced import UnpricedRule
 
@@ -27,6 +29,9 @@ MAX_TURN_SECONDS = 3600.0
 
 # For estimates where no provider has counted; typical text has about four characters per token.
 CHARACTERS_PER_TOKEN = 4
+MAX_TURN_IMAGES = 10
+"""Images of results that the models of a turn are shown."""
+MAX_TURN_IMAGE_BYTES = 10 * 1024 * 1024
 
 
 class OutOfTokens(RetinueError):
@@ -52,6 +57,7 @@ class TurnBudget:
         self._calls = MAX_TOOL_CALLS
         self.is_spent = False
         self._seen: Counter[bytes] = Counter()
+        self._images, self._image_bytes = MAX_TURN_IMAGES, MAX_TURN_IMAGE_BYTES
 
     def remaining_limits(self) -> JsonObject:
         """Return what is left for a turn that is suspended here and resumed later."""
@@ -61,6 +67,8 @@ class TurnBudget:
             "calls_left": self._calls,
             "seen": seen,
             "is_spent": self.is_spent,
+            "images_left": self._images,
+            "image_bytes_left": self._image_bytes,
         }
 
     def restore_limits(self, details: ReplyDetails, paused: SuspendedTurn) -> None:
@@ -69,6 +77,8 @@ class TurnBudget:
         self._tokens = min(self._tokens, paused.tokens_left)
         self._calls, self.is_spent = paused.calls_left, paused.is_spent
         self._seen = Counter({call.encode(): times for call, times in paused.seen.items()})
+        if paused.images_left is not None:
+            self._images, self._image_bytes = paused.images_left, paused.image_bytes_left
 
     def reserve(self, model: str, prompt_tokens: int, max_reply_tokens: int | None) -> "Reservation":
         """Reserve tokens for a model call, so that concurrent calls cannot use them as well."""
@@ -109,6 +119,17 @@ class TurnBudget:
             return False
         self._calls -= 1
         return True
+
+    def admit_images(self, images: Iterable[ToolImage]) -> tuple[ToolImage, ...]:
+        """Return the images of a result; models are shown none once the turn has too many."""
+        admitted = []
+        for image in images:
+            is_shown = self._images > 0 and image.size_bytes <= self._image_bytes
+            if is_shown:
+                self._images -= 1
+                self._image_bytes -= image.size_bytes
+            admitted.append(msgspec.structs.replace(image, is_shown=is_shown))
+        return tuple(admitted)
 
 
 class Reservation(msgspec.Struct, kw_only=True):

@@ -218,6 +218,7 @@ class ToolCallRunner:
             override_destination=attached.attachment.override_destination,
         )
         output = sanitize_json(finished.output)
+        images = self._budget.admit_images(finished.images)
         error = finished.error and CallError(finished.error.code, sanitize_text(finished.error.message))
         called = self._build_called_tool(
             call,
@@ -227,6 +228,7 @@ class ToolCallRunner:
             status=CALL_STATUSES[finished.execution.status],
             error=error,
             execution_id=finished.execution.id,
+            images=images,
         )
         result_for_model = output if error is None else msgspec.to_builtins(error)
         return self._build_outcome(call, called, result_for_model)
@@ -339,5 +341,7 @@ class ToolCallRunner:
         self, call: ToolCall, called: CalledTool, result_for_model: object, **more: Any
     ) -> ToolCallOutcome:
         is_error = called.status is not CallStatus.completed
-        message = prompts.tool_message(call.id, result_for_model, self._fence, is_error=is_error)
+        message = prompts.tool_message(
+            call.id, result_for_model, self._fence, called.images, is_error=is_error
+        )
         return ToolCallOutcome(called=called, message=message, **more)

@@ -70,6 +70,9 @@ class ContextWindow:
         self._budget = budget
         self._fence = fence
         self._compacted = NOT_COMPACTED if task.memory is None else task.memory.compacted
+        # Agents suspended by earlier releases do not tell whose history they have, so it cannot be replaced.
+        self._may_compact = task.resumed is None or bool(task.resumed.standing.seed)
+        self._is_as_sent = False
         self._turn_start = 0
         self._request_count = 0
         self._known_count = 0
@@ -94,6 +97,13 @@ class ContextWindow:
             self._known_count, self._known_tokens = len(beginning), last.context_tokens
         return [*beginning, user_message(self._task.message, self._task.attached)]
 
+    def resume(self, conversation: Sequence[ModelMessage], context_tokens: int) -> None:
+        """Go on with the conversation of a suspended agent, which stays as it was sent while it fits."""
+        self._is_as_sent = True
+        self._turn_start = prompts.find_turn_start(conversation)
+        answers = [at for at, message in enumerate(conversation) if message.role == "assistant"]
+        self._known_count, self._known_tokens = max(answers, default=0) + 1, context_tokens
+
     def _beginning(self) -> list[ModelMessage]:
         memory, history = self._task.memory, list(self._task.history)
         if memory is not None and self.has_recall:
@@ -117,15 +127,12 @@ class ContextWindow:
         return tuple(documents.values())
 
     async def fit(self, conversation: list[ModelMessage], tail: str, tools: Sequence[ToolSpec]) -> bool:
-        """Estimate the next request, and compact the history if it is too long; return whether it did.
-
-        A turn that was suspended has no history of its own any more, so its requests stay as they are.
-        """
+        """Estimate the next request, and compact the history if it is too long; return whether it did."""
         self._request_count = len(conversation)
         by_length = self.tokens = _estimate(conversation, tail)
         is_counted = self._estimate_by_count(conversation, tail, by_length)
         memory, agent = self._task.memory, self._task.agent
-        if memory is None or self._task.resumed is not None:
+        if memory is None or not self._may_compact:
             return False
         is_partly_loaded = self._is_partly_loaded(memory)
         if self.tokens * 2 <= (agent.max_context_tokens or _SMALLEST_DEFAULT) and not is_partly_loaded:
@@ -139,6 +146,8 @@ class ContextWindow:
             self.tokens += schemas
         if self.tokens <= limit and not is_partly_loaded:
             return False
+        if self._is_as_sent:
+            self._begin_anew(conversation, scale)
         try:
             await self._compact(memory, limit, scale)
         except ContextTooLong:
@@ -148,6 +157,13 @@ class ContextWindow:
         conversation[: self._turn_start] = beginning = self._beginning()
         self._turn_start, self._known_count, self._known_tokens = len(beginning), 0, 0
         return True
+
+    def _begin_anew(self, conversation: list[ModelMessage], scale: float) -> None:
+        """Begin as a turn would that is asked now: the history may have been compacted since."""
+        sent, beginning = conversation[: self._turn_start], self._beginning()
+        conversation[: self._turn_start] = beginning
+        self.tokens = round(self.tokens - (tokens_of(sent) - tokens_of(beginning)) * scale)
+        self._turn_start, self._is_as_sent = len(beginning), False
 
     def _estimate_by_count(self, conversation: Sequence[ModelMessage], tail: str, by_length: int) -> bool:
         """Estimate the request by what the provider counted; return False if there is no such count.
@@ -163,6 +179,8 @@ class ContextWindow:
         return True
 
     def _is_partly_loaded(self, memory: ConversationMemory) -> bool:
+        if self._is_as_sent:
+            return False
         first = memory.entries[0].position if memory.entries else 0
         return memory.has_older and self._compacted.up_to < first - 1
 

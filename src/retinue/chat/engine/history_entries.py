@@ -99,10 +99,19 @@ def _without_result(
         return message
     result = message.text()
     name = names.get(message.tool_call_id, "unknown")[:_MAX_TOOL_NAME_LENGTH]
-    length = len(fence.inside(result))
+    length = len(result_text(message, fence))
     recall_id = f"{entry_id}/{message.tool_call_id}"
     line = f"(result of {name}, {length} characters, left out; recall id {recall_id})"
-    return message if len(line) >= len(result) else msgspec.structs.replace(message, content=line)
+    is_shorter = len(line) < len(result) or not isinstance(message.content, str)
+    return msgspec.structs.replace(message, content=line) if is_shorter else message
+
+
+def result_text(message: ModelMessage, fence: PromptFence) -> str:
+    """Return the text of a result without its fence; lines about its images stand behind it."""
+    if isinstance(message.content, str):
+        return fence.inside(message.content)
+    first, *lines = (part.text for part in message.content if isinstance(part, TextContent))
+    return "\n".join((fence.inside(first), *lines))
 
 
 def without_attachments(entry: HistoryEntry) -> tuple[ModelMessage, ...]:

@@ -54,7 +54,7 @@ from retinue.chat.engine.sanitizer import sanitize_call
 from retinue.chat.engine.sources import build_sources
 from retinue.chat.engine.structured_output import REPAIR_WARNING, OutputAttempts
 from retinue.chat.engine.suspended import Delegated, PendingCall, Resumption, SuspendedAgent, SuspendedTurn
-from retinue.chat.engine.task import TurnTask
+from retinue.chat.engine.task import TurnTask, find_fence
 from retinue.chat.engine.toolbox import Toolbox, load_toolbox
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
@@ -70,7 +70,7 @@ class AgentTurn:
         self._ctx = ctx
         self._task = task
         self._budget = budget
-        self._fence = PromptFence.of_seed(ctx, task.seed)
+        self._fence = find_fence(ctx, task, parent_fence)
         self._models = AgentModels(ctx, task.agent, budget)
         self._toolbox = Toolbox()
         self._window = ContextWindow(ctx, task, budget, self._fence)
@@ -88,17 +88,13 @@ class AgentTurn:
         self._delegated: list[Delegated] = []
         self.standing: SuspendedAgent | None = None
         if task.resumed is not None:
-            self._restore(task.resumed, parent_fence)
+            self._restore(task.resumed)
 
-    def _restore(self, resumed: Resumption, parent_fence: PromptFence | None) -> None:
+    def _restore(self, resumed: Resumption) -> None:
         """Restore the state of a suspended agent."""
         details, standing = resumed.details, resumed.standing
         if isinstance(standing, SuspendedTurn):
             self._budget.restore_limits(details, standing)
-        if standing.mark:
-            self._fence = PromptFence.of_mark(standing.mark)
-        elif parent_fence is not None:
-            self._fence = parent_fence
         self._rounds, self._tail = list(standing.rounds), standing.tail
         self._text.restore(resumed.text)
         self._called = [
@@ -107,6 +103,7 @@ class AgentTurn:
         self._sources, self._warnings = list(details.sources), list(details.warnings)
         self._model = details.model
         self._window.report = details.compaction
+        self._window.resume(standing.conversation, details.context_tokens)
 
     @property
     def _needs_repair(self) -> bool:
@@ -187,6 +184,7 @@ class AgentTurn:
             rounds=tuple(self._rounds),
             tail=self._tail,
             mark=self._fence.mark,
+            seed=self._task.seed,
         )
         return True
 

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from retinue.adapters.llm import ModelUsage
+from retinue.kit.ignored_fields import IGNORED_FIELD_PREFIX
 from retinue.kit.json_types import JsonObject
+from retinue.tools.models import ToolImage
 
 UNPRICED_WARNING = "unpriced_model"
 DEMO_WARNING = "demo_model"
-IGNORED_FIELD_PREFIX = "ignored_field:"
 TRUNCATED_WARNING_PREFIX = "attachment_truncated:"
 
 
@@ -109,7 +110,8 @@ class CallError(msgspec.Struct, frozen=True):
 class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
     """One use of a tool, a sub-agent or the web search in a turn.
 
-    With `found_by_search`, the model called the function by `call_tool`.
+    With `found_by_search`, the model called the function by `call_tool`. `images` are those of the
+    result.
     """
 
     id: str
@@ -124,6 +126,7 @@ class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
     sub_agent_id: str | None = None
     approval_id: str | None = None
     found_by_search: bool = False
+    images: tuple[ToolImage, ...] = ()
 
 
 class Compaction(msgspec.Struct, frozen=True, kw_only=True):

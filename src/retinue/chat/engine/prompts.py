@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from retinue.adapters.llm import ImageData, ModelMessage, PromptCache
+from retinue.adapters.llm import ContentPart, ImageData, ModelMessage, PromptCache, TextContent
 from retinue.chat.engine.attached import IMAGE_TOKENS
 from retinue.chat.engine.budget import estimate_tokens
 from retinue.chat.engine.fence import PromptFence
@@ -16,6 +16,7 @@ from retinue.chat.engine.history_entries import Compacted
 from retinue.chat.engine.task import TurnTask
 from retinue.kit.context import Context
 from retinue.knowledge.retrieval import Passage
+from retinue.tools.models import ToolImage
 
 MAX_TOOL_RESULT_CHARACTERS = 16_000
 
@@ -54,10 +55,16 @@ def _may_see_material(task: TurnTask) -> bool:
 
 def build_cache(ctx: Context, task: TurnTask, conversation: Sequence[ModelMessage]) -> PromptCache:
     """Return what a provider's cache is told: which conversation this is, and where this turn begins."""
-    turn_start = max(at for at, message in enumerate(conversation) if message.role == "user")
     return PromptCache(
-        seed=f"{ctx.tenant_id}\0{task.seed}", ttl=task.agent.cache_ttl.value, history_length=turn_start
+        seed=f"{ctx.tenant_id}\0{task.seed}",
+        ttl=task.agent.cache_ttl.value,
+        history_length=find_turn_start(conversation),
     )
+
+
+def find_turn_start(conversation: Sequence[ModelMessage]) -> int:
+    """Return where the message to answer stands."""
+    return max(at for at, message in enumerate(conversation) if message.role == "user")
 
 
 def build_tail(task: TurnTask, passages: Sequence[Passage], fence: PromptFence) -> str:
@@ -81,7 +88,15 @@ def _origin(passage: Passage) -> str:
     return f"{passage.document_name}{page}"
 
 
-def tool_message(call_id: str, output: object, fence: PromptFence, *, is_error: bool = False) -> ModelMessage:
+def tool_message(
+    call_id: str,
+    output: object,
+    fence: PromptFence,
+    images: Sequence[ToolImage] = (),
+    *,
+    is_error: bool = False,
+) -> ModelMessage:
+    """Return the result of a call, with its images behind it."""
     # Sorted, because PostgreSQL does not keep the order of keys, and the result is sent again in later turns.
     text = (
         output
@@ -90,7 +105,18 @@ def tool_message(call_id: str, output: object, fence: PromptFence, *, is_error: 
     )
     if len(text) > MAX_TOOL_RESULT_CHARACTERS:
         text = f"{text[:MAX_TOOL_RESULT_CHARACTERS]}\n(cut off, {len(text)} characters in all)"
-    return ModelMessage(role="tool", tool_call_id=call_id, content=fence.around(text), is_error=is_error)
+    content: str | tuple[ContentPart, ...] = fence.around(text)
+    if images:
+        parts = (part for image in images for part in _image_parts(image))
+        content = (TextContent(fence.around(text)), *parts)
+    return ModelMessage(role="tool", tool_call_id=call_id, content=content, is_error=is_error)
+
+
+def _image_parts(image: ToolImage) -> tuple[ContentPart, ...]:
+    if not image.is_shown:
+        return (TextContent(f"(Image of this result: {image.file_id}, left out here.)"),)
+    label = TextContent(f"(Image of this result: {image.file_id})")
+    return label, ImageData(image.mime_type, base64="", file_id=image.file_id)
 
 
 def estimate_prompt_tokens(conversation: Sequence[ModelMessage], tail: str) -> int:

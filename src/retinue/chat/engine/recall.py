@@ -9,7 +9,7 @@ import msgspec
 from retinue.adapters.llm import ToolSpec
 from retinue.chat.engine.call_outcomes import CallRefused
 from retinue.chat.engine.fence import PromptFence
-from retinue.chat.engine.history_entries import HistoryEntry
+from retinue.chat.engine.history_entries import HistoryEntry, result_text
 from retinue.chat.engine.memory import ConversationMemory
 from retinue.kit.json_types import JsonObject
 from retinue.knowledge.terms import STOP_WORDS, extract_terms
@@ -115,7 +115,7 @@ def _originals(entry: HistoryEntry, fence: PromptFence) -> Iterator[_Original]:
     texts = []
     for message in entry.messages:
         if message.role == "tool":
-            yield _Original(f"{entry.id}/{message.tool_call_id}", "tool", fence.inside(message.text()))
+            yield _Original(f"{entry.id}/{message.tool_call_id}", "tool", result_text(message, fence))
         elif text := message.text():
             texts.append(text)
     if texts:

@@ -15,7 +15,7 @@ from retinue.chat.engine.agent_models import AgentModels
 from retinue.chat.engine.attached import Attachment
 from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, TurnBudget, estimate_tokens
 from retinue.chat.engine.fence import PromptFence
-from retinue.chat.engine.history_entries import Compacted, HistoryEntry
+from retinue.chat.engine.history_entries import Compacted, HistoryEntry, result_text
 from retinue.chat.engine.memory import ConversationMemory, SummaryOrigin
 from retinue.chat.engine.parts import TokenUsage
 from retinue.chat.engine.sanitizer import sanitize_text
@@ -182,7 +182,7 @@ def transcript_of(entry: HistoryEntry, fence: PromptFence) -> str:
     for message in entry.messages:
         text = message.text()
         if message.role == "tool":
-            lines.append(f"result: {fence.inside(text)[:_MAX_RESULT_CHARACTERS]}")
+            lines.append(f"result: {result_text(message, fence)[:_MAX_RESULT_CHARACTERS]}")
         elif text:
             lines.append(f"{message.role}: {text}")
         for call in message.tool_calls:

@@ -24,6 +24,7 @@ class SuspendedAgent(msgspec.Struct, frozen=True, kw_only=True):
 
     Stored in the database: a new field needs a default. `tail` ends each request of the turn; `mark` is that
     of its fence, which agents suspended by earlier releases share with the agent that delegated to them.
+    `seed` is that of its task; earlier releases did not keep it.
     """
 
     conversation: tuple[ModelMessage, ...]
@@ -33,6 +34,7 @@ class SuspendedAgent(msgspec.Struct, frozen=True, kw_only=True):
     rounds: tuple[CallRound, ...] = ()
     tail: str = ""
     mark: str = ""
+    seed: str = ""
 
     def pending_approvals(self, agent_id: str) -> Iterator[tuple[str, PendingCall]]:
         """Yield every pending call with the agent that makes it; `agent_id` is this agent."""
@@ -63,6 +65,8 @@ class SuspendedTurn(SuspendedAgent, frozen=True, kw_only=True):
     seen: dict[str, int]
     is_spent: bool = False
     trace_parent: str = ""
+    images_left: int | None = None
+    image_bytes_left: int = 0
 
 
 class CallDecision(msgspec.Struct, frozen=True, kw_only=True):

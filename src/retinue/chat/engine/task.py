@@ -9,9 +9,11 @@ from retinue.adapters.llm import ContentPart, ModelMessage, ReasoningEffort
 from retinue.agents.models import Agent
 from retinue.agents.pinned import PinnedConfiguration
 from retinue.chat.engine.attached import Attachment
+from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.memory import ConversationMemory
 from retinue.chat.engine.parts import TurnFinished, TurnPart
 from retinue.chat.engine.suspended import Resumption, SuspendedAgent
+from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
 
 
@@ -47,6 +49,15 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     attached: tuple[ContentPart, ...] = ()
     documents: tuple[Attachment, ...] = ()
     memory: ConversationMemory | None = None
+
+
+def find_fence(ctx: Context, task: TurnTask, parent_fence: PromptFence | None) -> PromptFence:
+    """Return the fence of the conversation; a suspended agent keeps the one that its prompt has."""
+    if task.resumed is None:
+        return PromptFence.of_seed(ctx, task.seed)
+    if task.resumed.standing.mark:
+        return PromptFence.of_mark(task.resumed.standing.mark)
+    return parent_fence or PromptFence.of_seed(ctx, task.seed)
 
 
 class SubAgentTurn(Protocol):

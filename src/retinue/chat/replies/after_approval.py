@@ -103,7 +103,7 @@ async def resume_turn(ctx: Context, payload: TurnToContinue) -> None:
 
 async def _rebuild_attempt(ctx: Context, paused: PausedTurn) -> "_ResumedAttempt | None":
     """Rebuild the turn on behalf of its requester; return None if the agent or message was deleted."""
-    pending = await suspension.rebuild_pending_turn(ctx, paused)
+    pending = await suspension.rebuild_pending_turn(ctx, paused, loads_history=True)
     reply = await ctx.db.get(Message, paused.message_id)
     if pending is None or reply is None or reply.details is None:
         return None

@@ -17,7 +17,7 @@ from retinue.chat.errors import (
 )
 from retinue.chat.models import ChatChannel
 from retinue.chat.schemas import AudioReply, SpeechAsk
-from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
+from retinue.chat.turn.request import TurnRequest
 from retinue.chat.voice import audio_message, speech
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
@@ -26,6 +26,7 @@ from retinue.kit.http.replies import ByteStream
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes, Upload
 from retinue.kit.http.uploads import FormData
+from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import ModelUnpriced
 

@@ -31,13 +31,14 @@ from retinue.chat.schemas import (
     StreamQuery,
     TurnFields,
 )
-from retinue.chat.turn.request import TurnRequest, ignored_field_warnings
+from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
 from retinue.kit.http.replies import EventStream, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
+from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.kit.schema.output_schema import compile_output_schema
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import ModelUnpriced

@@ -14,6 +14,7 @@ from retinue.chat.engine.parts import CalledTool, CallStatus, FinishReason
 from retinue.chat.engine.tool_search import wrap_call
 from retinue.chat.models import Conversation, ConversationSummary, Message
 from retinue.chat.turn.repeated_attachments import load_repeated
+from retinue.chat.turn.tool_images import choose_shown, without_images
 from retinue.kit.context import Context
 from retinue.kit.db.statements import record_statement
 
@@ -137,7 +138,11 @@ async def _to_history(
     fence = PromptFence.of_seed(ctx, seed)
     oldest_first = newest_first[:MAX_LOADED_MESSAGES][::-1]
     attached = await load_repeated(ctx, oldest_first, fence, compacted.attachments_up_to)
-    entries = tuple(_to_entry(message, fence, attached.parts.get(message.id, ())) for message in oldest_first)
+    shown = choose_shown(oldest_first)
+    entries = tuple(
+        _to_entry(message, fence, attached.parts.get(message.id, ()), shows_images=message.id in shown)
+        for message in oldest_first
+    )
     return ConversationHistory(
         entries,
         tuple(render(entries, NOT_COMPACTED, fence)),
@@ -147,12 +152,14 @@ async def _to_history(
     )
 
 
-def _to_entry(message: Message, fence: PromptFence, attached: tuple[ContentPart, ...]) -> HistoryEntry:
+def _to_entry(
+    message: Message, fence: PromptFence, attached: tuple[ContentPart, ...], *, shows_images: bool = False
+) -> HistoryEntry:
     attachments = tuple(message.attachments or ())
     return HistoryEntry(
         id=message.id,
         position=message.position,
-        messages=tuple(replay(message, fence, attached)),
+        messages=tuple(replay(message, fence, attached, shows_images=shows_images)),
         attachments=attachments,
         attachment_lines=tuple(map(left_out, attachments)),
         context_tokens=0 if message.details is None else message.details.context_tokens,
@@ -160,7 +167,11 @@ def _to_entry(message: Message, fence: PromptFence, attached: tuple[ContentPart,
 
 
 def replay(
-    message: Message, fence: PromptFence, attached: tuple[ContentPart, ...] = ()
+    message: Message,
+    fence: PromptFence,
+    attached: tuple[ContentPart, ...] = (),
+    *,
+    shows_images: bool = False,
 ) -> Iterator[ModelMessage]:
     """Yield the message, with the calls and their results where the model asked for them."""
     start = 0
@@ -170,7 +181,8 @@ def replay(
         yield ModelMessage(role="assistant", content=text, tool_calls=tuple(map(_as_tool_call, made)))
         for call in made:
             is_error = call.status is not CallStatus.completed
-            yield prompts.tool_message(call.id, _result_of(call), fence, is_error=is_error)
+            images = call.images if shows_images else without_images(call.images)
+            yield prompts.tool_message(call.id, _result_of(call), fence, images, is_error=is_error)
         start = calls.text_length
     text = _paragraph(message.content, start, len(message.content))
     if _is_waiting(message) and not message.rounds:

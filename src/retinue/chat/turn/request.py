@@ -8,7 +8,6 @@ from retinue.adapters.llm import ModelMessage, ReasoningEffort
 from retinue.agents.models import Agent
 from retinue.agents.pinned import PinnedConfiguration
 from retinue.chat.engine.attached import Attachment
-from retinue.chat.engine.parts import IGNORED_FIELD_PREFIX
 from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.models import ChatChannel
 from retinue.kit.context import Context
@@ -61,11 +60,6 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
         if self.session_id is None or self.forces_new_conversation:
             return None
         return session_key(self.embed_key_id, self.visitor_id, self.session_id)
-
-
-def ignored_field_warnings(unknown_fields: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the warnings for names in a request that had no effect."""
-    return tuple(f"{IGNORED_FIELD_PREFIX}{name}" for name in unknown_fields)
 
 
 def session_key(embed_key_id: str | None, visitor_id: str | None, session_id: str) -> str:

@@ -6,16 +6,18 @@ for the results of another.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import sqlalchemy as sa
 
 from retinue.adapters.llm import ModelMessage
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import HistoryEntry
+from retinue.chat.engine.prompts import find_turn_start
 from retinue.chat.models import Message, ReplayableReply
 from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, replay
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.tool_images import choose_shown
 from retinue.kit.context import Context
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import record_statement
@@ -51,6 +53,26 @@ async def load_resent_history(ctx: Context, request: TurnRequest) -> Conversatio
     return ConversationHistory(entries, messages, is_resent=True)
 
 
+def restore_resent_history(conversation: Sequence[ModelMessage]) -> ConversationHistory:
+    """Return the caller's history from the prompt of a suspended turn, which is the only copy of it.
+
+    A summary that it begins with counts as a message of its own.
+    """
+    groups: list[list[ModelMessage]] = []
+    for message in conversation[1 : find_turn_start(conversation)]:
+        follows_results = bool(groups) and message.role == "assistant" and groups[-1][-1].role == "tool"
+        if groups and (message.role == "tool" or follows_results):
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    entries = tuple(
+        HistoryEntry(id=f"{_ID_PREFIX}{position}", position=position, messages=tuple(group))
+        for position, group in enumerate(groups, 1)
+    )
+    messages = tuple(message for entry in entries for message in entry.messages)
+    return ConversationHistory(entries, messages, is_resent=True)
+
+
 async def _restore_calls(
     ctx: Context, request: TurnRequest, history: tuple[ModelMessage, ...]
 ) -> Iterable[HistoryEntry]:
@@ -66,10 +88,13 @@ async def _restore_calls(
 def _replayed(
     history: tuple[ModelMessage, ...], found: dict[str, Message], seed: str, fence: PromptFence
 ) -> Iterator[HistoryEntry]:
+    shown = choose_shown(sorted(found.values(), key=lambda stored: stored.created_at))
     for position, message in enumerate(history, 1):
         is_reply = bool(found) and message.role == "assistant"
         stored = found.get(_reply_key(seed, message.text())) if is_reply else None
-        messages = (message,) if stored is None else tuple(replay(stored, fence))
+        messages = (
+            (message,) if stored is None else tuple(replay(stored, fence, shows_images=stored.id in shown))
+        )
         yield HistoryEntry(id=f"{_ID_PREFIX}{position}", position=position, messages=messages)
 
 

@@ -155,7 +155,8 @@ def _build_agent_turn(
     is_streaming: bool,
 ) -> AgentTurn:
     agent, history = request.agent, pending.history
-    seed = conversation_seed(ctx, request, pending.conversation_id)
+    seed = resumed.standing.seed if resumed is not None else ""
+    seed = seed or conversation_seed(ctx, request, pending.conversation_id)
     task = TurnTask(
         agent=agent,
         message=request.message,

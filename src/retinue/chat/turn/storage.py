@@ -37,6 +37,7 @@ from retinue.chat.turn.history import (
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import load_resent_history, remember_reply
+from retinue.chat.turn.tool_images import keep_images
 from retinue.chat.turn.trace import store_turn_part
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
@@ -304,6 +305,7 @@ async def store_result_within(
         position = await take_next_position(unit, pending.conversation_id, known)
         reply = await unit.db.insert_at_commit(_build_and_emit_reply(unit, pending, result, position))
         await remember_reply(unit, pending.request, reply)
+        await keep_images(unit, reply.conversation_id, reply.id, result.answered.details.tool_calls)
     if is_undisturbed or await unit.db.get(Agent, pending.request.agent.id) is not None:
         await unit.db.insert_at_commit(build_chat_log(unit, pending, result, reply, keeps_texts=is_stored))
     notify_end(unit, pending, result)

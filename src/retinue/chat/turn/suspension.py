@@ -20,7 +20,6 @@ from retinue.chat.engine import CallDecision, PendingCall
 from retinue.chat.engine.parts import CalledTool, CallError, CallStatus, FinishReason, TurnFinished
 from retinue.chat.models import (
     Conversation,
-    ConversationFile,
     Message,
     MessageStatus,
     PausedTurn,
@@ -30,7 +29,9 @@ from retinue.chat.models import (
 from retinue.chat.turn import storage
 from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, load_history_before
 from retinue.chat.turn.request import TurnRequest
+from retinue.chat.turn.resent_history import restore_resent_history
 from retinue.chat.turn.storage import PendingTurn, TurnResult
+from retinue.chat.turn.tool_images import keep_images
 from retinue.kit.context import Context
 from retinue.kit.context.continuations import ContinuationRef, resume_continuation
 from retinue.kit.json_types import JsonObject
@@ -63,6 +64,7 @@ async def suspend_turn(unit: Context, pending_turn: PendingTurn, turn_result: Tu
         return None
     position = await storage.take_next_position(unit, pending_turn.conversation_id)
     reply = await unit.db.insert(storage.build_reply(pending_turn, turn_result, position))
+    await keep_images(unit, reply.conversation_id, reply.id, turn_result.answered.details.tool_calls)
     await _store_suspended_turn(unit, pending_turn, turn_result)
     await storage.store_result_part(unit, pending_turn, turn_result)
     return reply
@@ -162,7 +164,9 @@ def _describe_request(agent: Agent, asked: Agent, tool: str) -> str:
     return f"The agent {agent.name} wants to use the tool {tool}{on_behalf}."
 
 
-async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn | None:
+async def rebuild_pending_turn(
+    ctx: Context, paused: PausedTurn, *, loads_history: bool = False
+) -> PendingTurn | None:
     """Return the turn as it was started; None if its agent or question was deleted."""
     agent = await ctx.db.get(Agent, paused.agent_id)
     question = await ctx.db.get(Message, paused.user_message_id)
@@ -193,17 +197,16 @@ async def rebuild_pending_turn(ctx: Context, paused: PausedTurn) -> PendingTurn 
         user_message_id=question.id,
         reply_id=paused.message_id,
         position=question.position,
-        history=await _load_documents(ctx, conversation, question),
+        history=await _load_history(ctx, paused, question) if loads_history else NO_HISTORY,
         started=ctx.clock.monotonic(),
     )
 
 
-async def _load_documents(ctx: Context, conversation: Conversation, question: Message) -> ConversationHistory:
-    """Return the history if its documents or older messages may be read; a resumed turn needs no more."""
-    has_files = await ctx.db.find(ConversationFile, conversation_id=conversation.id) is not None
-    if not has_files and conversation.summary_id is None:
-        return NO_HISTORY
-    return await load_history_before(ctx, question)
+async def _load_history(ctx: Context, paused: PausedTurn, question: Message) -> ConversationHistory:
+    """Return the history, which is compacted if the turn has become too long."""
+    if paused.state.seed in {"", paused.conversation_id}:
+        return await load_history_before(ctx, question)
+    return restore_resent_history(paused.state.conversation)
 
 
 async def finish_suspended_turn(
@@ -243,6 +246,8 @@ async def _update_reply(
     unit: Context, reply: Message, turn_result: TurnResult, status: MessageStatus
 ) -> None:
     answered = turn_result.answered
+    earlier = reply.details.tool_calls if reply.details is not None else ()
+    await keep_images(unit, reply.conversation_id, reply.id, answered.details.tool_calls, earlier)
     await unit.db.update(
         reply,
         content=answered.text,

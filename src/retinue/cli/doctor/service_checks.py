@@ -207,9 +207,8 @@ async def _redis(settings: Settings) -> Finding:
     store = RedisStore.connect(settings.redis_url, ca_bundle=settings.redis_authorities)
     try:
         await store.ping()
-    except LimitsUnreachable:
-        hint = "Check RETINUE_REDIS_URL; meanwhile every process counts its limits alone."
-        return fail("redis", "Redis does not answer", hint)
+    except LimitsUnreachable as error:
+        return fail("redis", error.message, "Meanwhile every process counts its limits alone.")
     finally:
         await store.close()
     return ok("redis", "Redis answers")

@@ -27,6 +27,7 @@ from retinue.kit.db.postgres_connect import (
     connect,
     is_pooled,
 )
+from retinue.kit.db.postgres_faults import CONNECT_ERRORS, URL_SETTING, cannot_connect
 from retinue.kit.db.postgres_listener import CHANNEL, ChangeListener
 from retinue.kit.errors import CannotStart
 
@@ -127,14 +128,14 @@ class PostgresDatabase:
     async def open(self) -> None:
         self._closed = False
         try:
-            connection = await self._connect(self._url, keeps_statements=False)
-        except asyncpg.PostgresError as error:
-            raise CannotStart(f"PostgreSQL refused the connection: {error}") from error
+            connection = await connect(self._url, keeps_statements=False)
+        except CONNECT_ERRORS as error:
+            raise cannot_connect(self._url, error, URL_SETTING) from error
         try:
             await self._assert_durable(PostgresConnection(connection))
             self._is_pooled = await is_pooled(connection)
         except (*CONNECTION_LOST_ERRORS, TimeoutError) as error:
-            raise DatabaseUnavailable from error
+            raise cannot_connect(self._url, error, URL_SETTING) from error
         finally:
             await connection.close(timeout=5)
         if self._prepared_statements == "auto":
@@ -172,7 +173,7 @@ class PostgresDatabase:
     async def _connect(url: str, *, keeps_statements: bool) -> asyncpg.Connection:
         try:
             return await connect(url, keeps_statements=keeps_statements)
-        except (*CONNECTION_LOST_ERRORS, TimeoutError) as error:
+        except CONNECT_ERRORS as error:
             raise DatabaseUnavailable from error
 
     async def _acquire(self) -> PostgresConnection:

@@ -15,6 +15,7 @@ from retinue.kit.db.database_content import (
     count_query,
 )
 from retinue.kit.db.postgres_connect import connect, is_pooled
+from retinue.kit.db.postgres_faults import CONNECT_ERRORS, DIRECT_URL_SETTING, URL_SETTING, cannot_connect
 from retinue.kit.errors import CannotStart
 
 _TABLES_QUERY = (
@@ -100,8 +101,8 @@ async def _read_content(connection: asyncpg.Connection) -> DatabaseContent:
 async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
     try:
         connection = await connect(url, keeps_statements=False, is_patient=True)
-    except (asyncpg.PostgresError, OSError, TimeoutError) as error:
-        raise CannotStart(f"PostgreSQL refused the connection: {error or type(error).__name__}") from error
+    except CONNECT_ERRORS as error:
+        raise cannot_connect(url, error, f"{URL_SETTING} and {DIRECT_URL_SETTING}") from error
     try:
         if await is_pooled(connection):
             # The settings of `pg_dump` would stay in a session that the pooler gives to a server next.

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import AuthenticationError, NoScriptError, RedisError
 
 from retinue.kit.clock import Clock
+from retinue.kit.connection_faults import describe_fault
 from retinue.kit.limits.decision import LimitsUnreachable, RateLimitDecision
 from retinue.kit.limits.memory import WindowUsage
 from retinue.kit.limits.plans import PLANS, PlanLimits
@@ -39,7 +40,16 @@ class RedisScript:
             except NoScriptError:
                 return await client.eval(self._text, 1, key, *arguments)
         except (RedisError, OSError) as error:
-            raise LimitsUnreachable(repr(error)) from error
+            raise _unreachable(client, error) from error
+
+
+def _unreachable(client: Redis, error: Exception) -> LimitsUnreachable:
+    """Return the error that names the server, the setting and the reason, without the password."""
+    given = client.connection_pool.connection_kwargs
+    where = f"{given['host']}:{given.get('port', 6379)}" if "host" in given else "its socket or sentinels"
+    refused = isinstance(error, AuthenticationError)
+    reason = "it rejected the login" if refused else describe_fault(error)
+    return LimitsUnreachable(f"Redis at {where} cannot be used: {reason}. Check RETINUE_REDIS_URL.")
 
 
 _HIT = RedisScript("rate_limit.lua")
@@ -101,14 +111,14 @@ class RedisStore:
         try:
             await self._client.zrem(f"{_PREFIX}:leases:{key}", lease_id)
         except (RedisError, OSError) as error:
-            raise LimitsUnreachable(repr(error)) from error
+            raise _unreachable(self._client, error) from error
 
     async def ping(self) -> None:
         """Raise `LimitsUnreachable` if Redis does not answer."""
         try:
             await self._client.ping()
         except (RedisError, OSError) as error:
-            raise LimitsUnreachable(repr(error)) from error
+            raise _unreachable(self._client, error) from error
 
     async def close(self) -> None:
         await self._clients.close()

@@ -22,9 +22,20 @@ class Authentication:
     secrets: JsonObject = field(default_factory=dict, repr=False)
 
 
+@dataclass(frozen=True)
+class ImageBlock:
+    """An image in a result; `shown` stands for it in the output."""
+
+    content: bytes = field(repr=False)
+    shown: JsonObject
+
+
 @dataclass(kw_only=True)
 class ExecutorCall:
-    """One run of a tool; no transaction is open while it runs."""
+    """One run of a tool; no transaction is open while it runs.
+
+    `image_blocks` are images that the executor has taken out of its output, for agents.
+    """
 
     ctx: Context
     tool: Tool
@@ -37,6 +48,7 @@ class ExecutorCall:
     agent_id: str | None = None
     logs: str = ""
     attempts: int = 1
+    image_blocks: list[ImageBlock] = field(default_factory=list)
 
     @property
     def via(self) -> dict[str, str]:

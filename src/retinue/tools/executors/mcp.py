@@ -11,6 +11,7 @@ from retinue.tools.config.shapes import McpToolConfig, parse_run_config
 from retinue.tools.errors import ExecutionFailed
 from retinue.tools.executors import authentication
 from retinue.tools.executors.call import ExecutorCall
+from retinue.tools.executors.mcp_content import take_binary
 from retinue.tools.executors.urls import add_query
 from retinue.tools.job_kinds import REFRESH_LISTING, ListingTask
 
@@ -34,7 +35,8 @@ async def run(call: ExecutorCall) -> Any:
         await _enqueue_listing(call)
     if result.is_error:
         raise ExecutionFailed("runtime_error", _error_text(result), details={"content": result.content})
-    return result.content if result.structured is None else result.structured
+    content = result.content if call.agent_id is None else take_binary(call, result.content)
+    return content if result.structured is None else result.structured
 
 
 def _chosen(config: McpToolConfig, input: JsonObject) -> tuple[str, JsonObject]:

@@ -42,6 +42,7 @@ from retinue.tools.models import (
 )
 from retinue.tools.run.outcome import INTERRUPTED, ToolRunResult, fail_execution, finish_execution
 from retinue.tools.run.records import record_execution
+from retinue.tools.run.result_images import store_images
 from retinue.tools.run.tool_span import recording_tool
 
 log = structlog.get_logger("retinue.tools")
@@ -119,6 +120,8 @@ async def run_and_record(
     with call.redactor.guarding_logs(), recording_tool(ctx, tool, execution) as span:
         try:
             output, failure = await _run_executor(call, is_overridden=bool(override))
+            is_shown = failure is None and call.agent_id is not None
+            images = await store_images(call, output) if is_shown else []
         except asyncio.CancelledError:
             fail_execution(execution, INTERRUPTED)
             metrics.TOOL_EXECUTIONS.count(tool.tool_type, execution.status)
@@ -126,7 +129,7 @@ async def run_and_record(
             raise
         execution.conversation_ids = conversation_ids_or_none(ctx.caller.conversation_ids)
         execution.execution_time_ms = round((ctx.clock.monotonic() - started) * 1000)
-        finished = finish_execution(call, execution, output, failure)
+        finished = finish_execution(call, execution, output, failure, tuple(images))
         if span is not None and finished.error is not None:
             span.fail(finished.error.code, finished.error.message)
         metrics.TOOL_EXECUTIONS.count(tool.tool_type, execution.status)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Raw
 from retinue.kit.text.redaction import Redactor
 from retinue.tools.errors import ExecutionFailed
 from retinue.tools.executors.call import ExecutorCall
-from retinue.tools.models import ExecutionStatus, ToolExecution
+from retinue.tools.models import ExecutionStatus, ToolExecution, ToolImage
 from retinue.tools.run.records import truncate_json, truncate_logs, truncate_text
 from retinue.tools.schemas import Executed, ExecutionError
 
@@ -23,16 +23,21 @@ INTERRUPTED = ExecutionFailed(
 
 
 class ToolRunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished run: its record and its full output."""
+    """A finished run: its record, its full output, and the images in it."""
 
     execution: ToolExecution
     output: Any = None
     output_json: bytes = _NULL_JSON
     error: ExecutionError | None = None
+    images: tuple[ToolImage, ...] = ()
 
 
 def finish_execution(
-    call: ExecutorCall, execution: ToolExecution, output: object, failure: ExecutionFailed | None
+    call: ExecutorCall,
+    execution: ToolExecution,
+    output: object,
+    failure: ExecutionFailed | None,
+    images: tuple[ToolImage, ...] = (),
 ) -> ToolRunResult:
     """Fill in the record of a run with its output or its failure."""
     redactor = call.redactor
@@ -45,7 +50,7 @@ def finish_execution(
     if failure is None:
         execution.status = ExecutionStatus.completed
         execution.output = truncate_json(encoded)
-        return ToolRunResult(execution=execution, output=output, output_json=encoded)
+        return ToolRunResult(execution=execution, output=output, output_json=encoded, images=images)
     return fail_execution(execution, failure, redactor)
 
 

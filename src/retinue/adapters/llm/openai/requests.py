@@ -14,6 +14,7 @@ from retinue.adapters.llm.messages import (
 )
 from retinue.adapters.llm.profiles import ProviderProfile
 from retinue.adapters.llm.response_schemas import fits_strict_rules, with_format_note
+from retinue.adapters.llm.result_images import with_images_behind_results
 from retinue.adapters.llm.tool_calls import provider_call_id, replayed_arguments
 from retinue.kit.json_types import JsonObject
 
@@ -22,6 +23,8 @@ def chat_body(
     request: ChatRequest, provider: str, profile: ProviderProfile, *, is_streamed: bool
 ) -> JsonObject:
     writer = _Writer(provider, request.model, profile)
+    if not profile.has_images_in_results:
+        request = with_images_behind_results(request)
     body: JsonObject = {
         "model": request.model,
         **_tools(request),
@@ -53,7 +56,7 @@ class _Writer:
     def message(self, message: ModelMessage) -> JsonObject:
         if message.role == "tool":
             id = provider_call_id(message.tool_call_id, self._tool_id_shape)
-            return {"role": "tool", "tool_call_id": id, "content": message.text()}
+            return {"role": "tool", "tool_call_id": id, "content": _result(message)}
         if message.role == "assistant" and message.tool_calls:
             return self._tool_call_message(message)
         if isinstance(message.content, str):
@@ -82,6 +85,13 @@ class _Writer:
         if signature:
             written["extra_content"] = signature
         return written
+
+
+def _result(message: ModelMessage) -> str | list[JsonObject]:
+    """Return a result as text, unless it still has an image."""
+    if isinstance(message.content, str) or all(isinstance(part, TextContent) for part in message.content):
+        return message.text()
+    return [_part(part) for part in message.content]
 
 
 def _part(part: ContentPart) -> JsonObject:
