@@ -8860,11 +8860,12 @@ export interface components {
             error: unknown;
         };
         TrainingStarted: {
-            status: string;
+            status: "training" | "unchanged";
             document_count: number;
             message: string;
             job_id: string;
             documents: components["schemas"]["DocumentSummary"][];
+            already_present?: components["schemas"]["DocumentSummary"][];
         };
         Transcript: {
             session_id: string;
@@ -12749,7 +12750,9 @@ export interface operations {
     };
     train_agent: {
         parameters: {
-            query?: never;
+            query?: {
+                duplicates?: "add" | "skip";
+            };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
