@@ -30,7 +30,8 @@ async def test_the_mark_of_a_choice_lies_inside_its_control(site, page):
         mark["y"] - control["y"],
         control["y"] + control["height"] - mark["y"] - mark["height"],
     )
-    assert above > 0 and abs(above - below) <= 1
+    assert above > 0
+    assert abs(above - below) <= 1
 
 
 async def test_what_is_said_in_passing_does_not_lie_over_the_composer(site, page):
