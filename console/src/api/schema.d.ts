@@ -8860,7 +8860,7 @@ export interface components {
             error: unknown;
         };
         TrainingStarted: {
-            status: "training" | "unchanged";
+            status: string;
             document_count: number;
             message: string;
             job_id: string;

@@ -53,7 +53,7 @@ class TrainingQuery(Schema, kw_only=True):
 
 
 class TrainingStarted(Schema, kw_only=True):
-    status: Literal["training", "unchanged"] = "training"
+    status: str = "training"
     document_count: int
     message: str
     job_id: str
