@@ -146,3 +146,39 @@ async def test_a_deleted_agent_takes_its_documents_along(
     async with people.context(person.user.tenant_id) as ctx:
         assert not await ctx.db.all(Job)
     assert not [path for path in (service.settings.data_dir / "files").rglob("*") if path.is_file()]
+
+
+async def test_a_file_that_is_there_already_is_not_added_twice_on_request(
+    school: Any, person: Any, agent: Any, people: Any
+) -> None:
+    (first,) = await school.teach(person, agent, PUMP)
+    again = await school.train(person, agent, ("copy of pump.txt", PUMP[1]), duplicates="skip")
+    present = {"id": first["id"], "name": "pump.txt", "status": "indexed"}
+    assert (again["status"], again["document_count"]) == ("unchanged", 1)
+    assert again["message"] == "The agent already has documents with this content. Nothing was added."
+    assert (again["documents"], again["already_present"]) == ([], [present])
+    mixed = await school.train(
+        person, agent, ("new.txt", b"New."), PUMP, ("twice.txt", b"New."), duplicates="skip"
+    )
+    assert (mixed["status"], mixed["document_count"]) == ("training", 2)
+    assert [one["name"] for one in mixed["documents"]] == ["new.txt"]
+    assert mixed["already_present"] == [present]
+    await school.work()
+    async with people.context(person.user.tenant_id) as ctx:
+        assert await ctx.db.count(File) == 2, "the bytes of the copies have no row"
+    # Another agent's knowledge is its own, and without the wish everything is added as before.
+    other = await school.admit(person, name="Other")
+    assert (await school.train(person, other, PUMP, duplicates="skip"))["document_count"] == 1
+    plain = await school.train(person, agent, PUMP)
+    assert (plain["status"], plain["document_count"], "already_present" in plain) == ("training", 3, False)
+    assert (await school.try_to_train(person, agent, PUMP, duplicates="never")).status == 422
+
+
+async def test_a_known_file_whose_indexing_failed_is_indexed_again(
+    school: Any, person: Any, agent: Any
+) -> None:
+    empty = ("empty.txt", b" ")
+    (failed,) = await school.teach(person, agent, empty)
+    assert failed["status"] == "failed"
+    again = await school.train(person, agent, empty, duplicates="skip")
+    assert [(one["id"], one["status"]) for one in again["already_present"]] == [(failed["id"], "pending")]

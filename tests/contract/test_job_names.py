@@ -16,6 +16,7 @@ RELEASED = {
     "audit.enqueue_streams": "audit.enqueue_streams",
     "audit.send_stream": "audit.send_stream",
     "approvals.expire": "expire_approvals",
+    "approvals.mark_announcements_read": "approvals.mark_announcements_read",
     "approvals.notify_approvers": "tell_approvers",
     "approvals.purge": "forget_old_approvals",
     "approvals.purge_links": "forget_approval_links",

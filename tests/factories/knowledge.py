@@ -40,16 +40,19 @@ class School:
         return await make_agent(person, **more)
 
     async def try_to_train(
-        self, person: Api, agent: dict[str, Any], *uploads: Upload, field: str = "files"
+        self, person: Api, agent: dict[str, Any], *uploads: Upload, field: str = "files", **query: Any
     ) -> Response:
         return await person.post(
             f"/api/v1/agents/{agent['id']}/train",
+            query=query,
             content=form(uploads, field),
             headers={"content-type": "multipart/form-data; boundary=XXtestXX"},
         )
 
-    async def train(self, person: Api, agent: dict[str, Any], *uploads: Upload) -> dict[str, Any]:
-        answer = await self.try_to_train(person, agent, *uploads)
+    async def train(
+        self, person: Api, agent: dict[str, Any], *uploads: Upload, **query: Any
+    ) -> dict[str, Any]:
+        answer = await self.try_to_train(person, agent, *uploads, **query)
         assert answer.status == 200, answer
         return answer.json()
 

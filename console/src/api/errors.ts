@@ -1,3 +1,5 @@
+import { phraseOf, sentenceOf } from "../shared/refusals/refusals";
+
 /** A refusal of the server, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   constructor(
@@ -16,7 +18,7 @@ export class ApiError extends Error {
   }
 }
 
-export const offline = () => new ApiError(0, "server_gone", "The server does not answer.");
+export const offline = () => new ApiError(0, "server_gone", sentenceOf("server_gone", "The server does not answer."));
 
 /** What is wrong with which field: `{ base_url: "must begin with https://" }` → "Base url must begin with https://". */
 function sentences(details: Record<string, unknown> = {}): string {
@@ -27,7 +29,8 @@ function sentences(details: Record<string, unknown> = {}): string {
 function sentence(field: string, text: string): string {
   const words = field.replace(/[_.]/g, " ");
   const isWhole = /^[A-Z]/.test(text);
-  return `${isWhole ? text : `${words.charAt(0).toUpperCase()}${words.slice(1)} ${text}`}`.replace(/[^.!?]$/, "$&.");
+  const named = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${phraseOf(text)}`;
+  return `${isWhole ? text : named}`.replace(/[^.!?]$/, "$&.");
 }
 
 export async function errorOf(response: Response): Promise<ApiError> {
@@ -37,7 +40,8 @@ export async function errorOf(response: Response): Promise<ApiError> {
     const { error } = (await response.json()) as {
       error: { code: string; message: string; details?: Record<string, unknown> };
     };
-    const message = (error.code === "validation_error" && sentences(error.details)) || error.message;
+    const invalid = error.code === "validation_error" && sentences(error.details);
+    const message = invalid || sentenceOf(error.code, error.message, error.details);
     return new ApiError(response.status, error.code, message, error.details, correlationId, retryAfter);
   } catch {
     return new ApiError(response.status, `http_${response.status}`, response.statusText, {}, correlationId, retryAfter);

@@ -8931,6 +8931,7 @@ export interface components {
             message: string;
             job_id: string;
             documents: components["schemas"]["DocumentSummary"][];
+            already_present?: components["schemas"]["DocumentSummary"][];
         };
         Transcript: {
             session_id: string;
@@ -12815,7 +12816,9 @@ export interface operations {
     };
     train_agent: {
         parameters: {
-            query?: never;
+            query?: {
+                duplicates?: "add" | "skip";
+            };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

@@ -25,6 +25,20 @@ export function ago(at: string, now = Date.now()): string {
   return new Intl.DateTimeFormat(locale, format).format(new Date(at));
 }
 
+const CLOCK: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+
+/** A moment that somebody waits for, as a day and a time: "18 Nov, 09:30". */
+export const clock = (at: string) => new Date(at).toLocaleString(locale, CLOCK);
+
+/** A day with its year: "18 Nov 2026". */
+export const day = (at: string) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
+
+const UTC_MOMENT = /\b(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?: UTC|Z)(?![\w-])/g;
+
+/** A sentence of the server, which names moments in UTC, with the times of this place. */
+export const withLocalTimes = (text: string) =>
+  text.replace(UTC_MOMENT, (_, date: string, time: string) => clock(`${date}T${time}Z`));
+
 export const exact = (at: string) => new Date(at).toLocaleString(locale);
 
 /** A length of time: "<1 ms", "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */

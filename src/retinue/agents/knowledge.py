@@ -48,12 +48,17 @@ class DocumentSummary(Schema, kw_only=True):
     status: DocumentStatus
 
 
+class TrainingQuery(Schema, kw_only=True):
+    duplicates: Literal["add", "skip"] = "add"
+
+
 class TrainingStarted(Schema, kw_only=True):
     status: str = "training"
     document_count: int
     message: str
     job_id: str
     documents: list[DocumentSummary]
+    already_present: list[DocumentSummary] | UnsetType = UNSET
 
 
 class DocumentProblem(Schema, kw_only=True):
@@ -131,7 +136,7 @@ class DocumentBatch(Schema, kw_only=True):
     ids: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(min_length=1, max_length=100)]
 
 
-async def train(ctx: Context, agent: Agent, form: FormData) -> TrainingStarted:
+async def train(ctx: Context, agent: Agent, form: FormData, query: TrainingQuery) -> TrainingStarted:
     """Store the files and enqueue their indexing; the bytes are durable before any record names them."""
     uploads = _documents_in(form)
     kept = [
@@ -145,8 +150,16 @@ async def train(ctx: Context, agent: Agent, form: FormData) -> TrainingStarted:
         for upload in uploads
     ]
     base_id = await _require_base(ctx, agent)
-    documents = await knowledge.add_documents(ctx, base_id, kept)
-    return await _training_started(ctx, base_id, documents)
+    if query.duplicates == "add":
+        return await _training_started(ctx, base_id, await knowledge.add_documents(ctx, base_id, kept))
+    new, known = await knowledge.split_known(ctx, base_id, kept)
+    documents = await knowledge.add_documents(ctx, base_id, new) if new else []
+    started = await _training_started(ctx, base_id, documents)
+    started.already_present = [DocumentSummary.of(document) for document in known]
+    if not documents:
+        started.status = "unchanged"
+        started.message = "The agent already has documents with this content. Nothing was added."
+    return started
 
 
 async def add_stored_files(ctx: Context, agent: Agent, kept: Sequence[File]) -> list[Document]:

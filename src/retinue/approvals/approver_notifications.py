@@ -8,13 +8,13 @@ import msgspec
 
 from retinue.access.models import Role
 from retinue.approvals import links
-from retinue.approvals.job_kinds import ApproversToNotify
+from retinue.approvals.job_kinds import AnnouncementsToMark, ApproversToNotify
 from retinue.approvals.models import Approval, ApprovalResponse, ApprovalStatus
 from retinue.approvals.request_mail import describe_decision, describe_request
 from retinue.approvals.summary import describe_requester, format_deadline
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
-from retinue.notifications import preferences, recipients
+from retinue.notifications import inbox, preferences, recipients
 from retinue.notifications.models import ChannelType, Priority
 from retinue.notifications.notification import Notification, NotificationRoute, Recipients
 from retinue.notifications.service import notify
@@ -27,7 +27,8 @@ MAX_MAILS = 50
 
 async def notify_approvers(ctx: Context, payload: ApproversToNotify) -> None:
     """Notify every approver who can still decide, on the channels they prefer."""
-    approval = await ctx.db.get(Approval, payload.approval_id)
+    # Locked, so that a decision comes before it or finds all of its notifications to mark them as read.
+    approval = await ctx.db.lock(Approval, payload.approval_id)
     if approval is None or approval.status is not ApprovalStatus.pending or approval.expires_at <= ctx.now:
         return
     users = await _load_undecided_approvers(ctx, approval)
@@ -50,6 +51,18 @@ async def notify_approvers(ctx: Context, payload: ApproversToNotify) -> None:
         paragraphs = (*request, *describe_decision(approval, link))
         own = msgspec.structs.replace(base_notification, action_url=link, mail=paragraphs)
         await _notify(ctx, own, [user], ChannelType.email)
+
+
+async def mark_announcements_read(ctx: Context, payload: AnnouncementsToMark) -> None:
+    """Mark the in-app notifications about an approval as read: they ask for what is done."""
+    await inbox.mark_read_about(
+        ctx,
+        NOTIFICATION_TYPE,
+        "approval_id",
+        payload.approval_id,
+        since=payload.requested_at,
+        user_id=payload.user_id,
+    )
 
 
 async def _load_undecided_approvers(ctx: Context, approval: Approval) -> list[User]:

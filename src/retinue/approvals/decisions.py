@@ -4,7 +4,7 @@ from retinue.approvals.errors import AlreadyResponded, ApprovalNotFound, NotAnAp
 from retinue.approvals.extra_input import validate_data
 from retinue.approvals.models import Approval, ApprovalResponse, ApprovalStatus
 from retinue.approvals.queries import is_approver
-from retinue.approvals.resolution import require_pending, resolve_approval
+from retinue.approvals.resolution import end_announcements, require_pending, resolve_approval
 from retinue.approvals.types import ApproverDecision, OnTimeout
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
@@ -53,6 +53,8 @@ async def decide(ctx: Context, approval_id: str, decision: ApproverDecision) -> 
         await resolve_approval(
             ctx, locked, ApprovalStatus.approved, "approved", by=me.id, comment=decision.comment
         )
+    else:
+        end_announcements(ctx, locked, me.id)
     return locked
 
 

@@ -10,4 +10,13 @@ class ApproversToNotify(msgspec.Struct):
     is_reminder: bool = False
 
 
+class AnnouncementsToMark(msgspec.Struct):
+    """The notifications about an approval that need nobody any more; with `user_id`, those of this user."""
+
+    approval_id: str
+    requested_at: str
+    user_id: str | None = None
+
+
 NOTIFY_APPROVERS = JobKind("approvals.notify_approvers", ApproversToNotify, aliases=("tell_approvers",))
+MARK_ANNOUNCEMENTS_READ = JobKind("approvals.mark_announcements_read", AnnouncementsToMark)

@@ -4,9 +4,9 @@ import sqlalchemy as sa
 import structlog
 
 from retinue.approvals import links
-from retinue.approvals.approver_notifications import notify_approvers
+from retinue.approvals.approver_notifications import mark_announcements_read, notify_approvers
 from retinue.approvals.decisions import expire_approval
-from retinue.approvals.job_kinds import NOTIFY_APPROVERS
+from retinue.approvals.job_kinds import MARK_ANNOUNCEMENTS_READ, NOTIFY_APPROVERS
 from retinue.approvals.models import Approval, ApprovalStatus
 from retinue.approvals.queries import EXPIRY_BATCH_SIZE, find_expired
 from retinue.kit.context import Context
@@ -56,6 +56,7 @@ async def purge_links(ctx: Context) -> None:
 
 JOBS = (
     implement(NOTIFY_APPROVERS, notify_approvers),
+    implement(MARK_ANNOUNCEMENTS_READ, mark_announcements_read),
     periodic(
         "approvals.expire",
         expire_approvals,

@@ -6,6 +6,7 @@ import msgspec
 
 from retinue.approvals.errors import ApprovalAlreadyResolved, ApprovalExpired
 from retinue.approvals.events import ApprovalApproved, ApprovalEvent, ApprovalRejected, ApprovalTimedOut
+from retinue.approvals.job_kinds import MARK_ANNOUNCEMENTS_READ, AnnouncementsToMark
 from retinue.approvals.models import Approval, ApprovalStatus
 from retinue.approvals.queries import load_responses
 from retinue.kit.context import Context
@@ -41,6 +42,7 @@ async def resolve_approval(
 ) -> None:
     """Resolve a locked, pending approval; `decision` is what the waiting continuation receives."""
     await ctx.db.update(locked, status=status, resolved_at=ctx.now, resolved_by=by)
+    end_announcements(ctx, locked)
     kind = _EVENTS.get(status)
     if kind is not None:
         ctx.emit(build_event(kind, locked, comment), conversation_ids=locked.conversation_ids or ())
@@ -55,6 +57,14 @@ async def resolve_approval(
         "resolved_by": by,
     }
     await resume_continuation(ctx, ContinuationRef(locked.continuation, locked.waiting_key), result)
+
+
+def end_announcements(ctx: Context, approval: Approval, user_id: str | None = None) -> None:
+    """Let the notifications that ask for a decision end as read, for one user or for everybody.
+
+    In a job: deciding must not wait for the inboxes of all approvers.
+    """
+    ctx.defer(MARK_ANNOUNCEMENTS_READ, AnnouncementsToMark(approval.id, approval.created_at, user_id))
 
 
 async def _collect_data(ctx: Context, locked: Approval) -> JsonObject:

@@ -6,7 +6,7 @@ from retinue.approvals.events import ApprovalRequested
 from retinue.approvals.job_kinds import NOTIFY_APPROVERS, ApproversToNotify
 from retinue.approvals.models import Approval, ApprovalStatus, Assignment
 from retinue.approvals.queries import assignees, find_pending_for, sees_all_approvals
-from retinue.approvals.resolution import build_event, require_pending, resolve_approval
+from retinue.approvals.resolution import build_event, end_announcements, require_pending, resolve_approval
 from retinue.approvals.secret_mask import mask_secrets
 from retinue.approvals.types import (
     ApprovalSource,
@@ -116,6 +116,7 @@ async def cancel_waiting(ctx: Context, continuation: str, key: str) -> int:
         locked = await ctx.db.lock(Approval, id)
         if locked is not None and locked.status is ApprovalStatus.pending:
             await ctx.db.update(locked, status=ApprovalStatus.cancelled, resolved_at=ctx.now)
+            end_announcements(ctx, locked)
             cancelled += 1
     return cancelled
 

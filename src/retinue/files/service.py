@@ -166,5 +166,10 @@ async def remove(ctx: Context, file: File) -> None:
     ctx.defer(REMOVE_BYTES, BytesToRemove(key=blob_key(file)), delay_s=BYTES_KEPT_SECONDS)
 
 
+def discard(ctx: Context, file: File) -> None:
+    """Delete stored bytes for which no row is inserted after all."""
+    ctx.defer(REMOVE_BYTES, BytesToRemove(key=blob_key(file)))
+
+
 async def remove_bytes(ctx: Context, payload: BytesToRemove) -> None:
     await ctx.adapter(Blobs).delete(payload.key)

@@ -4,7 +4,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from retinue.files.models import File
 from retinue.kit.context import Context
+from retinue.kit.db.in_list import in_list
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.word_index import has_word
 from retinue.kit.json_types import JsonObject
@@ -20,10 +22,21 @@ DOCUMENTS = Listing(
 
 _bases, _documents = KnowledgeBase.__table__, Document.__table__
 _chunks, _vectors = Chunk.__table__, ChunkVectors.__table__
+_files = File.__table__
 _base = sa.bindparam("base_id", type_=_documents.c.base_id.type)
 
 COUNTS = Statement(
     sa.select(sa.func.count(), sa.func.sum(_documents.c.chunk_count)).where(_documents.c.base_id == _base)
+)
+DOCUMENTS_OF_CONTENT = Statement(
+    sa.select(_documents.c.id, _files.c.sha256)
+    .select_from(
+        _documents.join(
+            _files, sa.and_(_files.c.tenant_id == _documents.c.tenant_id, _files.c.id == _documents.c.file_id)
+        )
+    )
+    .where(_documents.c.base_id == _base, in_list(_files.c.sha256, "hashes"))
+    .order_by(_documents.c.created_at, _documents.c.id)
 )
 GENERATION = Statement(sa.select(_bases.c.generation).where(_bases.c.id == _base))
 # Every row carries the generation, so that it belongs to exactly these rows.

@@ -13,6 +13,7 @@ from retinue.files.models import File
 from retinue.kit.context import Context
 from retinue.kit.context.references import Referrer
 from retinue.kit.db.errors import RecordGone
+from retinue.kit.db.in_list import list_parameter
 from retinue.kit.json_types import JsonObject
 from retinue.knowledge import training_run as runs
 from retinue.knowledge.chunks import enqueue_erasure
@@ -20,7 +21,7 @@ from retinue.knowledge.document_indexer import UNFINISHED_STATUSES, enqueue_inde
 from retinue.knowledge.embedding import NO_MODEL, default_embedding_model
 from retinue.knowledge.errors import DocumentNotFound
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
-from retinue.knowledge.queries import COUNTS
+from retinue.knowledge.queries import COUNTS, DOCUMENTS_OF_CONTENT
 from retinue.knowledge.training_run import TrainingProgress
 
 FILE_PURPOSE = "knowledge"
@@ -64,6 +65,31 @@ async def add_documents(
         enqueue_indexing(ctx, document)
     await runs.start(ctx, base, len(documents))
     return documents
+
+
+async def split_known(ctx: Context, base_id: str, kept: Sequence[File]) -> tuple[list[File], list[Document]]:
+    """Return the files whose content the base does not have yet, and the documents that have the others'.
+
+    Known content whose indexing failed is indexed again. Bytes that are not needed are removed. The base
+    stays locked, so that of two simultaneous uploads of one file only one is new.
+    """
+    base = await _lock_base(ctx, base_id)
+    hashes = list_parameter({file.sha256 for file in kept})
+    ids: dict[str, str] = {}
+    for document_id, sha256 in await ctx.db.rows(DOCUMENTS_OF_CONTENT, base_id=base.id, hashes=hashes):
+        ids.setdefault(sha256, document_id)
+    new: dict[str, File] = {}
+    for file in kept:
+        if file.sha256 in ids or file.sha256 in new:
+            files.discard(ctx, file)
+        else:
+            new[file.sha256] = file
+    known = [await ctx.db.get(Document, document_id) for document_id in ids.values()]
+    return list(new.values()), [await _revived(ctx, document) for document in known if document]
+
+
+async def _revived(ctx: Context, document: Document) -> Document:
+    return await reindex(ctx, document) if document.status is DocumentStatus.failed else document
 
 
 async def change(

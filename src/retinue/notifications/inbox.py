@@ -8,9 +8,11 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.context.references import Referrer
 from retinue.kit.conversation_ids import conversation_ids_or_none as stored_ids
+from retinue.kit.db.json_items import json_value
 from retinue.kit.db.statements import Statement, record_statement
 from retinue.kit.ids import new_id
 from retinue.kit.json_types import JsonObject
@@ -158,9 +160,9 @@ async def find_own(ctx: Context, notification_id: str) -> UserNotification | Non
 
 async def mark_read(ctx: Context, notification: UserNotification) -> UserNotification:
     """Mark a notification as read; if it already is, its `read_at` stays."""
-    await _lock_inbox(ctx)
+    await _lock_inbox(ctx, ctx.principal.id)
     if await ctx.db.execute(_MARK, notification_id=notification.id, now=ctx.now):
-        await _subtract_counts(ctx, read=1)
+        await _subtract_counts(ctx, ctx.principal.id, read=1)
     marked = await find_own(ctx, notification.id)
     if marked is None:
         raise NotificationNotFound
@@ -174,12 +176,50 @@ async def mark_all_read(ctx: Context, wanted: ReadAll) -> int:
         given["of_type"] = wanted.type
     if wanted.before is not None:
         given["before"] = read_instant("before", wanted.before)
-    await _lock_inbox(ctx)
+    await _lock_inbox(ctx, ctx.principal.id)
     statement = _mark_all(has_type="of_type" in given, has_end="before" in given)
     marked = int(await ctx.db.execute(statement, of_user=ctx.principal.id, now=ctx.now, **given))
     if marked:
-        await _subtract_counts(ctx, read=marked)
+        await _subtract_counts(ctx, ctx.principal.id, read=marked)
     return marked
+
+
+async def mark_read_about(
+    ctx: Context, type: str, field: str, value: str, *, since: Instant, user_id: str | None = None
+) -> None:
+    """Mark as read what was announced of an object, for one user or for everybody.
+
+    They are the notifications of this type whose data has the value in the field. `since` is when the object
+    was created: nothing older is about it.
+    """
+    statement = _unread_about(field, has_user=user_id is not None)
+    wanted = {"of_type": type, "field_value": value, "since": since}
+    wanted |= {} if user_id is None else {"of_user": user_id}
+    found = await ctx.db.rows(statement, **wanted)
+    by_user: dict[str, list[str]] = {}
+    for id, owner_id in found:
+        by_user.setdefault(owner_id, []).append(id)
+    # In the order of `store`, to avoid deadlocks with it.
+    for owner_id in sorted(by_user):
+        await _lock_inbox(ctx, owner_id)
+        marked = 0
+        for id in by_user[owner_id]:
+            marked += int(await ctx.db.execute(_MARK, notification_id=id, now=ctx.now))
+        if marked:
+            await _subtract_counts(ctx, owner_id, read=marked)
+
+
+@functools.cache
+def _unread_about(field: str, *, has_user: bool) -> Statement[Any]:
+    conditions = [
+        _notifications.c.is_unread == sa.true(),
+        _notifications.c.type == sa.bindparam("of_type"),
+        _notifications.c.created_at >= sa.bindparam("since"),
+        json_value(_notifications.c.data, field) == sa.bindparam("field_value", type_=sa.Text()),
+    ]
+    if has_user:
+        conditions.append(_notifications.c.user_id == _USER)
+    return Statement(sa.select(_notifications.c.id, _notifications.c.user_id).where(*conditions))
 
 
 @functools.cache
@@ -197,23 +237,23 @@ def _mark_all(*, has_type: bool, has_end: bool) -> Statement[Any]:
 
 
 async def delete(ctx: Context, notification: UserNotification) -> None:
-    await _lock_inbox(ctx)
+    await _lock_inbox(ctx, ctx.principal.id)
     owned = await find_own(ctx, notification.id)
     if owned is None:
         raise NotificationNotFound
     await ctx.db.delete(owned)
-    await _subtract_counts(ctx, gone=1, read=int(owned.is_unread))
+    await _subtract_counts(ctx, ctx.principal.id, gone=1, read=int(owned.is_unread))
 
 
-async def _lock_inbox(ctx: Context) -> None:
+async def _lock_inbox(ctx: Context, user_id: str) -> None:
     """Lock the inbox before its notifications, to avoid deadlocks."""
     await ctx.unit_of_work.begin()
-    await ctx.db.rows(_LOCK_INBOX, of_user=ctx.principal.id)
+    await ctx.db.rows(_LOCK_INBOX, of_user=user_id)
 
 
-async def _subtract_counts(ctx: Context, *, gone: int = 0, read: int = 0) -> None:
-    await ctx.db.execute(_SUBTRACT, of_user=ctx.principal.id, gone=gone, read=read, now=ctx.now)
-    _wake_listeners(ctx, [ctx.principal.id])
+async def _subtract_counts(ctx: Context, user_id: str, *, gone: int = 0, read: int = 0) -> None:
+    await ctx.db.execute(_SUBTRACT, of_user=user_id, gone=gone, read=read, now=ctx.now)
+    _wake_listeners(ctx, [user_id])
 
 
 def _wake_listeners(ctx: Context, user_ids: list[str]) -> None:

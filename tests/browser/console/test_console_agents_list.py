@@ -17,7 +17,7 @@ async def test_several_agents_are_published_and_exported_at_once(site, page):
     bar = page.get_by_role("region", name="Chosen agents")
     assert await axe(page) == []
     await bar.get_by_role("button", name="Publish").click()
-    await page.get_by_role("status").get_by_text("2 agents changed.").wait_for()
+    await page.get_by_role("status").get_by_text("2 agents are live.").wait_for()
     await page.get_by_role("row").filter(has_text="Bulky 2").get_by_text("Published").wait_for()
     await page.get_by_role("checkbox", name="Choose Bulky 1").check()
     async with page.expect_download() as saved:

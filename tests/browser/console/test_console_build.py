@@ -77,6 +77,10 @@ async def test_a_draft_is_saved_tried_and_published_while_production_waits(site,
         dialog = page.get_by_role("dialog")
         await dialog.get_by_role("button", name=re.compile("^Publish")).click()
         await dialog.wait_for(state="detached")
+        said = page.get_by_role("status").filter(has_text=re.compile(r"v\d+ is live\."))
+        await expect(said.get_by_role("link", name="Share it")).to_have_attribute(
+            "href", f"/console/agents/{agent_id}/share"
+        )
         await expect(page.get_by_text("not published")).to_have_count(0)
         assert await production(site, agent_id) == "You help. Answer in rhymes. Always."
         await expect(page.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")

@@ -31,6 +31,10 @@ async def test_the_console_speaks_german_and_fits_a_phone(site, page):
         assert await page.evaluate("document.documentElement.lang") == "de"
         assert await overflow(page) <= 0, path
         assert await axe(page) == [], path
+    # A refusal of the server, which itself speaks English.
+    await page.goto(f"{site.url}/console/agents/agt_missing")
+    await page.get_by_text("Diesen Agenten gibt es nicht.").wait_for()
+    await page.goto(f"{site.url}/console/profile")
     await page.get_by_role("radiogroup", name="Sprache").get_by_text("English").click()
     await page.get_by_role("heading", name="Profile and security").wait_for()
 

@@ -92,6 +92,22 @@ async def test_files_are_added_indexed_read_asked_and_deleted(library, page, age
     assert listed["pagination"]["total"] == 0
 
 
+async def test_a_file_that_is_there_already_is_added_again_only_on_request(library, page, agent):
+    await opened(library, page, f"/agents/{agent}/knowledge")
+    await add(page, PUMP)
+    await is_indexed(page, "pump.txt")
+    await add(page, {**PUMP, "name": "pump (1).txt"})
+    uploads = page.get_by_role("list", name="Files on their way")
+    await uploads.get_by_text("Not added again: pump.txt has the same content.").wait_for()
+    await expect(page.get_by_role("row", name=re.compile("pump"))).to_have_count(1)
+    assert await axe(page) == []
+    await uploads.get_by_role("button", name="Add anyway").click()
+    await is_indexed(page, "pump (1).txt")
+    await expect(uploads).to_have_count(0)
+    listed = await library.call("GET", f"{AGENTS}/{agent}/documents")
+    assert sorted(one["name"] for one in listed["data"]) == ["pump (1).txt", "pump.txt"]
+
+
 async def test_what_cannot_be_read_says_why_and_what_to_do(library, page, agent):
     await opened(library, page, f"/agents/{agent}/knowledge")
     image = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"x"}

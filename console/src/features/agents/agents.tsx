@@ -42,6 +42,7 @@ export default function Agents() {
   );
   useKeys(canCreate ? { c: open } : {});
   const rows = list.data?.data;
+  const chosenRows = (rows ?? []).filter((one) => chosen.has(one.id));
   const isEmpty = rows?.length === 0 && !hasFilters(filters);
   return (
     <>
@@ -74,7 +75,7 @@ export default function Agents() {
       ) : (
         <AgentTable rows={rows} chosen={chosen} onChoose={choose} onDelete={setDoomed} />
       )}
-      <Bulk chosen={(rows ?? []).filter((one) => chosen.has(one.id))} onClear={() => setChosen(new Set())} />
+      {chosenRows.length > 0 && <Bulk chosen={chosenRows} onClear={() => setChosen(new Set())} />}
       <Pages
         page={filters.page ?? 1}
         perPage={PER_PAGE}

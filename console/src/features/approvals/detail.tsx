@@ -3,10 +3,9 @@ import Pencil from "icon:pencil";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { Id, Kind, Person, Pill } from "../../shared/parts";
-import { ago, exact } from "../../shared/time";
+import { ago, clock, exact } from "../../shared/time";
 import { Source } from "./approvals";
 import style from "./approvals.module.css";
 import { Requested, Why } from "./context";
@@ -116,12 +115,6 @@ function Facts({ approval }: { approval: Approval }) {
   const who = useName(approval, approval.requested_by);
   const { roles } = approval.approvers;
   const end = { reject: "ifReject", approve: "ifApprove", fail: "ifFail" } as const;
-  const clock = new Date(approval.expires_at).toLocaleString(locale, {
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-  });
   return (
     <dl className={style.facts}>
       <div>
@@ -140,7 +133,7 @@ function Facts({ approval }: { approval: Approval }) {
       {approval.status === "pending" ? (
         <div>
           <dt>{say("ifNobody")}</dt>
-          <dd>{say(end[approval.on_timeout], { time: clock })}</dd>
+          <dd>{say(end[approval.on_timeout], { time: clock(approval.expires_at) })}</dd>
         </div>
       ) : (
         <div>

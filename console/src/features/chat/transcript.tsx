@@ -6,7 +6,7 @@ import { asApiError } from "../../api/errors";
 import { meQuery, useMay } from "../../api/queries";
 import { agentQuery } from "../../shared/agent/queries";
 import { Channel } from "../../shared/chat/channel";
-import type { Turn } from "../../shared/chat/chat";
+import { isDemoKnown, type Turn } from "../../shared/chat/chat";
 import { Reply } from "../../shared/chat/reply";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
@@ -73,7 +73,7 @@ const Replies = memo(function Replies({ turns, chosen, onTrace }: RepliesProps) 
     const isChosen = Boolean(traceId) && traceId === chosen;
     return (
       <Near key={turn.id} height={REPLY_PX} isAlways={isChosen || turns.length <= MAX_DRAWN}>
-        <Reply turn={turn} onTrace={onTrace} isChosen={isChosen} />
+        <Reply turn={turn} isDemoKnown={isDemoKnown(turn, turns)} onTrace={onTrace} isChosen={isChosen} />
       </Near>
     );
   });

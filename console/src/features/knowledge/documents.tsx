@@ -5,6 +5,7 @@ import { useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
 import { useRowKeys } from "../../shared/frame/keys";
+import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { SearchField } from "../../shared/list/search_field";
 import { Tick } from "../../shared/parts";
@@ -163,7 +164,7 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
       <td className="wide">
         <DocumentState of={document} />
       </td>
-      <td className="wide num t-2">{document.chunk_count.toLocaleString()}</td>
+      <td className="wide num t-2">{document.chunk_count.toLocaleString(locale)}</td>
       <td className="wide num t-2">{bytes(document.size_bytes)}</td>
       <td className="wide num t-2" title={exact(document.created_at)}>
         {ago(document.created_at)}

@@ -1,6 +1,7 @@
 import FileUp from "icon:file-up";
 import X from "icon:x";
 import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { type ClipboardEvent, type DragEvent, useRef, useState } from "react";
 import { words } from "../../shared/i18n/words";
 import { Kind } from "../../shared/parts";
@@ -19,7 +20,7 @@ const reason = (problem: Problem | undefined): string => {
 
 /** Where documents come in: dropped, chosen or pasted. */
 export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boolean }) {
-  const { uploads, add, retry, dismiss } = useUploads(agentId);
+  const { uploads, add, addAnyway, retry, dismiss } = useUploads(agentId);
   const [isOver, setOver] = useState(false);
   const [pasted, setPasted] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
@@ -79,7 +80,14 @@ export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boole
       {uploads.length > 0 && (
         <ul className={style.uploads} aria-label={say("uploads")}>
           {uploads.map((one) => (
-            <UploadRow key={one.key} upload={one} onRetry={() => retry(one.key)} onDismiss={() => dismiss(one.key)} />
+            <UploadRow
+              key={one.key}
+              agentId={agentId}
+              upload={one}
+              onAddAnyway={() => addAnyway(one.key)}
+              onRetry={() => retry(one.key)}
+              onDismiss={() => dismiss(one.key)}
+            />
           ))}
         </ul>
       )}
@@ -90,16 +98,25 @@ export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boole
   );
 }
 
-function UploadRow({ upload, onRetry, onDismiss }: { upload: Upload; onRetry: () => void; onDismiss: () => void }) {
-  const { file, state, share, problem } = upload;
+type RowProps = {
+  agentId: string;
+  upload: Upload;
+  onAddAnyway: () => void;
+  onRetry: () => void;
+  onDismiss: () => void;
+};
+
+function UploadRow({ agentId, upload, onAddAnyway, onRetry, onDismiss }: RowProps) {
+  const { file, state, share, problem, twin } = upload;
   const percent = Math.round(share * 100);
   const hasFailed = state === "failed";
+  const isOver = hasFailed || state === "known";
   return (
     <li className={style.upload} data-state={state}>
       <div className="row g8">
         <span className="t-13 t-500 cut grow">{file.name}</span>
         <span className="t-12 t-3 num fix">{bytes(file.size)}</span>
-        {!hasFailed && (
+        {!isOver && (
           <span className="t-12 t-3 fix">{say(state === "sending" ? "sending" : "waiting", { percent })}</span>
         )}
         {hasFailed && typeof problem === "object" && (
@@ -107,13 +124,30 @@ function UploadRow({ upload, onRetry, onDismiss }: { upload: Upload; onRetry: ()
             {say("retry")}
           </Button>
         )}
-        <ActionIcon size={24} aria-label={say(hasFailed ? "dismiss" : "stop", { name: file.name })} onClick={onDismiss}>
+        {state === "known" && (
+          <Button size="xs" variant="default" onClick={onAddAnyway}>
+            {say("addAnyway")}
+          </Button>
+        )}
+        <ActionIcon size={24} aria-label={say(isOver ? "dismiss" : "stop", { name: file.name })} onClick={onDismiss}>
           <X size={14} />
         </ActionIcon>
       </div>
       {hasFailed ? (
         <span className={`t-12 ${style.reason}`} role="alert">
           {reason(problem)}
+        </span>
+      ) : state === "known" && twin ? (
+        <span className="t-12 t-2" role="status">
+          {say("alreadyThere", { name: twin.name })}{" "}
+          <Link
+            className="inline-link"
+            to="/agents/$agentId/knowledge"
+            params={{ agentId }}
+            search={{ document: twin.id }}
+          >
+            {say("openPassages")}
+          </Link>
         </span>
       ) : (
         <div

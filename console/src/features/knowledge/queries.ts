@@ -111,8 +111,17 @@ export function useDocumentChange(agentId: string) {
   });
 }
 
-export function sendFile(agentId: string, file: File, onProgress: (share: number) => void, signal: AbortSignal) {
+export type Duplicates = "add" | "skip";
+
+/** Send a file. With `skip`, one whose content the agent has already is not added: the answer names the document. */
+export function sendFile(
+  agentId: string,
+  file: File,
+  duplicates: Duplicates,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+) {
   const form = new FormData();
   form.append("files", file, file.name);
-  return upload<Started>(`/api/v1/agents/${agentId}/train`, form, onProgress, signal);
+  return upload<Started>(`/api/v1/agents/${agentId}/train?duplicates=${duplicates}`, form, onProgress, signal);
 }

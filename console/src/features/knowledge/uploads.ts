@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
-import { sendFile } from "./queries";
+import { type Duplicates, sendFile } from "./queries";
 
 export const EXTENSIONS = [".pdf", ".docx", ".md", ".markdown", ".txt", ".csv"];
 export const MAX_FILE_BYTES = 25 * 1024 * 1024;
@@ -12,8 +12,11 @@ export type Upload = {
   key: number;
   file: File;
   share: number;
-  state: "waiting" | "sending" | "failed";
+  state: "waiting" | "sending" | "failed" | "known";
   problem?: Problem;
+  duplicates: Duplicates;
+  /** The document that has this content already. */
+  twin?: { id: string; name: string };
 };
 
 /** What is wrong with a file before anything of it is sent. */
@@ -47,14 +50,17 @@ export function useUploads(agentId: string) {
   }, []);
 
   const send = useCallback(
-    async ({ key, file }: Upload) => {
+    async ({ key, file, duplicates }: Upload) => {
       const control = new AbortController();
       controls.current.set(key, control);
       change(key, { state: "sending", share: 0, problem: undefined });
       try {
-        await sendFile(agentId, file, (share) => change(key, { share }), control.signal);
+        const progress = (share: number) => change(key, { share });
+        const started = await sendFile(agentId, file, duplicates, progress, control.signal);
         await client.invalidateQueries({ queryKey: ["knowledge", agentId] });
-        dismiss(key);
+        const twin = started.documents.length ? undefined : started.already_present?.[0];
+        if (twin) change(key, { state: "known", twin });
+        else dismiss(key);
       } catch (error) {
         if (!control.signal.aborted) change(key, { state: "failed", problem: { message: asApiError(error).message } });
       } finally {
@@ -73,10 +79,12 @@ export function useUploads(agentId: string) {
     const added = files.map((file): Upload => {
       const problem = problemOf(file);
       lastKey += 1;
-      return { key: lastKey, file, share: 0, state: problem ? "failed" : "waiting", ...(problem ? { problem } : {}) };
+      const state = problem ? "failed" : "waiting";
+      return { key: lastKey, file, share: 0, state, duplicates: "skip", ...(problem ? { problem } : {}) };
     });
     setUploads((all) => [...all, ...added]);
   }, []);
   const retry = useCallback((key: number) => change(key, { state: "waiting", problem: undefined }), [change]);
-  return { uploads, add, retry, dismiss };
+  const addAnyway = useCallback((key: number) => change(key, { state: "waiting", duplicates: "add" }), [change]);
+  return { uploads, add, addAnyway, retry, dismiss };
 }

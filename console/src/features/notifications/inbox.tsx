@@ -11,7 +11,7 @@ import { Bar } from "../../shared/frame/bar";
 import { useRowKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { ago, exact, withLocalTimes } from "../../shared/time";
 import style from "./inbox.module.css";
 import en from "./words.en.json";
 
@@ -82,7 +82,7 @@ export default function Inbox() {
               <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
               <div className="stack grow">
                 <Title of={one} onOpen={() => !one.read && readOne.mutate(one.id)} />
-                {one.message && <span className="t-13 t-2">{one.message}</span>}
+                {one.message && <span className={`t-13 t-2 ${style.message}`}>{paragraphs(one.message)}</span>}
               </div>
               <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
                 {ago(one.created_at)}
@@ -102,6 +102,9 @@ export default function Inbox() {
     </>
   );
 }
+
+/** Mails have room between paragraphs, a row has not. */
+const paragraphs = (message: string) => withLocalTimes(message).replace(/\n{2,}/g, "\n");
 
 type Notification = components["schemas"]["NotificationOut"];
 

@@ -5,7 +5,7 @@ import { basePath } from "../../api/base";
 import { Code } from "../../shared/code";
 import { words } from "../../shared/i18n/words";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { ago, day, exact } from "../../shared/time";
 import {
   type Account,
   createSecret,
@@ -30,9 +30,7 @@ function Row({ of: secret, mayWrite, onDelete }: { of: Secret; mayWrite: boolean
         <span className="mono t-13">{secret.secret_prefix}…</span>
         <span className="t-12 t-2">
           <span title={exact(secret.expires_at)}>
-            {isOver
-              ? say("expired")
-              : say("expires", { when: new Date(secret.expires_at).toLocaleDateString(document.documentElement.lang) })}
+            {isOver ? say("expired") : say("expires", { when: day(secret.expires_at) })}
           </span>
           {" · "}
           {secret.last_used_at ? say("secretUsed", { when: ago(secret.last_used_at) }) : say("secretUnused")}

@@ -1,7 +1,9 @@
 import X from "icon:x";
 import { ActionIcon, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { isDemoKnown } from "../../shared/chat/chat";
 import { Reply } from "../../shared/chat/reply";
+import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { chatModelsQuery } from "../../shared/providers/queries";
 import { duration, money } from "../../shared/time";
@@ -15,7 +17,7 @@ const say = words(en, "features/versions");
 const FORMATS: Record<FigureName, (value: number) => string> = {
   time: duration,
   firstWord: duration,
-  tokens: (value) => value.toLocaleString(),
+  tokens: (value) => value.toLocaleString(locale),
   cached: (value) => `${Math.round(value * 100)} %`,
   cost: money,
 };
@@ -100,7 +102,7 @@ export function ColumnView({ figures, ...rest }: Props) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
       <div className={style.log} role="log" aria-label={say("repliesOf", { place })} tabIndex={0}>
         {column.turns.map((turn) => (
-          <Reply key={turn.id} turn={turn} />
+          <Reply key={turn.id} turn={turn} isDemoKnown={isDemoKnown(turn, column.turns)} />
         ))}
       </div>
     </section>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isWaiting, newTurn, type Turn, turnsOf, withEvent } from "./chat";
+import { isDemoKnown, isWaiting, newTurn, shownWarnings, type Turn, turnsOf, withEvent } from "./chat";
 
 const event = (name: string, data: unknown) => ({ event: name, data, id: "" });
 const turnAfter = (question: string, ...events: ReturnType<typeof event>[]) =>
@@ -62,6 +62,21 @@ describe("a turn", () => {
       ["Hi", ""],
       ["Where?", "Here"],
       ["Thanks", ""],
+    ]);
+  });
+  it("says once in a conversation that the demo model answers", () => {
+    const replied = (id: string, ...warnings: string[]) => ({ ...newTurn("Hi"), id, stop: { warnings } }) as never;
+    const turns: Turn[] = [
+      replied("1"),
+      replied("2", "model_fallback", "demo_model"),
+      replied("3", "model_fallback", "demo_model", "tool_failed"),
+      replied("4", "model_fallback"),
+    ];
+    expect(turns.map((turn) => shownWarnings(turn, isDemoKnown(turn, turns)))).toEqual([
+      [],
+      ["demo_model"],
+      ["tool_failed"],
+      ["model_fallback"],
     ]);
   });
 });

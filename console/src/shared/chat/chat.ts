@@ -54,6 +54,21 @@ export const newTurn = (question: string, attachments: Attached[] = []): Turn =>
 /** Whether the reply is not at its end: a person decides about one of its calls first. */
 export const isWaiting = (turn: Turn) => turn.stop?.finish_reason === "awaiting_approval" && !turn.error;
 
+const DEMO = "demo_model";
+const FALLBACK = "model_fallback";
+const hasDemoWarning = ({ stop }: Turn) => stop?.warnings?.includes(DEMO) ?? false;
+
+/** Whether an earlier turn has said that the demo model answers: once is enough for a conversation. */
+export const isDemoKnown = (turn: Turn, turns: Turn[]) =>
+  hasDemoWarning(turn) && turns.find(hasDemoWarning)?.id !== turn.id;
+
+/** The warnings to show with a reply. That the demo model answered includes that the chosen one did not. */
+export function shownWarnings(turn: Turn, isKnown: boolean): string[] {
+  const all = turn.stop?.warnings ?? [];
+  if (!hasDemoWarning(turn)) return all;
+  return all.filter((code) => code !== FALLBACK && !(isKnown && code === DEMO));
+}
+
 const since = (turn: Turn, now: number) => (turn.startedMs === undefined ? undefined : now - turn.startedMs);
 
 /** The turn after one more event. */

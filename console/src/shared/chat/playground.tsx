@@ -7,7 +7,7 @@ import { words } from "../i18n/words";
 import { Pill } from "../parts";
 import { useNeeds } from "../states/access";
 import { money } from "../time";
-import type { Turn } from "./chat";
+import { isDemoKnown, type Turn } from "./chat";
 import style from "./chat.module.css";
 import { Composer } from "./composer";
 import { Reply } from "./reply";
@@ -114,6 +114,7 @@ export function Playground({ agentId, version, from, beforeSend, suggestions = [
           <Reply
             key={turn.id}
             turn={turn}
+            isDemoKnown={isDemoKnown(turn, chat.turns)}
             onRate={may("conversations:write") ? chat.rate : undefined}
             isTraceOpen={traced === turn.id}
           />

@@ -10,7 +10,7 @@ import { Markdown } from "../markdown/markdown";
 import { duration, exact, money } from "../time";
 import { AttachedFiles } from "./attached_files";
 import { Call, Waiting } from "./call";
-import { isWaiting, type Rating, type Turn } from "./chat";
+import { isWaiting, type Rating, shownWarnings, type Turn } from "./chat";
 import style from "./chat.module.css";
 import { Notice, ReplyError, warningWords } from "./trouble";
 import en from "./words.en.json";
@@ -29,6 +29,8 @@ const ENDS: Record<string, string> = {
 
 type Props = {
   turn: Turn;
+  /** An earlier reply says that the demo model answers. */
+  isDemoKnown?: boolean;
   /** Shows the trace elsewhere on the page; without it, a trace opens under its reply. */
   onTrace?: (id: string) => void;
   isChosen?: boolean;
@@ -37,7 +39,8 @@ type Props = {
 };
 
 /** One question with what came back: warnings, tool calls, the text, its sources, one line of figures. */
-export const Reply = memo(function Reply({ turn, onTrace, isChosen, isTraceOpen = false, onRate }: Props) {
+export const Reply = memo(function Reply(props: Props) {
+  const { turn, isDemoKnown = false, onTrace, isChosen, isTraceOpen = false, onRate } = props;
   const [lit, setLit] = useState(0);
   const [isOpen, setOpen] = useState(isTraceOpen);
   const [wasOpen, setWasOpen] = useState(isTraceOpen);
@@ -50,7 +53,7 @@ export const Reply = memo(function Reply({ turn, onTrace, isChosen, isTraceOpen 
   const traceId = may("traces:read") ? (turn.stop?.trace_id ?? undefined) : undefined;
   const sources = turn.stop?.sources ?? [];
   // That a price is unknown belongs to the figures, and a long history to the line above the question.
-  const warnings = (turn.stop?.warnings ?? []).filter((code) => code !== UNPRICED && code !== COMPACTED);
+  const warnings = shownWarnings(turn, isDemoKnown).filter((code) => code !== UNPRICED && code !== COMPACTED);
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
       <Compacted turn={turn} />

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
+import { sentenceOf } from "../refusals/refusals";
 import { money } from "../time";
 import type { TurnError } from "./chat";
 import en from "./words.en.json";
@@ -40,7 +41,7 @@ function budgetWords({ message, details }: TurnError): string {
 /** Why a reply failed, and where it can be mended. */
 export function ReplyError({ error }: { error: TurnError }) {
   if (error.code === "budget_exceeded") return <Notice tone="bad">{budgetWords(error)}</Notice>;
-  const text = known(error.code) ?? (error.message || say("failed"));
+  const text = known(error.code) ?? (sentenceOf(error.code, error.message, error.details) || say("failed"));
   return (
     <Notice tone="bad">
       {text}

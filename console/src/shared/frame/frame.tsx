@@ -12,6 +12,7 @@ import { signOut } from "../../api/session";
 import { general } from "../i18n/general";
 import { words } from "../i18n/words";
 import { Mark, Person } from "../parts";
+import { Toasts } from "../toast/region";
 import style from "./frame.module.css";
 import { useKeys } from "./keys";
 import { useLiveInbox } from "./live";
@@ -200,6 +201,7 @@ export function Frame({ children }: { children: ReactNode }) {
         ))}
         <More entries={entries.filter((entry) => !entry.isTab)} />
       </nav>
+      <Toasts />
       <Suspense fallback={null}>
         {isFinding && <Palette onClose={() => setFinding(false)} />}
         {isHelp && <Shortcuts onClose={() => setHelp(false)} />}

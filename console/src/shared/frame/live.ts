@@ -1,4 +1,4 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { unreadQuery } from "../../api/queries";
 import { openStream } from "../../api/stream";
@@ -22,6 +22,13 @@ const DOMAINS: Record<string, string> = {
 /** The queries that show objects of a type. */
 export const domainOf = (type: string) => DOMAINS[type] ?? `${type}s`;
 
+/** Another count than the one that is known: something was read elsewhere, perhaps by what it asked for being done. */
+function takeUnread(client: QueryClient, unread: { count: number }) {
+  const before = client.getQueryData(unreadQuery.queryKey);
+  client.setQueryData(unreadQuery.queryKey, unread as never);
+  if (before && before.count !== unread.count) void client.invalidateQueries({ queryKey: ["notifications", "list"] });
+}
+
 /** Follow the inbox while the tab is looked at: one connection, closed in hidden tabs after a minute. */
 export function useLiveInbox() {
   const client = useQueryClient();
@@ -34,7 +41,7 @@ export function useLiveInbox() {
       control = new AbortController();
       try {
         for await (const { event, data } of openStream("/api/v1/notifications/stream", { signal: control.signal })) {
-          if (event === "unread") client.setQueryData(unreadQuery.queryKey, data as { count: number } as never);
+          if (event === "unread") takeUnread(client, data as { count: number });
           if (event === "changed")
             void client.invalidateQueries({ queryKey: [domainOf((data as { type: string }).type)] });
           if (event === "notification") {

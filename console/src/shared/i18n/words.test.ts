@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ago, duration, left, money } from "../time";
+import { ago, clock, duration, left, money, withLocalTimes } from "../time";
 import { render } from "./words";
 
 it("puts values and plurals into texts", () => {
@@ -20,4 +20,11 @@ it("says times and money in few words", () => {
     "over",
   ]);
   expect([money(0.0093), money(0.5), money(0)]).toEqual(["$0.0093", "$0.50", "$0.00"]);
+});
+
+it("shows moments that the server names in UTC in the time of this place", () => {
+  const here = clock("2026-11-18T08:30:00Z");
+  expect(withLocalTimes("Decide it before 2026-11-18 08:30 UTC.")).toBe(`Decide it before ${here}.`);
+  expect(withLocalTimes("It begins at 2026-11-18T08:30:59.123Z")).toBe(`It begins at ${here}`);
+  expect(withLocalTimes("Version 2026-11-18, 08:30")).toBe("Version 2026-11-18, 08:30");
 });

@@ -23,6 +23,9 @@ export function render(text: string, values: Values): string {
 // The words of a language stand in one file of their own, which is fetched before the first screen that needs them.
 const translations: Record<string, Table> = language === "de" ? (await import("./german")).german : {};
 
+/** The translated texts of a folder; none in English, or if the language has none for it. */
+export const translationOf = (folder: string): Table | undefined => translations[folder];
+
 /**
  * The words of a folder: `const say = words(en, "features/agents")`, then `say("title")`.
  * A key that is missing does not compile; a text that is not translated stays English.

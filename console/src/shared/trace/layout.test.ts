@@ -78,6 +78,18 @@ describe("the layout of a trace", () => {
     expect([model?.tokens, model?.cachedShare, model?.firstShare, model?.note]).toEqual([100, 0.5, 0.5, "m"]);
     expect([tool?.kind, tool?.note]).toEqual(["bad", "timeout"]);
     const sums = sumsOf({ spans, duration_ms: 410 } as Trace);
-    expect(sums).toEqual({ totalMs: 410, waitedMs: 0, firstWordMs: 200, calls: 2, failed: 1 });
+    expect(sums).toEqual({ totalMs: 410, afterMs: 0, waitedMs: 0, firstWordMs: 200, calls: 2, failed: 1 });
+  });
+  it("counts the time until the reply was complete, not what hangs behind it", () => {
+    const reply = { message_id: "msg_1" };
+    const spans = [
+      span("turn", null, "turn", 0, 1000, reply),
+      span("wait", "turn", "approval", 1000, 5000),
+      span("resumed", "turn", "turn", 6000, 500, reply),
+      span("hook", "turn", "delivery", 6600, 3400),
+      span("other", "hook", "turn", 9000, 900, { message_id: "msg_2" }),
+    ];
+    const { totalMs, waitedMs, afterMs } = sumsOf({ spans, duration_ms: 10_000 } as Trace);
+    expect([totalMs, waitedMs, afterMs]).toEqual([6500, 5000, 3500]);
   });
 });

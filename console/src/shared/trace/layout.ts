@@ -202,22 +202,33 @@ function rowOf({ span, from, to, children }: Node, depth: number, axis: Axis): R
   };
 }
 
-/** What a trace took: time with the part spent waiting for people, first word, calls and failures. */
+const endOf = (span: Span) => Date.parse(span.started_at) + span.duration_ms;
+
+/** When the reply was complete: what hangs behind it, such as deliveries of webhooks, nobody waited for. */
+function replyEnd(spans: Span[]): number | undefined {
+  if (spans[0]?.kind !== "turn") return undefined;
+  const turns = spans.filter((span) => span.kind === "turn");
+  // A turn that waited for an approval has several spans, all of the same reply.
+  const ends = turns.filter((span) => span.message_id === turns[0]?.message_id).map(endOf);
+  return ends.length ? Math.max(...ends) : undefined;
+}
+
+/** What a trace took: time until the reply with the part spent waiting for people, first word, calls and failures. */
 export function sumsOf(trace: Trace) {
-  const moments = trace.spans.flatMap((span) => {
-    const from = Date.parse(span.started_at);
-    return [from, from + span.duration_ms];
-  });
+  const moments = trace.spans.flatMap((span) => [Date.parse(span.started_at), endOf(span)]);
   const waits = trace.spans
     .filter((span) => span.kind === "approval")
     .map((span) => [Date.parse(span.started_at), Date.parse(span.started_at) + span.duration_ms]);
   const start = moments.length ? Math.min(...moments) : 0;
+  const end = Math.max(start, ...moments);
+  const replied = replyEnd(trace.spans) ?? end;
   // Until the first word of the first call of a model that streamed.
   const words = trace.spans.filter((span) => span.kind === "model" && firstWordMs(span) !== undefined);
   const first = words[0];
   const calls = trace.spans.filter((span) => ["model", "tool", "sub_agent", "retrieval"].includes(span.kind));
   return {
-    totalMs: moments.length ? Math.max(...moments) - start : trace.duration_ms,
+    totalMs: moments.length ? replied - start : trace.duration_ms,
+    afterMs: end - replied,
     waitedMs: joined(waits).reduce((sum, [from, to]) => sum + to - from, 0),
     firstWordMs: first && Date.parse(first.started_at) - start + (firstWordMs(first) ?? 0),
     calls: calls.length,

@@ -57,11 +57,16 @@ export function TraceView({
   );
 }
 
+function timeNote({ waitedMs, afterMs }: ReturnType<typeof sumsOf>): string {
+  if (waitedMs) return say("waited", { time: duration(waitedMs) });
+  return afterMs >= 1 ? say("afterReply", { time: duration(afterMs) }) : "";
+}
+
 function Sums({ trace }: { trace: Trace }) {
   const sums = sumsOf(trace);
   const { input_tokens: input, output_tokens: output, cached_tokens: cached } = trace.usage;
   const figures: [string, string, string][] = [
-    [say("time"), duration(sums.totalMs), sums.waitedMs ? say("waited", { time: duration(sums.waitedMs) }) : ""],
+    [say("time"), duration(sums.totalMs), timeNote(sums)],
     [say("first"), sums.firstWordMs === undefined ? "–" : duration(sums.firstWordMs), ""],
     [
       say("tokens"),

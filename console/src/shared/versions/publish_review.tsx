@@ -2,6 +2,7 @@ import { Button, Modal, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
+import { announcePublished } from "../agent/published";
 import { agentQuery } from "../agent/queries";
 import { words } from "../i18n/words";
 import { Failure, RowsLoading } from "../states/states";
@@ -41,9 +42,10 @@ export default function PublishReview({ agentId, onClose, onPublished }: Publish
   const names = useNames(agentId, agent.data);
   const publishing = useMutation({
     mutationFn: (force: boolean) => publishDraft(agentId, { note, force }),
-    onSuccess: async ({ warnings }) => {
+    onSuccess: async (published) => {
       await client.invalidateQueries({ queryKey: ["agents"] });
-      onPublished(warnings ?? []);
+      announcePublished(published);
+      onPublished(published.warnings ?? []);
     },
   });
   const version = (agent.data?.version ?? 0) + 1;

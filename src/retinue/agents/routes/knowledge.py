@@ -7,6 +7,7 @@ from retinue.agents.knowledge import (
     DocumentUpdate,
     KnowledgeQuery,
     PassageOut,
+    TrainingQuery,
     TrainingStarted,
 )
 from retinue.agents.loaders import AgentById
@@ -31,12 +32,15 @@ routes = Routes("/api/v1/agents/{agent_id}", tag="agents")
     calls_out=True,
     errors=(FileTooLarge, UnsupportedFileType),
 )
-async def train_agent(ctx: Context, agent: AgentById, form: FormData) -> TrainingStarted:
+async def train_agent(
+    ctx: Context, agent: AgentById, form: FormData, query: TrainingQuery
+) -> TrainingStarted:
     """Upload documents (PDF, TXT, DOCX, MD, CSV) for the agent to answer from.
 
-    Indexing continues in the background; follow it with the status of the agent or of each document.
+    Indexing continues in the background; follow it with the status of the agent or of each document. With
+    `duplicates=skip`, a file whose content the agent already has is not added again.
     """
-    return await knowledge.train(ctx, agent, form)
+    return await knowledge.train(ctx, agent, form, query)
 
 
 @routes.get("/documents", requires="agents:read")

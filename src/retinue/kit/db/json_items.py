@@ -1,4 +1,4 @@
-"""The objects of a JSON array column as rows, on both databases."""
+"""Fields of JSON columns, and the objects of a JSON array column as rows, on both databases."""
 
 from typing import Any
 
@@ -27,6 +27,11 @@ def json_items(column: sa.ColumnElement[Any]) -> sa.TableValuedAlias:
 def json_field(items: sa.TableValuedAlias, name: str) -> sa.ColumnElement[Any]:
     """Return a field of the object as text; null if it is null or missing."""
     return _Field(items.c.value, sa.literal(name, sa.Text()))
+
+
+def json_value(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[str]:
+    """Return a field of the object that a JSON column holds, as text; null if it is null or missing."""
+    return _Field(column, sa.literal(name, sa.Text()))
 
 
 # Also the default: the fence inspects a statement before its dialect is known.

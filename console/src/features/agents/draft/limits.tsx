@@ -25,6 +25,8 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
       </summary>
       <div className={style.config}>
         <Context key={draft.max_context_tokens} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
+      </div>
+      <div className={`${style.config} ${style.thirds}`}>
         {TIMEOUTS.map((name) => (
           <NumberInput
             key={name}
@@ -41,6 +43,8 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
             }
           />
         ))}
+      </div>
+      <div className={`${style.config} ${style.choices}`}>
         <div className="stack g4">
           <span className="r-label">{say("toolSearch")}</span>
           <SegmentedControl
@@ -84,7 +88,7 @@ function Context({ draft, isReadOnly, onChange }: Props) {
     if (wanted !== (draft.max_context_tokens ?? null)) onChange({ max_context_tokens: wanted });
   };
   return (
-    <div className="stack g4">
+    <>
       <NumberInput
         label={say("contextTokens")}
         disabled={isReadOnly}
@@ -107,7 +111,7 @@ function Context({ draft, isReadOnly, onChange }: Props) {
         value={draft.compaction_model ?? null}
         onChange={(value) => onChange({ compaction_model: value })}
       />
-      <p className="t-12 t-3">{say("contextTokensText")}</p>
-    </div>
+      <p className={`t-12 t-3 ${style.whole}`}>{say("contextTokensText")}</p>
+    </>
   );
 }

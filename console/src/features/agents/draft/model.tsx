@@ -33,7 +33,7 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
   return (
     <Section
       title={say("model")}
-      note={model && aboutModel(model)}
+      note={model?.available && aboutModel(model)}
       action={
         !isReadOnly &&
         draft.fallback_models.length < MAX_FALLBACKS && (

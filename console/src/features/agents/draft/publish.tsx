@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, data } from "../../../api/client";
 import { asApiError } from "../../../api/errors";
+import { announcePublished } from "../../../shared/agent/published";
 import { words } from "../../../shared/i18n/words";
 import en from "../words.en.json";
 
@@ -20,7 +21,10 @@ export function PublishDialog({ agentId, onClose, onPublished }: Props) {
           body: note.trim() ? { note: note.trim() } : {},
         }),
       ),
-    onSuccess: onPublished,
+    onSuccess: (published) => {
+      announcePublished(published);
+      onPublished();
+    },
   });
   return (
     <Modal opened onClose={onClose} title={say("publishTitle")} size={460}>

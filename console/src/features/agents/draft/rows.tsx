@@ -10,7 +10,8 @@ import style from "./draft.module.css";
 
 const say = words(en, "features/agents");
 
-export type RowItem = { id: string; name: string; body: ReactNode; below?: ReactNode };
+/** `key` is for rows whose id changes while one types in them: they stay the same element. */
+export type RowItem = { id: string; key?: string; name: string; body: ReactNode; below?: ReactNode };
 type Props = {
   label: string;
   rows: RowItem[];
@@ -42,7 +43,7 @@ export function Rows({ label, rows, isReadOnly, onMove, onRemove }: Props) {
     <ul className={style.rows} aria-label={label}>
       {rows.map((row, at) => (
         <li
-          key={row.id}
+          key={row.key ?? row.id}
           data-over={over === at && dragged !== at ? ((dragged ?? 0) < at ? "after" : "before") : undefined}
           data-dragged={dragged === at || undefined}
           onDragOver={(event) => {

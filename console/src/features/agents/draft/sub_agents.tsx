@@ -1,6 +1,7 @@
-import { Switch, Textarea } from "@mantine/core";
+import Plus from "icon:plus";
+import { Button, Switch, Textarea } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { words } from "../../../shared/i18n/words";
 import { AgentMark, Pill } from "../../../shared/parts";
 import { useFound } from "../found";
@@ -11,38 +12,42 @@ import type { Edits, Snapshot, SubAgentOfDraft } from "./draft";
 import style from "./draft.module.css";
 import { Rows } from "./rows";
 import { Section } from "./section";
+import type { OwnAgent } from "./sub_agent_dialog";
 
 const say = words(en, "features/agents");
+const SubAgentDialog = lazy(() => import("./sub_agent_dialog"));
 type Props = { agentId: string; draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
 
-/** "Hands on to": the agents that take over part of the work, each with the sentence that says when. */
+/**
+ * "Hands on to": the agents that take over part of the work, each with the sentence that says when. They are other agents
+ * of the tenant, or agents that belong to this one alone.
+ */
 export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const { shown, setSearch } = useFound(agentChoicesQuery, isOpen);
+  // By place, not by id: an agent that was just added gets its id when the draft is saved.
+  const [edited, setEdited] = useState<number>();
   const subs = draft.sub_agents;
   const set = (next: SubAgentOfDraft[]) => onChange({ sub_agents: next });
   const update = (id: string, change: Partial<SubAgentOfDraft>) =>
     set(subs.map((sub) => (sub.id === id ? { ...sub, ...change } : sub)));
-  const isChoosable = ({ id, status }: { id: string; status: string }) =>
-    id !== agentId && status !== "archived" && !subs.some((sub) => sub.id === id);
+  const apply = (agent: OwnAgent) => {
+    const at = edited ?? subs.length;
+    set(
+      at < subs.length ? subs.map((sub, i) => (i === at ? withAgent(sub, agent) : sub)) : [...subs, newOwnAgent(agent)],
+    );
+    setEdited(undefined);
+  };
   return (
     <Section
       title={say("handsOn")}
       note={say("subAgentCount", { count: subs.length })}
       action={
         !isReadOnly && (
-          <AddMenu
-            label={say("subAgent")}
-            find={say("findAgent")}
-            choices={shown?.filter(isChoosable).map(({ id, name, description }) => ({ id, name, note: description }))}
-            none={say("noOtherAgents")}
-            onOpen={() => setOpen(true)}
-            onSearch={setSearch}
-            onChoose={(id) => {
-              const agent = shown?.find((one) => one.id === id);
-              if (agent) set([...subs, newSubAgent(agent)]);
-            }}
-          />
+          <span className="row g2">
+            <Button size="xs" variant="subtle" leftSection={<Plus size={14} />} onClick={() => setEdited(subs.length)}>
+              {say("ownAgent")}
+            </Button>
+            <AttachMenu agentId={agentId} subs={subs} onAttach={(agent) => set([...subs, newSubAgent(agent)])} />
+          </span>
         )
       }
     >
@@ -53,10 +58,18 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
           label={say("handsOn")}
           isReadOnly={isReadOnly}
           onRemove={(id) => set(subs.filter((sub) => sub.id !== id))}
-          rows={subs.map((sub) => ({
+          rows={subs.map((sub, at) => ({
             id: sub.id,
+            key: String(at),
             name: sub.name,
-            body: <SubAgentRow sub={sub} isReadOnly={isReadOnly} onChange={(change) => update(sub.id, change)} />,
+            body: (
+              <SubAgentRow
+                sub={sub}
+                isReadOnly={isReadOnly}
+                onEdit={() => setEdited(at)}
+                onChange={(change) => update(sub.id, change)}
+              />
+            ),
             below: (
               <Textarea
                 className={style.delegation}
@@ -74,9 +87,60 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
           }))}
         />
       )}
+      <Suspense fallback={null}>
+        {edited !== undefined && (
+          <SubAgentDialog
+            of={subs[edited]?.agent ?? undefined}
+            model={draft.primary_model}
+            onClose={() => setEdited(undefined)}
+            onDone={apply}
+          />
+        )}
+      </Suspense>
     </Section>
   );
 }
+
+type AttachProps = {
+  agentId: string;
+  subs: SubAgentOfDraft[];
+  onAttach: (agent: { id: string; name: string }) => void;
+};
+
+function AttachMenu({ agentId, subs, onAttach }: AttachProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { shown, setSearch } = useFound(agentChoicesQuery, isOpen);
+  const choosable = shown?.filter(
+    ({ id, status }) => id !== agentId && status !== "archived" && !subs.some((sub) => sub.id === id),
+  );
+  return (
+    <AddMenu
+      label={say("subAgent")}
+      find={say("findAgent")}
+      choices={choosable?.map(({ id, name, description }) => ({ id, name, note: description }))}
+      none={say("noOtherAgents")}
+      onOpen={() => setOpen(true)}
+      onSearch={setSearch}
+      onChoose={(id) => {
+        const agent = choosable?.find((one) => one.id === id);
+        if (agent) onAttach(agent);
+      }}
+    />
+  );
+}
+
+const withAgent = (sub: SubAgentOfDraft, agent: OwnAgent): SubAgentOfDraft =>
+  sub.agent ? { ...sub, name: agent.name, agent: { ...sub.agent, ...agent } } : sub;
+
+/** The server fills in the rest of its configuration, and gives it an id. */
+const newOwnAgent = (agent: OwnAgent): SubAgentOfDraft => ({
+  id: `new_${crypto.randomUUID?.() ?? Math.random()}`,
+  name: agent.name,
+  relationship_type: "direct",
+  is_enabled: true,
+  delegation_prompt: "",
+  agent: agent as SubAgentOfDraft["agent"],
+});
 
 const newSubAgent = ({ id, name }: { id: string; name: string }): SubAgentOfDraft => ({
   id,
@@ -87,16 +151,32 @@ const newSubAgent = ({ id, name }: { id: string; name: string }): SubAgentOfDraf
   agent: null,
 });
 
-type RowProps = { sub: SubAgentOfDraft; isReadOnly: boolean; onChange: (change: Partial<SubAgentOfDraft>) => void };
+type RowProps = {
+  sub: SubAgentOfDraft;
+  isReadOnly: boolean;
+  onEdit: () => void;
+  onChange: (change: Partial<SubAgentOfDraft>) => void;
+};
 
-function SubAgentRow({ sub, isReadOnly, onChange }: RowProps) {
+function SubAgentRow({ sub, isReadOnly, onEdit, onChange }: RowProps) {
   const isOwn = sub.relationship_type === "direct";
   return (
     <>
       <AgentMark id={sub.id} size={22} />
       {isOwn ? (
         <span className="row g8 grow">
-          <span className="t-500 cut">{sub.name}</span>
+          {isReadOnly ? (
+            <span className="t-500 cut">{sub.name}</span>
+          ) : (
+            <button
+              type="button"
+              className={`t-500 cut ${style.edit}`}
+              aria-label={say("editOwn", { name: sub.name })}
+              onClick={onEdit}
+            >
+              {sub.name}
+            </button>
+          )}
           <Pill>{say("ownSubAgent")}</Pill>
         </span>
       ) : (

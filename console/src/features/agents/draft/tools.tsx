@@ -123,28 +123,30 @@ function ToolRow({ tool, found, isReadOnly, isSearched, onChange }: RowProps) {
         <span className={`t-500 cut ${tool.is_enabled ? "" : "t-3"}`}>{tool.name}</span>
         {found && <span className="t-12 t-3 cut">{aboutTool(found)}</span>}
       </span>
-      {isSearched && (
-        <Checkbox
-          className={style.asks}
-          label={say("alwaysOffered")}
-          aria-label={say("alwaysOfferedOf", { name: tool.name })}
-          disabled={isReadOnly}
-          checked={tool.always_offered}
-          onChange={(event) => onChange({ always_offered: event.currentTarget.checked })}
-        />
-      )}
-      {isAlways ? (
-        <Pill tone="warn">{say("requiresApproval")}</Pill>
-      ) : (
-        <Checkbox
-          className={style.asks}
-          label={say("requiresApproval")}
-          aria-label={say("requiresApprovalOf", { name: tool.name })}
-          disabled={isReadOnly}
-          checked={tool.requires_approval}
-          onChange={(event) => onChange({ requires_approval: event.currentTarget.checked })}
-        />
-      )}
+      <span className={style.options}>
+        {isSearched && (
+          <Checkbox
+            className={style.asks}
+            label={say("alwaysOffered")}
+            aria-label={say("alwaysOfferedOf", { name: tool.name })}
+            disabled={isReadOnly}
+            checked={tool.always_offered}
+            onChange={(event) => onChange({ always_offered: event.currentTarget.checked })}
+          />
+        )}
+        {isAlways ? (
+          <Pill tone="warn">{say("requiresApproval")}</Pill>
+        ) : (
+          <Checkbox
+            className={style.asks}
+            label={say("requiresApproval")}
+            aria-label={say("requiresApprovalOf", { name: tool.name })}
+            disabled={isReadOnly}
+            checked={tool.requires_approval}
+            onChange={(event) => onChange({ requires_approval: event.currentTarget.checked })}
+          />
+        )}
+      </span>
       <Switch
         aria-label={say("enableNamed", { name: tool.name })}
         disabled={isReadOnly}

@@ -1,0 +1,32 @@
+import { render, translationOf } from "../i18n/words";
+
+type Details = Record<string, unknown>;
+
+const NUMBER = /\d[\d,.]*(?<![,.])/g;
+
+/**
+ * What the server says, in the language of this console. In English that is the server's own sentence; another language
+ * has the common ones by their code, or by code and reason where one code stands for several situations.
+ */
+export function sentenceOf(
+  code: string,
+  message: string,
+  details: Details = {},
+  table = translationOf("shared/refusals"),
+): string {
+  const { reason } = details;
+  const text = table?.[typeof reason === "string" ? `${code}.${reason}` : code];
+  if (!text) return message;
+  const values = Object.entries(details).filter(
+    (pair): pair is [string, string | number] => typeof pair[1] === "string" || typeof pair[1] === "number",
+  );
+  const rendered = render(text, Object.fromEntries(values));
+  return /\{\w+\}/.test(rendered) ? message : rendered;
+}
+
+/** What is wrong with a field, such as "must be at most 200 characters"; `#` stands for the numbers in it. */
+export function phraseOf(message: string, table = translationOf("shared/refusals")): string {
+  const text = table?.[message.replace(NUMBER, "#")];
+  const numbers = message.match(NUMBER) ?? [];
+  return text ? text.replace(/#/g, () => numbers.shift() ?? "#") : message;
+}
