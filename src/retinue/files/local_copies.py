@@ -3,7 +3,7 @@
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator
 from pathlib import Path
 
 from retinue.adapters.blobs import BlobMissing, Blobs
@@ -14,14 +14,21 @@ from retinue.kit.context import Context
 
 @contextlib.asynccontextmanager
 async def temporary_copy(ctx: Context, file: File) -> AsyncIterator[Path]:
-    """Yield a private copy for a confined process; copies left by a crash are swept."""
+    """Yield a private copy of a stored file for a confined process."""
+    async with temporary_file(ctx, await ctx.adapter(Blobs).open(blob_key(file))) as path:
+        yield path
+
+
+@contextlib.asynccontextmanager
+async def temporary_file(ctx: Context, pieces: AsyncIterable[bytes]) -> AsyncIterator[Path]:
+    """Yield a private file with this content; files left by a crash are swept."""
     folder = ctx.settings.data_dir / "tmp"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / secrets.token_hex(16)
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
-            async for piece in await ctx.adapter(Blobs).open(blob_key(file)):
-                copy.write(piece)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as written:
+            async for piece in pieces:
+                written.write(piece)
         yield path
     finally:
         path.unlink(missing_ok=True)

@@ -4,19 +4,15 @@ A tool gives an image as content of MCP, or names a file by `{"$image": {"file_i
 and written anew in a confined process, like a picture that a person attaches.
 """
 
-import os
-import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from retinue.adapters import images
 from retinue.adapters.blobs import BlobMissing
 from retinue.adapters.images import ImageReaderUnavailable, ImageTooLarge, UnreadableImage
 from retinue.files import service as files
-from retinue.files.local_copies import temporary_copy
+from retinue.files.local_copies import temporary_copy, temporary_file
 from retinue.files.queries import find_visible
-from retinue.kit.context import Context
 from retinue.kit.errors import UnsupportedFileType
 from retinue.tools.executors.call import ExecutorCall
 from retinue.tools.models import ToolImage
@@ -35,7 +31,7 @@ async def store_images(call: ExecutorCall, output: object) -> list[ToolImage]:
     references = list(_references(output))
     found: list[ToolImage] = []
     for block in call.image_blocks:
-        async with _spooled(call.ctx, block.content) as path:
+        async with temporary_file(call.ctx, _in_one_piece(block.content)) as path:
             await _add(call, found, block.shown, path)
     for reference in references:
         await _add_file(call, found, reference)
@@ -102,15 +98,5 @@ def _references(value: object, levels: int = _MAX_DEPTH) -> Iterator[dict[str, o
             yield from _references(one, levels - 1)
 
 
-@asynccontextmanager
-async def _spooled(ctx: Context, content: bytes) -> AsyncIterator[Path]:
-    """Yield a private file for the confined process; files left by a crash are swept."""
-    folder = ctx.settings.data_dir / "tmp"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / secrets.token_hex(16)
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as spool:
-            spool.write(content)
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+async def _in_one_piece(content: bytes) -> AsyncIterator[bytes]:
+    yield content
