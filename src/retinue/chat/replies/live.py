@@ -22,7 +22,8 @@ from retinue.kit.principal import SYSTEM
 
 log = structlog.get_logger("retinue.chat")
 
-ABANDON_AFTER_SECONDS = 2.0
+# Long enough for a phone that reloads its page; with what noticing takes, slots are free within 5 seconds.
+ABANDON_AFTER_SECONDS = 3.5
 POLL_SECONDS = 1.0
 
 STOPPED = "chat.stopped"
