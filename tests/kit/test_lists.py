@@ -51,3 +51,27 @@ async def test_pages_are_cut_and_counted(filled) -> None:
     assert page.shown(lambda box: box.name).pagination.total_pages == 2
     assert (await boxes.page(filled, ListQuery(per_page=1000))).per_page == 100
     assert (await boxes.page(filled, ListQuery(page=99))).items == []
+
+
+@pytest.fixture
+async def crates(door):
+    """Several of one moment: the last row of a page is told from its like by its id."""
+    unit, db = door()
+    for number in range(7):
+        at = f"2026-01-0{1 + number // 3}T00:00:00.000000Z"
+        await db.insert(Box(name=f"Crate {number}", note="1" if number % 2 else None, created_at=at))
+    await db.insert(Box(name="a Größe", note="1"))
+    yield db
+    await unit.rollback()
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "name", "-name", "note", "-note"])
+async def test_a_search_counts_everything_it_finds_on_every_page(crates, sort) -> None:
+    pages = [
+        await boxes.page(crates, ListQuery(search="CRATE", sort=sort, page=page, per_page=2))
+        for page in (1, 2, 4)
+    ]
+    assert [page.total for page in pages] == [7, 7, 7]
+    assert [len(page.items) for page in pages] == [2, 2, 1]
+    found = await boxes.page(crates, ListQuery(search="GRÖSSE", sort=sort, per_page=1))
+    assert (found.total, [box.name for box in found.items]) == (1, ["a Größe"])

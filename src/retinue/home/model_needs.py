@@ -4,7 +4,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from retinue.agents.models import Agent
 from retinue.chat.models import ChatLog, TurnStatus
 from retinue.home.needs import MAX_NEEDS_PER_KIND, code_of_error
 from retinue.home.schemas import Need, NeedAction, NeedKind, NeedObject, NeedSeverity
@@ -18,12 +17,9 @@ _MAX_CHATS = 500
 # What the provider or its configuration is to blame for; a spent budget or a stopped turn is something else.
 _PROVIDER_ERRORS = frozenset({"model_error", "model_timeout", "model_not_configured"})
 
-_logs, _agents = ChatLog.__table__, Agent.__table__
-# Through the agents, because their turns are indexed by time.
+_logs = ChatLog.__table__
 _LATEST_CHATS = Statement(
     sa.select(_logs.c.model, _logs.c.status, _logs.c.error, _logs.c.created_at)
-    .select_from(_agents)
-    .join(_logs, sa.and_(_logs.c.tenant_id == _agents.c.tenant_id, _logs.c.agent_id == _agents.c.id))
     .where(_logs.c.created_at >= sa.bindparam("since"))
     .order_by(_logs.c.created_at.desc())
     .limit(_MAX_CHATS),

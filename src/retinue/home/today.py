@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.agents.models import Agent
 from retinue.chat.models import ChatLog, TurnStatus
 from retinue.home.schemas import ComparedDay, HomeHour, Today, TodayBudget
 from retinue.kit.clock import parse_instant, to_instant
@@ -23,7 +22,6 @@ MAX_TIMED_TURNS = 2_000
 _MAX_MODELS = 200
 
 _entries, _logs, _budgets = UsageEntry.__table__, ChatLog.__table__, Budget.__table__
-_agents = Agent.__table__
 _BY_HOUR = Statement(
     sa.select(
         _entries.c.hour,
@@ -52,11 +50,9 @@ _USED_MODELS = Statement(
     .limit(_MAX_MODELS),
     heavy=True,
 )
-# Through the agents, because their turns are indexed by time.
 _FAILED_CHATS = Statement(
     sa.select(sa.func.count())
-    .select_from(_agents)
-    .join(_logs, sa.and_(_logs.c.tenant_id == _agents.c.tenant_id, _logs.c.agent_id == _agents.c.id))
+    .select_from(_logs)
     .where(
         _logs.c.created_at >= sa.bindparam("since"),
         _logs.c.status == sa.literal(TurnStatus.failed.value),

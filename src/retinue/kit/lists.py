@@ -1,6 +1,7 @@
 """Paginated lists, declared by their record and the fields to search, sort and filter by."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -86,6 +87,14 @@ class Slice(msgspec.Struct, Generic[T]):
         return Pagination(self.page, self.per_page, self.total, pages)
 
 
+@dataclass(frozen=True)
+class _Statements:
+    rows: Statement[Any]
+    count: Statement[Any]
+    count_after: Statement[Any] | None
+    """Counts the rows after a given one, where that is cheaper than to count all."""
+
+
 class Listing(Generic[R]):
     def __init__(
         self,
@@ -118,7 +127,7 @@ class Listing(Generic[R]):
         self._only = only
         self._default_sort = default_sort
         self._heavy = heavy
-        self._statements: dict[Any, tuple[Statement[R], Statement[Any]]] = {}
+        self._statements: dict[Any, _Statements] = {}
 
     async def page(self, db: SystemDb, query: PageQuery, **equal: Any) -> Slice[R]:
         """Return the requested page; `equal` adds conditions to the caller's filters."""
@@ -126,20 +135,24 @@ class Listing(Generic[R]):
         search = getattr(query, "search", None)
         sort = getattr(query, "sort", None)
         sort = self._default_sort if sort is None else sort
-        rows, count = self._statements_for(tuple(parameters), sort, is_search=bool(search))
+        statements = self._statements_for(tuple(parameters), sort, is_search=bool(search))
         if search:
             parameters |= contains_text_parameters("search", search)
         per_page = min(query.per_page, MAX_PER_PAGE)
         offset = (query.page - 1) * per_page
         items: list[R] = []
         if offset == 0:
-            items = await db.rows(rows, row_limit=per_page, row_offset=0, **parameters)
+            items = await db.rows(statements.rows, row_limit=per_page, row_offset=0, **parameters)
             if len(items) < per_page:
                 # A first page that is not full holds everything: nothing has to be counted.
                 return Slice(items, len(items), query.page, per_page)
-        total = max(len(items), int(await db.scalar(count, **parameters)))
+            if statements.count_after is not None:
+                last = {"last_value": getattr(items[-1], sort.removeprefix("-")), "last_id": items[-1].id}
+                rest = int(await db.scalar(statements.count_after, **last, **parameters))
+                return Slice(items, len(items) + rest, query.page, per_page)
+        total = max(len(items), int(await db.scalar(statements.count, **parameters)))
         if 0 < offset < total:
-            items = await db.rows(rows, row_limit=per_page, row_offset=offset, **parameters)
+            items = await db.rows(statements.rows, row_limit=per_page, row_offset=offset, **parameters)
         return Slice(items, total, query.page, per_page)
 
     def _filtered(self, query: PageQuery) -> JsonObject:
@@ -150,18 +163,14 @@ class Listing(Generic[R]):
             for name, value in given.items()
         }
 
-    def _statements_for(
-        self, equal: tuple[str, ...], sort: str, *, is_search: bool
-    ) -> tuple[Statement[R], Statement[Any]]:
+    def _statements_for(self, equal: tuple[str, ...], sort: str, *, is_search: bool) -> _Statements:
         key = (equal, sort, is_search)
         statements = self._statements.get(key)
         if statements is None:
             statements = self._statements[key] = self._build(equal, sort, is_search=is_search)
         return statements
 
-    def _build(
-        self, equal: tuple[str, ...], sort: str, *, is_search: bool
-    ) -> tuple[Statement[R], Statement[Any]]:
+    def _build(self, equal: tuple[str, ...], sort: str, *, is_search: bool) -> _Statements:
         table = self._record.__table__
         field = sort.removeprefix("-")
         if field not in self._sorts:
@@ -180,8 +189,14 @@ class Listing(Generic[R]):
             .offset(sa.bindparam("row_offset", type_=sa.BigInteger()))
         )
         count = sa.select(sa.func.count()).select_from(table).where(*conditions)
-        return Statement(rows, row_reader(self._record), heavy=self._heavy), Statement(
-            count, heavy=self._heavy
+        after = None
+        if is_search and not table.c[field].nullable:
+            # A search reads every row. The page ends at its last match, so the count goes on from there.
+            after = Statement(count.where(*_after_last(table, field, down=down)), heavy=self._heavy)
+        return _Statements(
+            Statement(rows, row_reader(self._record), heavy=self._heavy),
+            Statement(count, heavy=self._heavy),
+            after,
         )
 
     def _condition(self, table: sa.Table, name: str) -> Any:
@@ -206,3 +221,13 @@ def _ordered(column: sa.Column[Any], *, down: bool) -> Any:
     """Sort nulls last in both directions; the databases' defaults differ."""
     ordered = column.desc() if down else column.asc()
     return ordered.nulls_last() if column.nullable else ordered
+
+
+def _after_last(table: sa.Table, field: str, *, down: bool) -> tuple[Any, Any]:
+    """Return the conditions for rows that follow the one with `last_value` and `last_id`."""
+    column, id = table.c[field], table.c.id
+    value, last_id = sa.bindparam("last_value", type_=column.type), sa.bindparam("last_id", type_=id.type)
+    # Not one OR of both: a range of the column is found by its index.
+    if down:
+        return column <= value, sa.not_(sa.and_(column == value, id >= last_id))
+    return column >= value, sa.not_(sa.and_(column == value, id <= last_id))

@@ -31,13 +31,31 @@ def _on_postgresql(element: Any, compiler: Any, **more: Any) -> str:
     return f"octet_length({text}) <> char_length({text})"
 
 
+class _IsLike(FunctionElement[bool]):
+    """LIKE that ignores the case of ASCII letters."""
+
+    type = sa.Boolean()
+    inherit_cache = True
+
+
+@compiles(_IsLike, "sqlite")
+def _like_on_sqlite(element: Any, compiler: Any, **more: Any) -> str:
+    # SQLite's LIKE ignores case already; the `lower()` of SQLAlchemy's `ilike` doubles the time of a scan.
+    text, pattern = (compiler.process(clause, **more) for clause in element.clauses)
+    return f"{text} LIKE {pattern} ESCAPE '\\'"
+
+
+@compiles(_IsLike)
+def _like_on_postgresql(element: Any, compiler: Any, **more: Any) -> str:
+    text, pattern = (compiler.process(clause, **more) for clause in element.clauses)
+    return f"{text} ILIKE {pattern} ESCAPE '\\'"
+
+
 def contains_text(text: Any, name: str) -> Any:
     """Return the condition; `contains_text_parameters(name, …)` returns its parameters."""
     plain = sa.bindparam(f"{name}_plain", type_=sa.Text())
     pattern = sa.bindparam(f"{name}_pattern", type_=sa.Text())
-    return sa.or_(
-        text.ilike(plain, escape="\\"), sa.and_(_IsNotAscii(text), text.regexp_match(pattern))
-    ).self_group()
+    return sa.or_(_IsLike(text, plain), sa.and_(_IsNotAscii(text), text.regexp_match(pattern))).self_group()
 
 
 def contains_text_parameters(name: str, text: str) -> dict[str, str]:
