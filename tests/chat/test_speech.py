@@ -10,8 +10,9 @@ from retinue.adapters.embedded.weights_download import pull
 from retinue.app import Service
 from retinue.chat.voice.audio_message import NO_SPEECH_REPLY
 from tests.adapters.recordings import MODELS, SENTENCE, noise, plain_wav, silence
+from tests.chat.attaching import refs, upload
 from tests.chat.listening import Listener
-from tests.chat.speaking import path_of
+from tests.chat.speaking import path_of, say
 from tests.client import Api, Response
 
 pytestmark = [pytest.mark.either_database, pytest.mark.slow]
@@ -52,8 +53,12 @@ async def test_what_the_embedded_voice_says_the_embedded_listener_understands(
 
     too_long = await speak(admin, agent, plain_wav(silence(601)))
     assert (too_long.status, too_long.details) == (422, {"audio": "must not be longer than 10 minutes"})
-    broken = await speak(admin, agent, b"ID3\x04\0\0\0\0\0\0" + bytes(1000))
+    damaged = b"ID3\x04\0\0\0\0\0\0" + bytes(1000)
+    broken = await speak(admin, agent, damaged)
     assert (broken.status, broken.details) == (422, {"audio": "is not a readable recording"})
+    file_id = await upload(admin, "memo.mp3", damaged)
+    attached = await say(admin, agent, "What is said?", attachments=refs(file_id))
+    assert (attached.status, attached.details) == (422, {"attachments.0": "is not a readable recording"})
 
 
 async def test_the_embedded_voice_refuses_what_it_cannot_say(admin: Api, agent: dict[str, Any]) -> None:

@@ -114,6 +114,17 @@ async def test_two_wrong_answers_are_an_error_that_says_what_is_wrong(
     await go_on(admin, agent, provider)
 
 
+async def test_what_cannot_be_stored_does_not_count_for_the_schema(
+    admin: Api, agent: Json, provider: ProviderServer
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}, "required": ["a"]}
+    provider.says('{"a": "\\u0000"}')
+    provider.says('{"a": "x\\u0000"}')
+    reply = await reply_to(admin, agent, output_schema=schema)
+    assert reply["output"] == {"a": "x"}
+    assert REPAIR_WARNING in reply["warnings"]
+
+
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
 async def test_an_answer_that_is_cut_off_is_not_repaired(
     admin: Api, agent: Json, provider: ProviderServer, finish: str
@@ -212,7 +223,7 @@ async def test_the_request_wins_over_the_agent_and_null_asks_for_text(
     [
         ({"type": "array"}, "object"),
         ({}, "object"),
-        ({"type": "object", "properties": {"x": {"type": "text"}}}, "JSON Schema"),
+        ({"type": "object", "properties": {"x": {"type": "text"}}}, "at properties.x.type: "),
         ({"type": "object", "properties": {"x": {"$ref": "https://example.com/x.json"}}}, "inside"),
         ({"type": "object", "description": "x" * 33_000}, "32 KiB"),
     ],

@@ -171,7 +171,14 @@ async def test_the_offered_functions_and_the_beginning_of_requests_stay_the_same
     [
         ({"name": "shop__pay_out", "input": {}}, "tool_not_found", "tool_search"),
         ({"name": 7}, "tool_not_found", "tool_search"),
-        ({"name": "shop__create_refund", "input": "{"}, "tool_not_found", "tool_search"),
+        ({"name": ["shop__create_refund"], "input": {}}, "tool_not_found", "tool_search"),
+        ({"name": "shop__create_refund", "input": "{"}, "invalid_arguments", "`input`"),
+        # Run with an empty input, a function that only filters would do too much.
+        (
+            {"name": "shop__create_refund", "arguments": {"body": {"amount": 7}}},
+            "invalid_arguments",
+            "`input`",
+        ),
         ({"name": "shop__create_refund", "input": {"body": 7}}, "invalid_arguments", "input.body"),
         ({"name": "shop__create_refund", "input": {"other": 7}}, "invalid_arguments", "other"),
     ],
@@ -213,6 +220,17 @@ async def test_an_approval_holds_for_a_found_function(desk: Desk):
     assert (made["status"], made["found_by_search"]) == ("completed", True)
     (written,) = [one for one in desk.provider.last.json["messages"] if one.get("tool_calls")]
     assert written["tool_calls"][0]["function"]["name"] == "call_tool"
+
+
+async def test_an_approval_names_the_function_that_would_run(admin, agent, provider, remote, tools):
+    answer = await admin.put(f"/v1/tools/{tools[0]['id']}", {"requires_approval": True})
+    assert answer.status == 200, answer
+    provider.says("", call("shop__create_refund", {"body": {"amount": 7}}))
+    (called,) = (await reply_to(admin, agent))["tool_calls"]
+    asked = (await admin.get(f"/api/v1/approvals/{called['approval_id']}")).json()["data"]
+    assert asked["title"].endswith(f": {tools[0]['name']}, create_refund")
+    assert f"the function create_refund of the tool {tools[0]['name']}" in asked["description"]
+    assert not remote.seen
 
 
 async def test_chosen_tools_are_offered_beside_the_search(admin, agent, provider, tools):

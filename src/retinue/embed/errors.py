@@ -35,7 +35,7 @@ class AttachmentsNotAllowed(Forbidden):
 
 
 class TooManyFiles(RateLimited):
-    """Too many files were uploaded today. Try again tomorrow."""
+    """Too many files were uploaded within a day. Try again later."""
 
 
 class TokenBudgetSpent(RateLimited):

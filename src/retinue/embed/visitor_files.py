@@ -114,5 +114,5 @@ def _quota_exceeded(ctx: Context, limit: int) -> TooManyFiles:
         window=_DAY_SECONDS,
         retry_after=3600,
         reset=reset,
-        message="Too many files were uploaded today. Try again tomorrow.",
+        message="Too many files were uploaded within a day. Try again later.",
     )

@@ -22,7 +22,9 @@ from retinue.providers.model_resolution import can_see, full_model_id
 
 MAX_IMAGE_BYTES_IN_MESSAGE = 10 * 1024 * 1024
 
-ACCEPTED_TYPES = "png, jpeg, webp, gif, pdf, docx, txt, md, csv, html, json, xml, wav, mp3, webm, ogg, m4a"
+ACCEPTED_TYPES = (
+    "png, jpeg, webp, gif, pdf, docx, txt, md, csv, html, json, xml, wav, mp3, webm, ogg, m4a, flac"
+)
 
 ATTACHMENT_ERRORS: tuple[type[RetinueError], ...] = (
     FileNotFound,
@@ -141,6 +143,9 @@ async def _convert(ctx: Context, number: int, attachment: Attachment, agent_id: 
         raise UnsupportedFileType(error.message, details={field: error.message}) from error
     except (DocumentError, UnreadableImage) as error:
         raise Invalid({field: error.message}, error.message) from error
+    except Invalid as error:
+        # A recording is refused by the name that it has where it is sent alone.
+        raise Invalid({field: "; ".join(map(str, (error.details or {}).values()))}) from error
     return msgspec.structs.replace(
         attachment,
         pages=derivative.pages,

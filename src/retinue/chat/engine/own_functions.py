@@ -62,6 +62,12 @@ class OwnFunctions:
             case OwnFunction.tool_search:
                 return await self._find_functions(arguments)
             case OwnFunction.call_tool:
+                name = arguments.get("name")
+                if isinstance(name, str) and name in self._toolbox.searched:
+                    raise CallRefused(
+                        "invalid_arguments",
+                        "Give an object as `input`, and nothing besides `name` and `input`.",
+                    )
                 raise CallRefused("tool_not_found", "`name` must be a function that tool_search has found.")
 
     async def _find_functions(self, arguments: JsonObject) -> OwnResult:

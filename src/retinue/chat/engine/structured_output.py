@@ -90,13 +90,13 @@ class OutputAttempts:
     def _check(self, answer: str) -> dict[str, str]:
         """Keep the value of a valid answer; return the problems of another one, by path."""
         try:
-            value = msgspec.json.decode(answer)
+            # Cleaned first: databases cannot store every character that JSON can escape.
+            value = sanitize_json(msgspec.json.decode(answer))
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             return {_ROOT: f"is not valid JSON: {error}"[:300]}
         problems = compile_output_schema(self._schema).errors(value, _ROOT)
         if not problems:
-            # Databases cannot store every character that JSON can escape.
-            self.value = sanitize_json(value)
+            self.value = value
         return problems
 
     def _failure(self, answer: str, problems: Mapping[str, str], reason: CutReason | None) -> OutputInvalid:

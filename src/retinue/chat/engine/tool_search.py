@@ -79,6 +79,7 @@ CALL_SPEC = ToolSpec(
         "additionalProperties": False,
     },
 )
+_CALL_PROPERTIES = frozenset(CALL_SPEC.input_schema["properties"])
 
 
 def is_searched(mode: ToolSearch, functions: Sequence[ToolFunction]) -> bool:
@@ -94,6 +95,9 @@ def is_searched(mode: ToolSearch, functions: Sequence[ToolFunction]) -> bool:
 def unwrap_call(call: ToolCall, functions: Mapping[str, ToolFunction]) -> ToolCall:
     """Return the call of a searched function that a call of `call_tool` stands for; others as they are."""
     if call.name != CALL_SPEC.name or call.arguments is None:
+        return call
+    # An input under another name would be lost, and the function would run without it.
+    if not call.arguments.keys() <= _CALL_PROPERTIES:
         return call
     name, input = call.arguments.get("name"), call.arguments.get("input", {})
     if isinstance(input, str):

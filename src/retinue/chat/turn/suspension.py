@@ -121,6 +121,7 @@ async def _request_approval(
     agent = asked if agent_id == asked.id else await unit.db.get(Agent, agent_id) or asked
     tool = await unit.db.get(Tool, pending.tool_id)
     name = tool.name if tool is not None else call.name
+    function = _function_of(tool, call.name)
     rule = (tool.approval if tool is not None else None) or ApprovalRule()
     approvers = Approvers(rule.approvers.user_ids, rule.approvers.roles)
     is_anyone = approvers == Approvers()
@@ -132,8 +133,8 @@ async def _request_approval(
         unit,
         RequestedApproval(
             id=pending.approval_id,
-            title=f"{agent.name}: {name}",
-            description=_describe_request(agent, asked, name),
+            title=f"{agent.name}: {name}, {function}" if function else f"{agent.name}: {name}",
+            description=_describe_request(agent, asked, name, function),
             source=ApprovalSource(
                 type=SourceType.tool,
                 agent_id=agent_id,
@@ -159,9 +160,16 @@ async def _request_approval(
     )
 
 
-def _describe_request(agent: Agent, asked: Agent, tool: str) -> str:
+def _function_of(tool: Tool | None, called: str) -> str:
+    """Return which function of its tool a call is for; empty for a tool that is one function."""
+    prefix = f"{tool.slug}__" if tool is not None else None
+    return called.removeprefix(prefix) if prefix and called.startswith(prefix) else ""
+
+
+def _describe_request(agent: Agent, asked: Agent, tool: str, function: str) -> str:
     on_behalf = f", on behalf of the agent {asked.name}" if agent.id != asked.id else ""
-    return f"The agent {agent.name} wants to use the tool {tool}{on_behalf}."
+    used = f"the function {function} of the tool {tool}" if function else f"the tool {tool}"
+    return f"The agent {agent.name} wants to use {used}{on_behalf}."
 
 
 async def rebuild_pending_turn(

@@ -2,7 +2,7 @@
 
 const MAX_FILES = 10;
 const MAX_BYTES = 10 * 1024 * 1024;
-const ACCEPTED = ".png,.jpg,.jpeg,.webp,.gif,.pdf,.docx,.txt,.md,.markdown,.csv,.html,.htm,.json,.xml,.wav,.mp3,.webm,.ogg,.m4a";
+const ACCEPTED = ".png,.jpg,.jpeg,.webp,.gif,.pdf,.docx,.txt,.md,.markdown,.csv,.html,.htm,.json,.xml,.wav,.mp3,.webm,.ogg,.m4a,.flac";
 const ENDINGS = new Set(ACCEPTED.split(","));
 
 /** The key of the sentence that says why the service refused a file or a message with files; null for other reasons. */

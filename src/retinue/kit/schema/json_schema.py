@@ -110,7 +110,8 @@ def _compiled(text: bytes) -> JsonSchema:
     try:
         validator = jsonschema_rs.validator_for(schema, pattern_options=options, mask=_MASK, offline=True)
     except jsonschema_rs.ValidationError as error:
-        raise ValueError(error.message) from None
+        place = ".".join(map(str, error.instance_path))
+        raise ValueError(f"at {place}: {error.message}" if place else error.message) from None
     except jsonschema_rs.ReferencingError as error:
         raise ValueError(str(error)) from None
     return JsonSchema(validator, schema, cost)
