@@ -38,6 +38,9 @@ async def test_the_command_proves_an_export_without_the_server(owner: Api, tmp_p
     assert (whole.returncode, whole.stdout.startswith("intact: rows 1 to ")) == (0, True)
     cut = check(lines[:-1])
     assert (cut.returncode, "cut off" in cut.stderr) == (1, True)
+    (tmp_path / "keys.json").write_bytes(b"{}")
+    unreadable = check(lines)
+    assert (unreadable.returncode, unreadable.stderr.startswith("keys.json: ")) == (1, True)
 
 
 async def test_the_checker_of_the_guide_follows_the_chain(owner: Api, tmp_path: Path) -> None:

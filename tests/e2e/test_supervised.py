@@ -170,10 +170,14 @@ async def test_a_reload_with_a_bad_setting_changes_nothing(tmp_path: Path, datab
         await server.start()
         before = server.workers
         setting.write_text("plenty")
-        done = await server.reload()
-        assert done.code == 1
-        assert "RETINUE_TRACE_SAMPLE must be a number from 0 to 1" in done.errors
-        assert server.workers == before
+        # Noticed by the command itself, and by the server if the command has other settings.
+        others = {"RETINUE_TRACE_SAMPLE_FILE": str(tmp_path / "other")}
+        (tmp_path / "other").write_text("1.0")
+        for code, env in ((2, {}), (1, others)):
+            done = await run_command(server, "reload", **env)
+            assert done.code == code
+            assert "RETINUE_TRACE_SAMPLE must be a number from 0 to 1" in done.errors
+            assert server.workers == before
         setting.write_text("0.5")
         done = await server.reload()
         assert done.code == 0, done.errors

@@ -173,6 +173,7 @@ def test_a_plan_says_by_its_exit_code_whether_the_tenant_differs(tmp_path: Path,
     assert "- budgets/All" in run("plan", str(file), code=2)
     file.write_text(CONNECTED.replace("limit_usd: 500", "limit_usd: -1"))
     assert "budgets/All: limit_usd" in run("plan", str(file), fails=True)
+    assert run("plan", str(tmp_path / "mistyped.yaml"), code=1) == ""
 
 
 def _sorted(text: str) -> list[str]:

@@ -78,7 +78,8 @@ def reload(
     """Replace the processes of a running `serve --processes N` one by one, without a failed request.
 
     The new ones have the current code and settings. Exit code 0: all are replaced; 1: no such server runs on
-    the data directory, or the old processes go on because the new ones did not start.
+    the data directory, or the old processes go on because the new ones did not start; 2: wrong use or
+    settings.
     """
     from retinue.cli.processes.reload_command import run_reload
 
@@ -225,9 +226,7 @@ _Remote = Annotated[
         "of that service account."
     ),
 ]
-_File = Annotated[
-    Path, typer.Argument(help="A file written by `retinue export`.", exists=True, dir_okay=False)
-]
+_File = Annotated[Path, typer.Argument(help="A file written by `retinue export`.")]
 _Prune = Annotated[
     bool,
     typer.Option("--prune/--no-prune", help="Delete objects that a section of the file does not name."),

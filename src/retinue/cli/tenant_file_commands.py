@@ -12,7 +12,7 @@ from retinue.cli.maintenance import with_instance
 from retinue.cli.remote_tenant import RemoteTenant
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
-from retinue.kit.errors import Forbidden, Invalid, RetinueError
+from retinue.kit.errors import CannotStart, Forbidden, Invalid, RetinueError
 from retinue.kit.principal import SYSTEM, Principal
 from retinue.kit.settings import Settings
 from retinue.tenant_file import service
@@ -59,7 +59,7 @@ def _export_here(settings: Settings, tenant: str, format: str, sections: str) ->
 
 def run_plan(settings: Settings, tenant: str, file: Path, *, prune: bool, remote: str) -> None:
     """Print what an apply would change; the exit code says whether that is anything."""
-    request = PlanRequest(document=file.read_text(), prune=prune)
+    request = PlanRequest(document=_read_document(file), prune=prune)
     plan = _run(settings, tenant, request, remote, is_agreed=False)
     if any(change.action != "unchanged" for change in plan.changes):
         raise typer.Exit(CHANGES_FOUND)
@@ -68,12 +68,21 @@ def run_plan(settings: Settings, tenant: str, file: Path, *, prune: bool, remote
 def run_apply(
     settings: Settings, tenant: str, file: Path, *, is_agreed: bool, prune: bool, remote: str
 ) -> None:
-    request = PlanRequest(document=file.read_text(), prune=prune)
+    request = PlanRequest(document=_read_document(file), prune=prune)
     plan = _run(settings, tenant, request, remote, is_agreed=is_agreed)
     if any(change.action != "unchanged" for change in plan.changes):
         typer.echo("Done." if is_agreed else "Nothing was changed yet. Apply it with --yes.")
     for warning in plan.warnings:
         typer.echo(warning)
+
+
+def _read_document(file: Path) -> str:
+    # Not left to the argument's own check: its exit code would say that the tenant differs.
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not text in UTF-8"
+        raise CannotStart(f"{file}: {reason}") from error
 
 
 def _run(
