@@ -10,19 +10,19 @@ const dollars = { style: "currency", currency: "USD" } as const;
 const cents = new Intl.NumberFormat(language, { ...dollars, ...places(2) });
 const fractions = new Intl.NumberFormat(language, { ...dollars, ...places(4) });
 
+// Formats are made once: making one costs more than a row of a list that uses it.
+const weekday = new Intl.DateTimeFormat(locale, { weekday: "short" });
+const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const monthOfYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short" });
+
 /** A time in as few words as it needs: "22 min", "5 h", "Fri", "12 Nov". */
 export function ago(at: string, now = Date.now()): string {
   const past = now - Date.parse(at);
   if (past < MINUTE) return general("now");
   if (past < HOUR) return `${Math.floor(past / MINUTE)} min`;
   if (past < DAY) return `${Math.floor(past / HOUR)} h`;
-  const format: Intl.DateTimeFormatOptions =
-    past < 6 * DAY
-      ? { weekday: "short" }
-      : past < 300 * DAY
-        ? { day: "numeric", month: "short" }
-        : { year: "numeric", month: "short" };
-  return new Intl.DateTimeFormat(locale, format).format(new Date(at));
+  const format = past < 6 * DAY ? weekday : past < 300 * DAY ? dayOfYear : monthOfYear;
+  return format.format(new Date(at));
 }
 
 const CLOCK: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };

@@ -83,6 +83,28 @@ async def test_someone_who_was_faster_is_named_with_the_decision(site, page, ask
     assert await axe(page) == []
 
 
+async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site, page, asking):
+    first = await asking(501)
+    second = await asking(502)
+    await opened(site, page, "/approvals")
+    order = page.get_by_label("Order", exact=True)
+    await expect(order).to_have_value("501")
+    called = (await approval(site, first))["payload"]["function"]
+    await expect(page.locator("dl").get_by_text(called, exact=True)).to_be_visible()
+    await site.call("POST", f"{APPROVALS}/{first}/reject", {"comment": "Too late"})
+    await page.get_by_text("This request ended while you looked at it: Rejected.").wait_for()
+    await expect(order).to_have_value("501")
+    await expect(page.get_by_role("button", name=re.compile("^Approve"))).to_have_count(0)
+    assert await axe(page) == []
+    await page.keyboard.press("j")
+    await expect(order).to_have_value("502")
+    await expect(page.get_by_role("region", name="How such calls were decided")).to_contain_text(called)
+    await page.get_by_role("button", name=re.compile("^Reject")).click()
+    await page.get_by_text("Rejected. The call does not run").wait_for()
+    await expect(page.get_by_text("ended while you looked at it")).to_have_count(0)
+    assert (await approval(site, second))["status"] == "rejected"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_an_approval_is_decided_on_a_phone(site, page, asking, scheme):
     id = await asking(4711)

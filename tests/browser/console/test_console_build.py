@@ -3,7 +3,6 @@
 import asyncio
 import re
 import secrets
-from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
@@ -11,48 +10,19 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_as_openai import event
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import STREAM_HEAD, chunked, provider_server
-from tests.browser.console.steps import AGENTS, LOOKS, agent_that_asks_first, agent_with_tool, axe, opened
+from tests.adapters.llm_server import STREAM_HEAD, chunked
+from tests.browser.console.build_page import (
+    draft_of,
+    instructions,
+    production,
+    say,
+    system_prompt,
+    talker,
+    write,
+)
+from tests.browser.console.steps import AGENTS, LOOKS, agent_that_asks_first, axe, opened
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
-from tests.tools.servers.rest_api import rest_api
-
-
-@asynccontextmanager
-async def talker(site, make=agent_with_tool):
-    """An agent that answers by a script; its id, the slug of its tool and the script."""
-    async with provider_server() as provider, rest_api() as remote:
-        agent_id, slug = await make(site, provider, f"{remote.url}/refunds")
-        await site.call("POST", f"{AGENTS}/{agent_id}/publish", {})
-        yield agent_id, slug, provider
-
-
-def instructions(page):
-    """The editor, once it has taken the place of the plain field."""
-    return page.locator(".cm-content")
-
-
-def system_prompt(provider):
-    return provider.last.json["messages"][0]["content"]
-
-
-async def say(page, text):
-    await page.get_by_label("Say something").fill(text)
-    await page.keyboard.press("Enter")
-
-
-async def write(page, text):
-    await instructions(page).click()
-    await page.keyboard.press("Control+End")
-    await page.keyboard.type(text)
-
-
-async def draft_of(site, agent_id):
-    return await site.call("GET", f"{AGENTS}/{agent_id}/draft")
-
-
-async def production(site, agent_id):
-    return (await site.call("GET", f"{AGENTS}/{agent_id}"))["system_prompt"]
 
 
 @pytest.mark.journey
@@ -152,45 +122,6 @@ async def test_model_knowledge_and_sub_agents_are_part_of_the_draft(site, page):
         (sub,) = snapshot["sub_agents"]
         assert (sub["id"], sub["delegation_prompt"]) == (clerk_id, "Ask it about parcels.")
         assert snapshot["description"] == "Helps with orders"
-
-
-async def test_two_windows_that_change_one_draft_are_told_of_each_other(site, page):
-    async with talker(site) as (agent_id, _, _provider):
-        await opened(site, page, f"/agents/{agent_id}")
-        await instructions(page).wait_for()
-        changed = {"snapshot": {"system_prompt": "You help kindly."}}
-        await site.call("PUT", f"{AGENTS}/{agent_id}/draft", changed)
-        await write(page, " Mine.")
-        await page.keyboard.press("Control+s")
-        await page.get_by_role("alert").get_by_text("changed this draft").wait_for()
-        assert await axe(page) == []
-        await page.get_by_role("button", name="Keep mine").click()
-        await page.get_by_text("Saved", exact=True).wait_for()
-        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help. Mine."
-        await site.call("PUT", f"{AGENTS}/{agent_id}/draft", changed)
-        await write(page, " More.")
-        await page.keyboard.press("Control+s")
-        await page.get_by_role("button", name="Load theirs").click()
-        await expect(instructions(page)).to_have_text("You help kindly.")
-        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help kindly."
-
-
-async def test_text_that_could_not_be_saved_survives_a_reload(site, page):
-    async with talker(site) as (agent_id, _, _provider):
-        await opened(site, page, f"/agents/{agent_id}")
-        await page.route(
-            "**/draft", lambda route: route.abort() if route.request.method == "PUT" else route.continue_()
-        )
-        await write(page, " Kept.")
-        await page.keyboard.press("Control+s")
-        await page.get_by_role("alert").get_by_text("Your text is kept in this browser.").wait_for()
-        await page.reload()
-        await expect(instructions(page)).to_have_text("You help. Kept.")
-        assert not (await draft_of(site, agent_id))["is_stored"]
-        await page.unroute("**/draft")
-        await page.keyboard.press("Control+s")
-        await page.get_by_text("Saved", exact=True).wait_for()
-        assert (await draft_of(site, agent_id))["snapshot"]["system_prompt"] == "You help. Kept."
 
 
 async def test_a_reader_sees_why_nothing_can_be_changed(site, page):

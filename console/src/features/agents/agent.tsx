@@ -12,6 +12,7 @@ import { DraftActions } from "./draft/actions";
 import { changedFields, liveQuery } from "./draft/draft";
 import style from "./draft/draft.module.css";
 import { DraftForm } from "./draft/form";
+import { SaveTrouble } from "./draft/save_state";
 import { Split } from "./draft/split";
 import { type DraftEditing, useDraft } from "./draft/use_draft";
 import en from "./words.en.json";
@@ -66,29 +67,32 @@ function Build({ agentId }: { agentId: string }) {
       actions={<DraftActions agentId={agentId} editing={editing} changeCount={changes.count} />}
     >
       {() => (
-        <Split
-          left={
-            editing.snapshot ? (
-              <DraftForm agentId={agentId} editing={editing} live={changes.live} version={changes.version} />
-            ) : editing.query.error ? (
-              <Failure error={editing.query.error} onRetry={() => void editing.query.refetch()} />
-            ) : (
-              <RowsLoading columns={[30, 300]} />
-            )
-          }
-          right={
-            hasPlayground && (
-              <Suspense fallback={null}>
-                <Playground
-                  agentId={agentId}
-                  version={canWrite ? "draft" : changes.version}
-                  from={from}
-                  beforeSend={beforeSend}
-                />
-              </Suspense>
-            )
-          }
-        />
+        <>
+          <SaveTrouble editing={editing} />
+          <Split
+            left={
+              editing.snapshot ? (
+                <DraftForm agentId={agentId} editing={editing} live={changes.live} version={changes.version} />
+              ) : editing.query.error ? (
+                <Failure error={editing.query.error} onRetry={() => void editing.query.refetch()} />
+              ) : (
+                <RowsLoading columns={[30, 300]} />
+              )
+            }
+            right={
+              hasPlayground && (
+                <Suspense fallback={null}>
+                  <Playground
+                    agentId={agentId}
+                    version={canWrite ? "draft" : changes.version}
+                    from={from}
+                    beforeSend={beforeSend}
+                  />
+                </Suspense>
+              )
+            }
+          />
+        </>
       )}
     </AgentPage>
   );

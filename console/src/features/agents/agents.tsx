@@ -2,7 +2,7 @@ import Plus from "icon:plus";
 import { Button, SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useState } from "react";
+import { useCallback, useDeferredValue, useState } from "react";
 import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { useKeys } from "../../shared/frame/keys";
@@ -41,7 +41,8 @@ export default function Agents() {
     [],
   );
   useKeys(canCreate ? { c: open } : {});
-  const rows = list.data?.data;
+  // Keys and clicks are answered first; the rows they brought follow.
+  const rows = useDeferredValue(list.data?.data);
   const chosenRows = (rows ?? []).filter((one) => chosen.has(one.id));
   const isEmpty = rows?.length === 0 && !hasFilters(filters);
   return (

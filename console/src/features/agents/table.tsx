@@ -21,7 +21,7 @@ type Props = {
   onDelete: (agent: Agent) => void;
 };
 
-export function AgentTable({ rows, chosen, onChoose, onDelete }: Props) {
+export const AgentTable = memo(function AgentTable({ rows, chosen, onChoose, onDelete }: Props) {
   const list = useRef<HTMLDivElement>(null);
   useRowKeys(list);
   const some = rows.filter((agent) => chosen.has(agent.id)).length;
@@ -73,7 +73,7 @@ export function AgentTable({ rows, chosen, onChoose, onDelete }: Props) {
       </table>
     </div>
   );
-}
+});
 
 type RowProps = Pick<Props, "onChoose" | "onDelete"> & { agent: Agent; isChosen: boolean };
 

@@ -15,7 +15,8 @@ import { ago, exact, left } from "../../shared/time";
 import style from "./approvals.module.css";
 import { Detail } from "./detail";
 import { STATUS_TONES, statusWord, useName } from "./people";
-import { type Approval, approvalQuery, approvalsQuery, SHOWS, type Show } from "./queries";
+import { type Approval, approvalsQuery, SHOWS, type Show } from "./queries";
+import { isPhone, useShown } from "./use_shown";
 import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
@@ -27,12 +28,9 @@ export default function Approvals() {
   const navigate = useNavigate();
   const may = useMay();
   const [notice, setNotice] = useState<{ text: string; isBad?: boolean }>();
-  const list = useQuery(approvalsQuery(show));
   const mine = useQuery(approvalsQuery("mine"));
+  const { list, other, shown: chosen, isOpen, hasEnded, forget } = useShown(show, id);
   const rows = list.data;
-  const inList = rows?.find((one) => one.id === id) ?? (id ? undefined : rows?.[0]);
-  const other = useQuery({ ...approvalQuery(id ?? ""), enabled: Boolean(id && rows && !inList) });
-  const chosen = inList ?? (id ? other.data : undefined);
   const go = (next: { show?: Show; id?: string }) =>
     void navigate({
       to: "/approvals",
@@ -52,8 +50,9 @@ export default function Approvals() {
     const at = rows?.findIndex((one) => one.id === chosen?.id) ?? -1;
     const next = rows?.[at + 1] ?? rows?.[at - 1];
     setNotice({ text });
+    forget();
     // On a phone the list is the way on; beside it, the next one is chosen.
-    go({ show, id: window.matchMedia("(max-width: 700px)").matches ? undefined : next?.id });
+    go({ show, id: isPhone() ? undefined : next?.id });
   };
   const mayDecide = may("approvals:decide") && Boolean(mine.data?.some((one) => one.id === chosen?.id));
   return (
@@ -78,8 +77,8 @@ export default function Approvals() {
         <Failure error={list.error} onRetry={() => void list.refetch()} />
       ) : !rows ? (
         <RowsLoading columns={[30, 300, 60]} />
-      ) : rows.length === 0 && !id ? (
-        <Empty title={say("emptyTitle")}>{EMPTY[show]}</Empty>
+      ) : rows.length === 0 && !isOpen ? (
+        <Empty title={say(show === "decided" ? "emptyDecidedTitle" : "emptyTitle")}>{EMPTY[show]}</Empty>
       ) : (
         <div className={`${style.split} ${id ? style.open : ""}`}>
           <List rows={rows} chosen={chosen?.id} onChoose={(next) => go({ show, id: next })} />
@@ -88,6 +87,7 @@ export default function Approvals() {
               key={chosen.id}
               approval={chosen}
               mayDecide={mayDecide}
+              hasEnded={hasEnded}
               onBack={() => go({ show })}
               onDecided={onDecided}
               onGone={(text) => {

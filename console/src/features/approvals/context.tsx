@@ -6,7 +6,7 @@ import { asApiError } from "../../api/errors";
 import { meQuery, useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import style from "./approvals.module.css";
-import { type Approval, approvalQuery } from "./queries";
+import { type Approval, approvalQuery, endKey } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
@@ -56,6 +56,7 @@ export function Requested({ approval }: { approval: Approval }) {
   const refresh = () => client.invalidateQueries({ queryKey: ["approvals"] });
   const remind = useMutation({ mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/remind", { params }) });
   const cancel = useMutation({
+    mutationKey: endKey(approval.id),
     mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/cancel", { params, body: {} }),
     onSettled: refresh,
   });

@@ -1,6 +1,7 @@
 import ChevronLeft from "icon:chevron-left";
 import Pencil from "icon:pencil";
-import { useQuery } from "@tanstack/react-query";
+import TriangleAlert from "icon:triangle-alert";
+import { useMutationState, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { words } from "../../shared/i18n/words";
@@ -13,8 +14,8 @@ import { Decide } from "./decide";
 import { ExtraFields, extraOf } from "./extra";
 import { InputField } from "./input_field";
 import { STATUS_TONES, statusWord, useName } from "./people";
-import { type Approval, approvalsQuery } from "./queries";
-import { type Change, changesOf, editsOf, fieldsOf, labelOf } from "./values";
+import { type Approval, approvalsQuery, endKey } from "./queries";
+import { type Change, callOf, changesOf, editsOf, fieldsOf, labelOf } from "./values";
 import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
@@ -23,12 +24,13 @@ const MAX_BEFORE = 3;
 type Props = {
   approval: Approval;
   mayDecide: boolean;
+  hasEnded: boolean;
   onBack: () => void;
   onDecided: (text: string) => void;
   onGone: (text: string) => void;
 };
 
-export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props) {
+export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGone }: Props) {
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [extra, setExtra] = useState<Record<string, unknown>>({});
   const fields = fieldsOf(approval).map((field) => ({ ...field, isOpen: field.isOpen && mayDecide }));
@@ -107,16 +109,46 @@ export function Detail({ approval, mayDecide, onBack, onDecided, onGone }: Props
         ) : (
           <p className={`${style.foot} t-13 t-3`}>{say("notYours")}</p>
         ))}
+      <div role="status">{hasEnded && <Ended approval={approval} />}</div>
     </div>
+  );
+}
+
+/** Stands where the buttons stood. What was decided or cancelled on this page needs no such words. */
+function Ended({ approval }: { approval: Approval }) {
+  const done = useMutationState({
+    filters: { mutationKey: endKey(approval.id), predicate: ({ state }) => state.status !== "error" },
+  });
+  if (done.length) return null;
+  return (
+    <p className={`${style.foot} ${style.gone} t-13`}>
+      <TriangleAlert size={15} />
+      {say("ended", { status: statusWord(approval.status) })}
+    </p>
   );
 }
 
 function Facts({ approval }: { approval: Approval }) {
   const who = useName(approval, approval.requested_by);
   const { roles } = approval.approvers;
+  const call = callOf(approval);
   const end = { reject: "ifReject", approve: "ifApprove", fail: "ifFail" } as const;
   return (
     <dl className={style.facts}>
+      {call && (
+        <>
+          <div>
+            <dt>{say("tool")}</dt>
+            <dd>{call.tool}</dd>
+          </div>
+          <div>
+            <dt>{say("function")}</dt>
+            <dd>
+              <code className={`mono ${style.called}`}>{call.name}</code>
+            </dd>
+          </div>
+        </>
+      )}
       <div>
         <dt>{say("askedBy")}</dt>
         <dd title={approval.requested_by.id}>
@@ -217,6 +249,7 @@ function Before({ approval }: { approval: Approval }) {
         {same.slice(0, MAX_BEFORE).map((one) => (
           <li key={one.id} className="row g8">
             <Pill tone={STATUS_TONES[one.status]}>{statusWord(one.status)}</Pill>
+            {callOf(one) && <code className="mono cut">{callOf(one)?.name}</code>}
             <span className="t-2 cut">
               {fieldsOf(one)
                 .slice(0, 3)

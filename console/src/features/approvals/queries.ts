@@ -53,10 +53,14 @@ async function decide(id: string, { verdict, comment, edited, data: values }: De
     });
 }
 
+/** Of what ends a request on this page: a decision, or that it is cancelled. */
+export const endKey = (id: string) => ["approvals", "end", id];
+
 /** Decide; whatever the answer is, the lists and the count are read again: someone may have been faster. */
 export function useDecision(id: string) {
   const client = useQueryClient();
   return useMutation({
+    mutationKey: endKey(id),
     mutationFn: (decision: Decision) => decide(id, decision),
     onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Approval } from "./queries";
 import { readSearch } from "./routes";
-import { amountOf, editsOf, fieldsOf, labelOf } from "./values";
+import { amountOf, callOf, editsOf, fieldsOf, labelOf } from "./values";
 
 const approval = (more: Record<string, unknown>) =>
   ({
@@ -12,6 +12,15 @@ const approval = (more: Record<string, unknown>) =>
     payload: { tool: "Refund", input: { amount: 184, order: "10482", full: true, way: { card: 4421 } } },
     ...more,
   }) as unknown as Approval;
+
+it("names the function that a call runs, without the name of its tool before it", () => {
+  const named = (tool: string, called: unknown) => callOf(approval({ payload: { tool, function: called } }))?.name;
+  expect(named("Mini", "mini__wipe")).toBe("wipe");
+  expect(named("Order desk (EU)", "order_desk_eu__refund__all")).toBe("refund__all");
+  expect(named("Refunds", "other__wipe")).toBe("other__wipe");
+  expect(named("Refund", "refund")).toBe("refund");
+  expect([named("Refund", undefined), callOf(approval({ payload: null }))]).toEqual([undefined, undefined]);
+});
 
 describe("the input of an approval", () => {
   it("opens only editable fields, also those that the call left out", () => {

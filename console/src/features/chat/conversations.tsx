@@ -2,7 +2,7 @@ import { Button, SegmentedControl, Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { memo, useRef, useState } from "react";
+import { memo, useDeferredValue, useRef, useState } from "react";
 import { useMay } from "../../api/queries";
 import { agentQuery } from "../../shared/agent/queries";
 import { Channel } from "../../shared/chat/channel";
@@ -33,7 +33,8 @@ export default function Conversations() {
     void navigate({ to: "/conversations", search: { ...filters, page: undefined, ...change }, replace: true });
   // Whoever builds agents reads everybody's conversations, others their own.
   const seesAll = may("agents:write");
-  const rows = list.data?.data;
+  // The click on a filter is answered first; the rows it brought follow.
+  const rows = useDeferredValue(list.data?.data);
   const total = list.data?.pagination.total ?? 0;
   const isEmpty = rows?.length === 0 && !hasFilters(filters);
   return (
@@ -92,11 +93,16 @@ function Toolbar({ filters, onChange }: ToolbarProps) {
 /** One agent of all: the first are there to choose, the server finds the others by name. */
 function AgentFilter({ agent, onChange }: { agent?: string; onChange: (agent?: string) => void }) {
   const [text, setText] = useState("");
+  const [isOpen, setOpen] = useState(false);
   const [search] = useDebouncedValue(text.trim(), SEARCH_WAIT_MS);
   const { data: chosen } = useQuery({ ...agentQuery(agent ?? ""), enabled: Boolean(agent) });
   // The field shows the name of the chosen agent, which is no search.
-  const { data: found } = useQuery(agentChoicesQuery(search === chosen?.name ? "" : search));
-  const choices = new Map((found?.data ?? []).map((one) => [one.id, one.name]));
+  const { data: found } = useQuery({
+    ...agentChoicesQuery(search === chosen?.name ? "" : search),
+    enabled: isOpen,
+  });
+  // Hidden options are drawn too, with every filter that is set: a closed list has none but the chosen one.
+  const choices = new Map((isOpen ? (found?.data ?? []) : []).map((one) => [one.id, one.name]));
   if (agent) choices.set(agent, chosen?.name ?? agent);
   return (
     <Select
@@ -108,15 +114,17 @@ function AgentFilter({ agent, onChange }: { agent?: string; onChange: (agent?: s
       clearable
       clearButtonProps={{ "aria-label": say("clear") }}
       data={[...choices].map(([value, label]) => ({ value, label }))}
-      nothingFoundMessage={say("noMatchTitle")}
+      nothingFoundMessage={found && say("noMatchTitle")}
       value={agent ?? null}
       onSearchChange={setText}
+      onDropdownOpen={() => setOpen(true)}
+      onDropdownClose={() => setOpen(false)}
       onChange={(value) => onChange(value ?? undefined)}
     />
   );
 }
 
-function Table({ rows }: { rows: Conversation[] }) {
+const Table = memo(function Table({ rows }: { rows: Conversation[] }) {
   const list = useRef<HTMLDivElement>(null);
   useRowKeys(list);
   return (
@@ -140,7 +148,7 @@ function Table({ rows }: { rows: Conversation[] }) {
       </table>
     </div>
   );
-}
+});
 
 const Row = memo(function Row({ of: one }: { of: Conversation }) {
   return (

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, startTransition, useEffect, useRef, useState } from "react";
 
 /** How far out of sight something is drawn already. */
 const MARGIN = "900px 0px";
@@ -46,7 +46,8 @@ export function Near({ height, isAlways, children }: Props) {
     const observer = observerOf(element);
     watched.set(element, (isNow) => {
       if (!isNow && element.firstChild) measured.current = element.offsetHeight;
-      setNear(isNow);
+      // In a transition: a page of replies takes longer to draw than a key or a click may wait.
+      startTransition(() => setNear(isNow));
     });
     observer.observe(element);
     return () => observer.unobserve(element);

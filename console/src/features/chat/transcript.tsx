@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { memo, useEffect, useRef } from "react";
+import { memo, useDeferredValue, useEffect, useRef } from "react";
 import { asApiError } from "../../api/errors";
 import { meQuery, useMay } from "../../api/queries";
 import { agentQuery } from "../../shared/agent/queries";
@@ -31,7 +31,10 @@ type Props = {
 };
 
 /** What was said, the last part of a long conversation first; earlier parts come on request. */
-export function Transcript({ conversation, earlier, chosen, isAsked, onTrace }: Props) {
+export function Transcript({ conversation, earlier, onTrace, ...turn }: Props) {
+  // The turn that was clicked opens first; its reply is marked and brought into sight after that.
+  const chosen = useDeferredValue(turn.chosen);
+  const isAsked = useDeferredValue(turn.isAsked);
   const body = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!chosen || !isAsked || window.matchMedia("(max-width: 860px)").matches) return;

@@ -1,6 +1,6 @@
 import ChevronRight from "icon:chevron-right";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useEffect, useMemo } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useMemo } from "react";
 import { words } from "../../shared/i18n/words";
 import { Kind } from "../../shared/parts";
 import { Empty, Failure, RowsLoading } from "../../shared/states/states";
@@ -44,20 +44,20 @@ export function Turns({ conversationId, earlier, turn, correlation, step, onChoo
   if (list.error) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <RowsLoading columns={[20, 240, 200, 60]} />;
   if (!turns.length) return <Empty title={say("noTraceTitle")}>{say("noTrace")}</Empty>;
-  const at = turns.findIndex((one) => one.trace_id === chosen);
   // The last turn is the last of the transcript; earlier ones may not be here yet.
   const first = Math.max(1, hiddenTurns + earlier.turns.length - turns.length + 1);
-  const row = (one: TurnTrace, i: number) => (
-    <Near key={one.trace_id} height={ROW_PX} isAlways={one.trace_id === chosen || turns.length <= MAX_DRAWN}>
+  const rows = (steps: ReactNode) =>
+    turns.map((one, i) => (
       <TurnRow
+        key={one.trace_id}
         trace={one}
         number={first + i}
         question={questions.get(one.trace_id) ?? ""}
-        isOpen={one.trace_id === chosen}
+        steps={one.trace_id === chosen ? steps : undefined}
+        isDrawn={turns.length <= MAX_DRAWN}
         onOpen={open}
       />
-    </Near>
-  );
+    ));
   if (trace.error) return <Failure error={trace.error} onRetry={() => void trace.refetch()} />;
   if (!trace.data) return <RowsLoading columns={[20, 240, 200, 60]} />;
   return (
@@ -66,9 +66,9 @@ export function Turns({ conversationId, earlier, turn, correlation, step, onChoo
       content={contentOf(messages)}
       chosen={step}
       onChoose={(id) => onChoose({ turn: chosen, step: id })}
-      before={turns.length > 1 && turns.slice(0, at + 1).map(row)}
-      after={turns.slice(at + 1).map((one, i) => row(one, at + 1 + i))}
-    />
+    >
+      {turns.length > 1 ? rows : undefined}
+    </TraceView>
   );
 }
 
@@ -93,26 +93,39 @@ function questionsByTrace(messages: Message[]): Map<string, string> {
   return questions;
 }
 
-type RowProps = { trace: TurnTrace; number: number; question: string; isOpen: boolean; onOpen: (id: string) => void };
+type RowProps = {
+  trace: TurnTrace;
+  number: number;
+  question: string;
+  /** Of the open turn. */
+  steps?: ReactNode;
+  isDrawn: boolean;
+  onOpen: (id: string) => void;
+};
 
-const TurnRow = memo(function TurnRow({ trace, number, question, isOpen, onOpen }: RowProps) {
+/** One turn, with its steps under it if it is open: opening another one draws these two rows and no others. */
+const TurnRow = memo(function TurnRow({ trace, number, question, steps, isDrawn, onOpen }: RowProps) {
   const tokens = trace.usage.input_tokens + trace.usage.output_tokens;
+  const isOpen = Boolean(steps);
   return (
-    <button
-      type="button"
-      className={`${style.turn} ${isOpen ? style.open : ""}`}
-      aria-expanded={isOpen}
-      onClick={() => onOpen(trace.trace_id)}
-    >
-      <ChevronRight size={14} />
-      <Kind of={trace.status === "error" ? "bad" : "turn"} small />
-      <span className="t-500 fix">{say("turn", { number })}</span>
-      <span className="t-3 cut grow">{question}</span>
-      <span className="t-12 t-2 num fix">{duration(trace.duration_ms)}</span>
-      <span className="t-12 t-2 num fix wide">{say("tokens", { count: tokens })}</span>
-      {trace.estimated_cost_usd !== null && (
-        <span className="t-12 t-2 num fix wide">{money(trace.estimated_cost_usd)}</span>
-      )}
-    </button>
+    <Near height={ROW_PX} isAlways={isOpen || isDrawn}>
+      <button
+        type="button"
+        className={`${style.turn} ${isOpen ? style.open : ""}`}
+        aria-expanded={isOpen}
+        onClick={() => onOpen(trace.trace_id)}
+      >
+        <ChevronRight size={14} />
+        <Kind of={trace.status === "error" ? "bad" : "turn"} small />
+        <span className="t-500 fix">{say("turn", { number })}</span>
+        <span className="t-3 cut grow">{question}</span>
+        <span className="t-12 t-2 num fix">{duration(trace.duration_ms)}</span>
+        <span className="t-12 t-2 num fix wide">{say("tokens", { count: tokens })}</span>
+        {trace.estimated_cost_usd !== null && (
+          <span className="t-12 t-2 num fix wide">{money(trace.estimated_cost_usd)}</span>
+        )}
+      </button>
+      {steps}
+    </Near>
   );
 });

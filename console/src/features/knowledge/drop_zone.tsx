@@ -119,36 +119,38 @@ function UploadRow({ agentId, upload, onAddAnyway, onRetry, onDismiss }: RowProp
         {!isOver && (
           <span className="t-12 t-3 fix">{say(state === "sending" ? "sending" : "waiting", { percent })}</span>
         )}
-        {hasFailed && typeof problem === "object" && (
-          <Button size="xs" variant="default" onClick={onRetry}>
-            {say("retry")}
-          </Button>
-        )}
-        {state === "known" && (
-          <Button size="xs" variant="default" onClick={onAddAnyway}>
-            {say("addAnyway")}
-          </Button>
-        )}
         <ActionIcon size={24} aria-label={say(isOver ? "dismiss" : "stop", { name: file.name })} onClick={onDismiss}>
           <X size={14} />
         </ActionIcon>
       </div>
       {hasFailed ? (
-        <span className={`t-12 ${style.reason}`} role="alert">
-          {reason(problem)}
-        </span>
+        <div className={style.outcome}>
+          <span className={`t-12 ${style.reason}`} role="alert">
+            {reason(problem)}
+          </span>
+          {typeof problem === "object" && (
+            <Button size="xs" variant="default" onClick={onRetry}>
+              {say("retry")}
+            </Button>
+          )}
+        </div>
       ) : state === "known" && twin ? (
-        <span className="t-12 t-2" role="status">
-          {say("alreadyThere", { name: twin.name })}{" "}
-          <Link
-            className="inline-link"
-            to="/agents/$agentId/knowledge"
-            params={{ agentId }}
-            search={{ document: twin.id }}
-          >
-            {say("openPassages")}
-          </Link>
-        </span>
+        <div className={style.outcome}>
+          <span className="t-12 t-2" role="status">
+            {say("alreadyThere", { name: twin.name })}{" "}
+            <Link
+              className="inline-link"
+              to="/agents/$agentId/knowledge"
+              params={{ agentId }}
+              search={{ document: twin.id }}
+            >
+              {say("openPassages")}
+            </Link>
+          </span>
+          <Button size="xs" variant="default" onClick={onAddAnyway}>
+            {say("addAnyway")}
+          </Button>
+        </div>
       ) : (
         <div
           className="meter run"

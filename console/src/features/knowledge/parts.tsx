@@ -14,7 +14,7 @@ const FIXES: Record<string, string> = {
   embedding_error: say("fixEmbedding"),
 };
 
-/** A size in the largest unit that it fills: "18 byte", "4.2 kB", "12 MB". */
+/** A size in the largest unit that it fills: "18 bytes", "4.2 kB", "12 MB". */
 export function bytes(size: number): string {
   const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : size < 1_000_000 ? 1 : 2);
   const value = size / 1000 ** step;
@@ -22,7 +22,8 @@ export function bytes(size: number): string {
   const format = new Intl.NumberFormat(locale, {
     style: "unit",
     unit,
-    unitDisplay: "short",
+    // Only the long form has a plural.
+    unitDisplay: step ? "short" : "long",
     maximumFractionDigits: value < 10 && step ? 1 : 0,
   });
   return format.format(value);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindOf, problemOf } from "./attachments";
+import { type AttachedUpload, kindOf, problemOf, withRefusals } from "./attachments";
 
 test("files that no model can get are refused before they are sent", () => {
   expect(problemOf({ name: "a.PNG", size: 1 })).toBeUndefined();
@@ -10,4 +10,17 @@ test("files that no model can get are refused before they are sent", () => {
 
 test("a kind follows from the name", () => {
   expect(["a.jpeg", "a.mp3", "a.docx"].map(kindOf)).toEqual(["image", "audio", "document"]);
+});
+
+test("of a refused message only the file that the server names is marked", () => {
+  const one = (key: number, isStored = true) =>
+    ({ key, ...(isStored ? { stored: { file_id: String(key) } } : { problem: "type" }) }) as unknown as AttachedUpload;
+  const back = withRefusals([one(1), one(2, false), one(3), one(4)], { "attachments.1": "The file is damaged." });
+  expect(back.map(({ key, stored, problem }) => [key, Boolean(stored), problem])).toEqual([
+    [1, true, undefined],
+    [2, false, "type"],
+    [3, false, { message: "The file is damaged." }],
+    [4, true, undefined],
+  ]);
+  expect(withRefusals([one(1)], { reason: "x" })).toEqual([one(1)]);
 });

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
 import { upload } from "../../api/upload";
+import { phraseOf } from "../refusals/refusals";
 
 export type Attached = Pick<components["schemas"]["MessageAttachmentOut"], "file_id" | "filename" | "kind">;
 export type AttachedUpload = {
@@ -14,7 +15,7 @@ export type AttachedUpload = {
 };
 
 const IMAGES = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
-const SOUNDS = [".wav", ".mp3", ".webm", ".ogg", ".m4a"];
+const SOUNDS = [".wav", ".mp3", ".webm", ".ogg", ".m4a", ".flac"];
 const DOCUMENTS = [".pdf", ".docx", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".json", ".xml"];
 export const ENDINGS = [...IMAGES, ...DOCUMENTS, ...SOUNDS];
 export const MAX_FILES = 10;
@@ -30,6 +31,21 @@ export function problemOf(file: { name: string; size: number }): AttachedUpload[
   if (!endsWith(file.name, ENDINGS)) return "type";
   if (file.size > MAX_FILE_BYTES) return "size";
   if (file.size === 0) return "empty";
+}
+
+/** Why the server refused the file at this place of a message. */
+export function refusalOf(details: Record<string, unknown> | undefined, place: number): string | undefined {
+  const said = details?.[`attachments.${place}`];
+  return typeof said === "string" ? phraseOf(said) : undefined;
+}
+
+/** The files of a message that was refused: those that the server named are marked and not sent again. */
+export function withRefusals(uploads: AttachedUpload[], details?: Record<string, unknown>): AttachedUpload[] {
+  const sent = uploads.filter((one) => one.stored);
+  return uploads.map((one) => {
+    const message = one.stored && refusalOf(details, sent.indexOf(one));
+    return message ? { ...one, stored: undefined, problem: { message } } : one;
+  });
 }
 
 type FileOut = { data: components["schemas"]["FileOut"] };
@@ -85,5 +101,6 @@ export function useAttachments() {
     add,
     dismiss,
     clear: () => setUploads([]),
+    putBack: (sent: AttachedUpload[]) => setUploads((all) => [...sent, ...all]),
   };
 }

@@ -32,6 +32,8 @@ export type Turn = {
   calls: ToolCall[];
   stop?: Stop;
   error?: TurnError;
+  /** It was refused before the server kept anything of it. */
+  isRefused?: boolean;
   isLive: boolean;
   /** Of a reply that this page has asked for: when, until its first word, and until its end. */
   startedMs?: number;

@@ -5,7 +5,8 @@ import { ActionIcon, Textarea } from "@mantine/core";
 import { type DragEvent, type KeyboardEvent, type RefObject, type SyntheticEvent, useRef, useState } from "react";
 import { words } from "../i18n/words";
 import { AttachedUploads } from "./attached_files";
-import { type Attached, ENDINGS, MAX_FILES, useAttachments } from "./attachments";
+import { type Attached, ENDINGS, MAX_FILES, useAttachments, withRefusals } from "./attachments";
+import type { TurnError } from "./chat";
 import style from "./chat.module.css";
 import en from "./words.en.json";
 
@@ -19,7 +20,8 @@ type Props = {
   note?: string;
   /** Whether files can be sent as well. */
   takesFiles: boolean;
-  onSend: (text: string, files: Attached[]) => void;
+  /** Resolves to a refusal if nothing was kept of the message. */
+  onSend: (text: string, files: Attached[]) => Promise<TurnError | undefined>;
   onStop: () => void;
 };
 
@@ -31,11 +33,16 @@ export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onS
   const files = useAttachments();
   const wanted = text.trim() || (files.stored.length ? say("seeFiles") : "");
   const isReady = Boolean(wanted) && !isLive && !files.isUploading;
-  const send = () => {
+  const send = async () => {
     if (!isReady) return;
-    onSend(wanted, files.stored);
+    const answer = onSend(wanted, files.stored);
     setText("");
     files.clear();
+    const refusal = await answer;
+    if (!refusal) return;
+    // What was typed since then stays as well.
+    setText((now) => [text, now].filter(Boolean).join("\n"));
+    files.putBack(withRefusals(files.uploads, refusal.details));
   };
   /** Take files that were chosen, pasted or dropped; without any, the event goes its way. */
   const take = (list: FileList | null | undefined, event?: SyntheticEvent) => {
@@ -52,7 +59,7 @@ export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onS
     if (event.key === "Escape" && isLive) onStop();
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send();
+    void send();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same with the keyboard
@@ -112,7 +119,7 @@ export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onS
           </ActionIcon>
         )}
         {!isLive && (
-          <ActionIcon variant="filled" aria-label={say("send")} disabled={!isReady} onClick={send}>
+          <ActionIcon variant="filled" aria-label={say("send")} disabled={!isReady} onClick={() => void send()}>
             <ArrowUp size={15} />
           </ActionIcon>
         )}

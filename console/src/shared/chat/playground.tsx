@@ -126,7 +126,7 @@ export function Playground({ agentId, version, from, beforeSend, suggestions = [
         canStop={Boolean(chat.live)}
         note={costNote(chat.turns)}
         takesFiles={may("files:write")}
-        onSend={(text, files) => void chat.send(text, files)}
+        onSend={chat.send}
         onStop={chat.stop}
       />
     </div>

@@ -74,7 +74,7 @@ export const Reply = memo(function Reply(props: Props) {
       {turn.text && <Markdown onCite={sources.length ? setLit : undefined}>{turn.text}</Markdown>}
       {turn.isLive && <span className="caret" aria-hidden />}
       {isWaiting(turn) && <Waiting calls={turn.calls} />}
-      {turn.error && <ReplyError error={turn.error} />}
+      {turn.error && <ReplyError error={turn.error} files={turn.attachments} />}
       <Sources turn={turn} lit={lit} onLight={setLit} />
       {turn.stop && (
         <div className={style.under}>

@@ -5,6 +5,7 @@ import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { sentenceOf } from "../refusals/refusals";
 import { money } from "../time";
+import { type Attached, refusalOf } from "./attachments";
 import type { TurnError } from "./chat";
 import en from "./words.en.json";
 
@@ -38,10 +39,22 @@ function budgetWords({ message, details }: TurnError): string {
   return whose && limit ? say("budgetSpent", { whose, limit }) : message || say("budget_exceeded");
 }
 
+/** Which files of the question the server refused, by their names. */
+const refusedFiles = ({ details }: TurnError, files: Attached[]) =>
+  files
+    .map(({ filename }, place) => ({ name: filename, problem: refusalOf(details, place) ?? "" }))
+    .filter(({ problem }) => problem)
+    .map((refused) => say("fileRefused", refused))
+    .join(" ");
+
 /** Why a reply failed, and where it can be mended. */
-export function ReplyError({ error }: { error: TurnError }) {
+export function ReplyError({ error, files = [] }: { error: TurnError; files?: Attached[] }) {
   if (error.code === "budget_exceeded") return <Notice tone="bad">{budgetWords(error)}</Notice>;
-  const text = known(error.code) ?? (sentenceOf(error.code, error.message, error.details) || say("failed"));
+  const text =
+    refusedFiles(error, files) ||
+    known(error.code) ||
+    sentenceOf(error.code, error.message, error.details) ||
+    say("failed");
   return (
     <Notice tone="bad">
       {text}

@@ -5,7 +5,18 @@ import { ApiError, asApiError } from "../../api/errors";
 import type { ServerEvent } from "../../api/stream";
 import { messagesQuery } from "../trace/queries";
 import type { Attached } from "./attachments";
-import { type AskOptions, ask, isWaiting, newTurn, resume, type Turn, turnErrorOf, turnsOf, withEvent } from "./chat";
+import {
+  type AskOptions,
+  ask,
+  isWaiting,
+  newTurn,
+  resume,
+  type Turn,
+  type TurnError,
+  turnErrorOf,
+  turnsOf,
+  withEvent,
+} from "./chat";
 import { readChat, storeChat } from "./stored_chat";
 
 const RECONNECT_MS = 5000;
@@ -54,9 +65,19 @@ export function useChat({ agentId, options, from, beforeSend }: Options) {
     [],
   );
 
-  /** Show a stream and, while a person decides about a call, wait for what comes after. */
+  /** Say why a turn failed. If the server kept nothing of it, it is gone with the next one. */
+  const fail = useCallback(
+    (turn: Turn, error: unknown, isRefused: boolean) => {
+      const said = turnErrorOf(asApiError(error));
+      change(turn.id, (one) => ({ ...one, stop: undefined, error: said, isRefused }));
+      return isRefused ? said : undefined;
+    },
+    [change],
+  );
+
+  /** Show a stream and, while a person decides about a call, wait for what comes after; returns a refusal. */
   const follow = useCallback(
-    async (turn: Turn, open: (signal: AbortSignal) => AsyncGenerator<ServerEvent>) => {
+    async (turn: Turn, open: (signal: AbortSignal) => AsyncGenerator<ServerEvent>): Promise<TurnError | undefined> => {
       const control = new AbortController();
       running.current.add(control);
       let now = turn;
@@ -97,16 +118,17 @@ export function useChat({ agentId, options, from, beforeSend }: Options) {
         if (!control.signal.aborted) storeChat(agentId, { conversationId: conversation.current });
       } catch (error) {
         if (!control.signal.aborted) {
-          change(turn.id, (one) => ({ ...one, stop: undefined, error: turnErrorOf(asApiError(error)) }));
+          const { status } = asApiError(error);
           // A reply that the server gave up is not asked for again after the next reload.
-          if (asApiError(error).status) storeChat(agentId, { conversationId: conversation.current });
+          if (status) storeChat(agentId, { conversationId: conversation.current });
+          return fail(turn, error, Boolean(status) && !now.messageId);
         }
       } finally {
         running.current.delete(control);
         change(turn.id, (one) => ({ ...one, isLive: false }));
       }
     },
-    [agentId, change],
+    [agentId, change, fail],
   );
 
   // After a reload: first the reply that is being written, since the server gives it up when nobody listens.
@@ -144,18 +166,19 @@ export function useChat({ agentId, options, from, beforeSend }: Options) {
     };
   }, [agentId, client, follow, abortAll]);
 
+  /** Ask; returns why nothing of it was kept, so that text and files can be given back. */
   const send = async (question: string, attachments: Attached[] = []) => {
     const turn = newTurn(question, attachments);
-    setTurns((all) => [...all, turn]);
+    setTurns((all) => [...all.filter((one) => !one.isRefused), turn]);
     try {
       await latest.current.beforeSend?.();
     } catch (error) {
-      change(turn.id, (one) => ({ ...one, isLive: false, error: turnErrorOf(asApiError(error)) }));
-      return;
+      change(turn.id, (one) => ({ ...one, isLive: false }));
+      return fail(turn, error, true);
     }
     const seed = !conversation.current && latest.current.from ? { from_conversation_id: latest.current.from } : {};
     const files = attachments.length ? { attachments: attachments.map(({ file_id }) => ({ file_id })) } : {};
-    await follow(turn, (signal) =>
+    return follow(turn, (signal) =>
       ask(agentId, question, conversation.current, signal, { ...latest.current.options, ...seed, ...files }),
     );
   };

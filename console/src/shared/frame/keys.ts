@@ -3,8 +3,10 @@ import { type RefObject, useEffect, useRef } from "react";
 type Keys = Record<string, () => void>;
 
 const PAIR_MS = 900;
+/** Boxes and radio buttons take no letters: single keys work while one of them has the focus. */
+const TEXT_FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select";
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement && (target.isContentEditable || target.matches(TEXT_FIELDS));
 export const singleKeysOff = () => localStorage.getItem("retinue.single-keys") === "off";
 
 /** All keys that are handled now; what came last wins. One listener sees them all, so "g a" is never also "a". */

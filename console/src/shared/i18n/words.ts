@@ -3,12 +3,14 @@ import { language } from "./language";
 type Values = Record<string, string | number>;
 type Table = Record<string, string>;
 
+// Made once: they cost more than a text, and a list says hundreds of texts.
+const rules = new Intl.PluralRules(language);
+const numbers = new Intl.NumberFormat(language);
 const PLURAL = /\{(\w+), plural, one \{([^{}]*)\} other \{([^{}]*)\}\}/g;
 
 /** Put values into a text: `{name}` and `{count, plural, one {# agent} other {# agents}}`. */
 export function render(text: string, values: Values): string {
-  const rules = new Intl.PluralRules(language);
-  const numbers = new Intl.NumberFormat(language);
+  if (!text.includes("{")) return text;
   return text
     .replace(PLURAL, (_, name: string, one: string, other: string) => {
       const count = Number(values[name]);

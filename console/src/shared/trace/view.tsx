@@ -1,5 +1,5 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
-import { type ReactNode, useDeferredValue, useRef, useState } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
 import { useRowKeys } from "../frame/keys";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
@@ -12,26 +12,44 @@ import en from "./words.en.json";
 
 const say = words(en, "shared/trace");
 export type Content = { input?: unknown; output?: unknown };
+const ADDRESS_WAIT_MS = 300;
 
-/** One trace: its sums, its steps in time, and the chosen step. `before` and `after` stand around the steps. */
+/** The step that is looked at. The address follows once the walk pauses: a change of it draws the whole page. */
+function useStep(trace: string, asked: string | undefined, onChoose: (id: string) => void) {
+  const [step, setStep] = useState(asked);
+  const [before, setBefore] = useState({ trace, asked });
+  if (before.trace !== trace || before.asked !== asked) {
+    setBefore({ trace, asked });
+    setStep(asked);
+  }
+  const choose = useRef(onChoose);
+  choose.current = onChoose;
+  useEffect(() => {
+    if (!step || step === asked) return;
+    const timer = setTimeout(() => choose.current(step), ADDRESS_WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [step, asked]);
+  return [step, setStep] as const;
+}
+
+/** One trace: its sums, its steps in time, and the chosen step. `children` place the steps among other rows. */
 export function TraceView({
   trace,
   content,
-  before,
-  after,
   chosen: asked,
   onChoose,
+  children = (steps) => steps,
 }: {
   trace: Trace;
   content: (span: Span) => Content;
-  before?: ReactNode;
-  after?: ReactNode;
   chosen?: string;
   onChoose: (id: string) => void;
+  children?: (steps: ReactNode) => ReactNode;
 }) {
   const list = useRef<HTMLElement>(null);
   useRowKeys(list);
-  const chosen = trace.spans.find((span) => span.span_id === asked) ?? trace.spans[0];
+  const [step, setStep] = useStep(trace.trace_id, asked, onChoose);
+  const chosen = trace.spans.find((span) => span.span_id === step) ?? trace.spans[0];
   // Walking through the steps marks each at once; what is said of it follows when there is time.
   const shown = useDeferredValue(chosen);
   return (
@@ -45,14 +63,12 @@ export function TraceView({
         tabIndex={0}
         onFocus={({ target }) => {
           const id = target.closest<HTMLElement>("[data-span]")?.dataset.span;
-          if (id) onChoose(id);
+          if (id) setStep(id);
         }}
       >
-        {before}
-        <Waterfall spans={trace.spans} chosen={chosen?.span_id} onChoose={onChoose} />
-        {after}
+        {children(<Waterfall spans={trace.spans} chosen={chosen?.span_id} onChoose={setStep} />)}
       </section>
-      {shown && <Chosen key={shown.span_id} span={shown} trace={trace} content={content(shown)} />}
+      {shown && <Chosen span={shown} trace={trace} content={content(shown)} />}
     </div>
   );
 }
@@ -131,6 +147,7 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
           />
           {typeof shown?.of === "string" ? (
             <section
+              key={span.span_id}
               className={`code ${style.said}`}
               aria-label={shown.label}
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
@@ -139,7 +156,7 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
               {shown.of}
             </section>
           ) : (
-            <Json of={shown?.of ?? null} max={180} />
+            <Json key={span.span_id} of={shown?.of ?? null} max={180} />
           )}
         </div>
         <dl className="kv num">

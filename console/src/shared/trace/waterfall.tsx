@@ -1,5 +1,5 @@
 import ChevronRight from "icon:chevron-right";
-import { useMemo, useState } from "react";
+import { memo, useCallback, useMemo, useState } from "react";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { Kind } from "../parts";
@@ -25,8 +25,11 @@ export function Waterfall({
 }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { rows, ticks } = useMemo(() => layOut(spans, folded), [spans, folded]);
-  const fold = (id: string) =>
-    setFolded(new Set(folded.has(id) ? [...folded].filter((one) => one !== id) : [...folded, id]));
+  const fold = useCallback(
+    (id: string) =>
+      setFolded((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id])),
+    [],
+  );
   return (
     <table className={style.falls} aria-label={say("steps")}>
       <thead>
@@ -58,8 +61,8 @@ export function Waterfall({
             row={row}
             isChosen={row.span.span_id === chosen}
             isFolded={folded.has(row.span.span_id)}
-            onChoose={() => onChoose(row.span.span_id)}
-            onFold={() => fold(row.span.span_id)}
+            onChoose={onChoose}
+            onFold={fold}
           />
         ))}
       </tbody>
@@ -74,9 +77,16 @@ function placeOf({ left, width }: Row) {
   return { insetInlineEnd: `calc(${percent(1 - end)} + 6px)` };
 }
 
-type StepProps = { row: Row; isChosen: boolean; isFolded: boolean; onChoose: () => void; onFold: () => void };
+type StepProps = {
+  row: Row;
+  isChosen: boolean;
+  isFolded: boolean;
+  onChoose: (id: string) => void;
+  onFold: (id: string) => void;
+};
 
-function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
+/** A walk through the steps concerns two rows; the others stay as they are. */
+const Step = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
   const { span } = row;
   return (
     <tr className={`k-${row.kind === "hook" ? "turn" : row.kind} ${isChosen ? style.on : ""}`}>
@@ -88,7 +98,7 @@ function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
               className={style.fold}
               aria-expanded={!isFolded}
               aria-label={say(isFolded ? "unfold" : "fold", { name: row.name })}
-              onClick={onFold}
+              onClick={() => onFold(span.span_id)}
             >
               <ChevronRight size={12} />
             </button>
@@ -101,7 +111,7 @@ function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
             data-span={span.span_id}
             className={style.pick}
             aria-pressed={isChosen}
-            onClick={onChoose}
+            onClick={() => onChoose(span.span_id)}
           >
             <Kind of={row.kind} small />
             <span className="t-500 cut">{row.name}</span>
@@ -133,4 +143,4 @@ function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
       <td className={`${style.figure} num`}>{row.cost === undefined ? "" : money(row.cost)}</td>
     </tr>
   );
-}
+});

@@ -34,6 +34,8 @@ export function DraftActions({ agentId, editing, changeCount }: Props) {
         ? say("nothingToPublish")
         : undefined;
   const review = async () => {
+    // Which of the two texts is published is the person's choice.
+    if (editing.state === "conflict") return editing.conflictNote.current?.focus();
     await editing.save();
     setDialog("publish");
   };

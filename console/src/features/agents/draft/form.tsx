@@ -1,6 +1,6 @@
 import Lock from "icon:lock";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useDeferredValue, useRef } from "react";
+import { memo, startTransition, useEffect, useRef, useState } from "react";
 import { useMay } from "../../../api/queries";
 import { agentQuery } from "../../../shared/agent/queries";
 import { words } from "../../../shared/i18n/words";
@@ -13,7 +13,6 @@ import { KnowledgeSection } from "./knowledge";
 import { LimitSection } from "./limits";
 import { ModelSection } from "./model";
 import { OutputSection } from "./output_schema";
-import { SaveTrouble } from "./save_state";
 import { SubAgentSection } from "./sub_agents";
 import { ToolSection } from "./tools";
 import type { DraftEditing } from "./use_draft";
@@ -26,6 +25,7 @@ const SubAgents = memo(SubAgentSection);
 const About = memo(AboutSection);
 const Output = memo(OutputSection);
 const Limits = memo(LimitSection);
+const SECTIONS = 7;
 type Props = { agentId: string; editing: DraftEditing; live?: Snapshot; version?: number };
 
 /** The same object until something besides the instructions changes: a key typed there concerns no other section. */
@@ -36,6 +36,15 @@ function useRest(draft?: Snapshot): Snapshot | undefined {
   return kept.current;
 }
 
+/** How many of the sections are drawn: one after the other, so that none of them keeps a click waiting. */
+function useDrawn(count: number): number {
+  const [drawn, setDrawn] = useState(0);
+  useEffect(() => {
+    if (drawn < count) startTransition(() => setDrawn(drawn + 1));
+  }, [drawn, count]);
+  return drawn;
+}
+
 /** The draft from top to bottom. Without the permission it can be read, and says what is missing. */
 export function DraftForm({ agentId, editing, live, version }: Props) {
   const may = useMay();
@@ -43,11 +52,19 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
   const { data: agent } = useQuery(agentQuery(agentId));
   const { snapshot: draft, change } = editing;
   const rest = useRest(draft);
-  // What follows the instructions is drawn after the first frame: the page answers the click at once.
-  const isWhole = useDeferredValue(true, false);
+  const drawn = useDrawn(SECTIONS);
   if (!draft || !rest || !agent) return null;
   const isReadOnly = !may("agents:write");
   const parts = { draft: rest, isReadOnly, onChange: change };
+  const sections = [
+    <Model key="model" {...parts} />,
+    <Tools key="tools" {...parts} />,
+    <Knowledge key="knowledge" agentId={agentId} knowledge={agent.knowledge_base} {...parts} />,
+    <SubAgents key="sub-agents" agentId={agentId} {...parts} />,
+    <About key="about" {...parts} />,
+    <Output key="output" {...parts} />,
+    <Limits key="limits" {...parts} />,
+  ];
   return (
     <>
       {isReadOnly && (
@@ -58,7 +75,6 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
           </span>
         </div>
       )}
-      <SaveTrouble editing={editing} />
       <Instructions
         value={draft.system_prompt}
         published={live?.system_prompt}
@@ -66,17 +82,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
         isReadOnly={isReadOnly}
         onChange={(text) => change({ system_prompt: text })}
       />
-      {isWhole && (
-        <>
-          <Model {...parts} />
-          <Tools {...parts} />
-          <Knowledge agentId={agentId} knowledge={agent.knowledge_base} {...parts} />
-          <SubAgents agentId={agentId} {...parts} />
-          <About {...parts} />
-          <Output {...parts} />
-          <Limits {...parts} />
-        </>
-      )}
+      {sections.slice(0, drawn)}
     </>
   );
 }

@@ -30,9 +30,9 @@ export function SaveState({ editing }: { editing: DraftEditing }) {
   );
 }
 
-/** What stands between the person and a saved draft, with the ways on. */
+/** What stands between the person and a saved draft, with the ways on; in sight wherever one has scrolled to. */
 export function SaveTrouble({ editing }: { editing: DraftEditing }) {
-  const { state, error, save, loadTheirs, keepMine } = editing;
+  const { state, error, save, loadTheirs, keepMine, conflictNote } = editing;
   if (state === "failed")
     return (
       <div className={`note bad ${style.trouble}`} role="alert">
@@ -45,7 +45,7 @@ export function SaveTrouble({ editing }: { editing: DraftEditing }) {
     );
   if (state !== "conflict") return null;
   return (
-    <div className={`note warn ${style.trouble}`} role="alert">
+    <div className={`note warn ${style.trouble}`} role="alert" ref={conflictNote} tabIndex={-1}>
       <TriangleAlert size={15} />
       <span className="grow">
         <ConflictWords by={String(error?.details.updated_by ?? "")} at={String(error?.details.updated_at ?? "")} />

@@ -164,13 +164,13 @@ function SubAgentRow({ sub, isReadOnly, onEdit, onChange }: RowProps) {
     <>
       <AgentMark id={sub.id} size={22} />
       {isOwn ? (
-        <span className="row g8 grow">
+        <span className={`row g8 grow ${style.own}`}>
           {isReadOnly ? (
-            <span className="t-500 cut">{sub.name}</span>
+            <span className={`t-500 cut ${style.name}`}>{sub.name}</span>
           ) : (
             <button
               type="button"
-              className={`t-500 cut ${style.edit}`}
+              className={`t-500 cut ${style.name} ${style.edit}`}
               aria-label={say("editOwn", { name: sub.name })}
               onClick={onEdit}
             >
@@ -180,7 +180,7 @@ function SubAgentRow({ sub, isReadOnly, onEdit, onChange }: RowProps) {
           <Pill>{say("ownSubAgent")}</Pill>
         </span>
       ) : (
-        <Link className="t-500 cut grow" to="/agents/$agentId" params={{ agentId: sub.id }}>
+        <Link className={`t-500 cut grow ${style.name}`} to="/agents/$agentId" params={{ agentId: sub.id }}>
           {sub.name}
         </Link>
       )}

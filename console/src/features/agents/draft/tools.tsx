@@ -120,7 +120,7 @@ function ToolRow({ tool, found, isReadOnly, isSearched, onChange }: RowProps) {
     <>
       <Kind of="tool" small />
       <span className="stack grow">
-        <span className={`t-500 cut ${tool.is_enabled ? "" : "t-3"}`}>{tool.name}</span>
+        <span className={`t-500 cut ${style.name} ${tool.is_enabled ? "" : "t-3"}`}>{tool.name}</span>
         {found && <span className="t-12 t-3 cut">{aboutTool(found)}</span>}
       </span>
       <span className={style.options}>

@@ -16,9 +16,10 @@ export function useDraft(agentId: string) {
   const [edits, setEdits] = useState<Edits>(kept.current?.edits ?? {});
   const [state, setState] = useState<SaveState>(kept.current ? "changed" : "saved");
   const [error, setError] = useState<ApiError>();
-  const now = useRef({ edits, etag: kept.current?.etag ?? "", isConflict: false });
+  const now = useRef({ edits, etag: kept.current?.etag ?? "", conflict: undefined as unknown });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const running = useRef<Promise<void>>(undefined);
+  const conflictNote = useRef<HTMLDivElement>(null);
 
   const remember = useCallback(
     (next: Edits) => {
@@ -44,14 +45,13 @@ export function useDraft(agentId: string) {
     setState("saving");
     try {
       take(await saveDraft(agentId, sent, now.current.etag));
-      now.current.isConflict = false;
       remember(without(now.current.edits, sent));
       setError(undefined);
       setState(Object.keys(now.current.edits).length ? "changed" : "saved");
     } catch (caught) {
-      now.current.isConflict = isConflict(caught);
+      now.current.conflict = isConflict(caught) ? caught : undefined;
       setError(asApiError(caught));
-      setState(now.current.isConflict ? "conflict" : "failed");
+      setState(now.current.conflict ? "conflict" : "failed");
       throw caught;
     }
   }, [agentId, remember, take]);
@@ -60,6 +60,8 @@ export function useDraft(agentId: string) {
   const save = useCallback(async () => {
     clearTimeout(timer.current);
     await running.current?.catch(() => undefined);
+    // After a conflict the person decides; a save would only be refused again.
+    if (now.current.conflict) throw now.current.conflict;
     running.current = put();
     await running.current;
   }, [put]);
@@ -72,8 +74,7 @@ export function useDraft(agentId: string) {
   const change = useCallback(
     (next: Edits) => {
       remember({ ...now.current.edits, ...next });
-      // After a conflict the person decides; a save would only be refused again.
-      if (now.current.isConflict) return;
+      if (now.current.conflict) return;
       setState("changed");
       later();
     },
@@ -102,12 +103,13 @@ export function useDraft(agentId: string) {
   const loadTheirs = async () => {
     clearTimeout(timer.current);
     take(await client.fetchQuery(draftQuery(agentId)));
-    now.current.isConflict = false;
+    now.current.conflict = undefined;
     remember({});
     setState("saved");
   };
   const keepMine = async () => {
     take(await client.fetchQuery(draftQuery(agentId)));
+    now.current.conflict = undefined;
     await save();
   };
   const discard = async () => {
@@ -119,6 +121,6 @@ export function useDraft(agentId: string) {
 
   const stored = query.data;
   const snapshot: Snapshot | undefined = stored && { ...stored.snapshot, ...edits };
-  return { query, stored, snapshot, state, error, change, save, loadTheirs, keepMine, discard };
+  return { query, stored, snapshot, state, error, change, save, loadTheirs, keepMine, discard, conflictNote };
 }
 export type DraftEditing = ReturnType<typeof useDraft>;

@@ -1,0 +1,41 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { type Approval, approvalQuery, approvalsQuery, type Show } from "./queries";
+
+/** As the style sheet has it: without an id in the address, a phone shows only the list. */
+export const isPhone = () => window.matchMedia("(max-width: 700px)").matches;
+
+/**
+ * The list, and the request beside it: the one that the address names, else the first.
+ *
+ * A request that is shown stays until the person goes on: if the pane followed the list, a click on Approve could
+ * decide another request than the one that was read.
+ */
+export function useShown(show: Show, id?: string) {
+  const list = useQuery(approvalsQuery(show));
+  const [kept, setKept] = useState<{ show: Show; id: string }>();
+  const [waiting, setWaiting] = useState<string>();
+  const wanted = id ?? (kept?.show === show ? kept.id : undefined);
+  const rows = list.data;
+  const inList = wanted ? rows?.find((one) => one.id === wanted) : rows?.[0];
+  const other = useQuery({ ...approvalQuery(wanted ?? ""), enabled: Boolean(wanted && rows && !inList) });
+  const shown: Approval | undefined = inList ?? (wanted ? other.data : undefined);
+  const shownId = shown?.id;
+  const isWaiting = shown?.status === "pending";
+  useEffect(() => {
+    if (id) setKept(undefined);
+    else if (shownId && !isPhone()) setKept({ show, id: shownId });
+  }, [show, id, shownId]);
+  useEffect(() => {
+    if (isWaiting) setWaiting(shownId);
+  }, [shownId, isWaiting]);
+  return {
+    list,
+    other,
+    shown,
+    isOpen: Boolean(wanted),
+    /** It ended while the person looked at it. */
+    hasEnded: Boolean(shown && !isWaiting && waiting === shownId),
+    forget: () => setKept(undefined),
+  };
+}
