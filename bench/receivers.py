@@ -1,8 +1,9 @@
 """What a bad receiver of traces does to chats: latencies beside a server that exports nothing.
 
-python -m bench.receivers [ROUNDS]
+python -m bench.receivers [ROUNDS] [PAUSE_SECONDS]
 
 The receiver hangs, answers 500, or reads one byte a second. Both servers take turns, in shuffled order.
+A pause before each round makes a receiver bad for longer: 40 rounds with 14 seconds are ten minutes each.
 """
 
 import asyncio
@@ -76,7 +77,7 @@ class Timed:
         return statistics.quantiles(self.latencies, n=100)[percent - 1]
 
 
-async def compare(kind: str, answer: Answer, rounds: int) -> str:
+async def compare(kind: str, answer: Answer, rounds: int, pause_s: int) -> str:
     here = Path(__file__).resolve().parent.parent
     async with AsyncExitStack() as stack:
         provider = Server("bench.provider")
@@ -97,21 +98,24 @@ async def compare(kind: str, answer: Answer, rounds: int) -> str:
             await side.chat()
             side.latencies.clear()
             side.medians.clear()
+        began = time.monotonic()
         for _ in range(rounds):
+            await asyncio.sleep(pause_s)
             for side in random.sample(sides, 2):
                 await side.chat()
         ratios = [one / other for one, other in zip(exporting.medians, without.medians, strict=True)]
         low, high = interval(ratios)
         return (
-            f"{kind}: p50 {without.percentile(50):.1f} → {exporting.percentile(50):.1f} ms, "
+            f"{kind}, for {time.monotonic() - began:.0f} s: "
+            f"p50 {without.percentile(50):.1f} → {exporting.percentile(50):.1f} ms, "
             f"p99 {without.percentile(99):.1f} → {exporting.percentile(99):.1f} ms, "
             f"ratio of medians {statistics.median(ratios):.3f} ({low:.3f} to {high:.3f})"
         )
 
 
-async def main(rounds: int = _ROUNDS) -> None:
+async def main(rounds: int = _ROUNDS, pause_s: int = 0) -> None:
     for kind, answer in RECEIVERS.items():
-        sys.stdout.write(await compare(kind, answer, rounds) + "\n")
+        sys.stdout.write(await compare(kind, answer, rounds, pause_s) + "\n")
         sys.stdout.flush()
 
 

@@ -135,6 +135,14 @@ PARTS = (
         (IMAGE, *SLOW),
     ),
     Part(
+        "cases",
+        "the cases of long tables, and the tests that start many processes, which `make test` leaves out",
+        (
+            *("tests", "-m", "campaign and not slow", "-n", "2", "--ignore=tests/browser"),
+            *(f"--ignore={file}" for file in CRASHES),
+        ),
+    ),
+    Part(
         "services",
         "all cases on PostgreSQL with three services that share a Redis",
         ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
