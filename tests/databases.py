@@ -23,6 +23,8 @@ class Databases:
         self._home = home
         self._name = f"retinue_test_{os.getpid()}_{worker}"
         self._url = ""
+        # Kept: PostgreSQL reads about all tables for a new connection, which takes longer than emptying them.
+        self._connection: asyncpg.Connection | None = None
 
     async def prepare(self) -> None:
         if SERVER:
@@ -37,12 +39,12 @@ class Databases:
 
     async def fresh(self, folder: Path) -> str:
         if SERVER:
-            connection = await asyncpg.connect(self._url)
+            if self._connection is None or self._connection.is_closed():
+                self._connection = await asyncpg.connect(self._url)
             tables = [
                 table.name for table in reversed(metadata.sorted_tables) if not table.name.startswith("test_")
             ]
-            await connection.execute(";".join(f'DELETE FROM "{name}"' for name in tables))
-            await connection.close()
+            await self._connection.execute(";".join(f'DELETE FROM "{name}"' for name in tables))
             return self._url
         await asyncio.to_thread(shutil.copy, self._home / "retinue.db", folder / "retinue.db")
         return ""

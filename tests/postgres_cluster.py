@@ -40,7 +40,7 @@ def postgres_cluster() -> Iterator[int]:
     where = ["-D", data, "-p", str(port), "-k", "", "-h", "127.0.0.1"]
     process = subprocess.Popen([server, *where], user=_OWNER, cwd="/", stderr=subprocess.DEVNULL)
     try:
-        _wait_for(port)
+        _wait_until_ready(data)
         yield port
     finally:
         process.terminate()
@@ -48,9 +48,11 @@ def postgres_cluster() -> Iterator[int]:
         shutil.rmtree(home)
 
 
-def _wait_for(port: int) -> None:
+def _wait_until_ready(data: Path) -> None:
+    """Wait for the last line of the server's own file: it takes connections before it can answer them."""
     for _ in range(_START_S * 20):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
+        with contextlib.suppress(OSError):
+            if (data / "postmaster.pid").read_text().rstrip().endswith("ready"):
+                return
         time.sleep(0.05)
     raise AssertionError("PostgreSQL did not start")

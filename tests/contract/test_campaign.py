@@ -19,11 +19,10 @@ MAX_DAYS = 14
 WITHOUT_ROW = {
     "backups",
     "browser",
+    "cases",
     "dumps",
     "image",
     "pgbouncer",
-    "processes",
-    "processespg",
     "services",
     "slow",
 }

@@ -154,6 +154,7 @@ async def drip(server: ServerProcess, start: bytes) -> asyncio.StreamWriter:
     return writer
 
 
+@pytest.mark.campaign
 async def test_slow_clients_do_not_hold_up_others_nor_the_end(server: ServerProcess) -> None:
     token = await sign_in(server.port)
     before = resident_bytes(server)

@@ -10,7 +10,7 @@ from tests.e2e.crashing import crash, problems
 from tests.e2e.mutants import MUTANTS
 from tests.e2e.processes import ServerProcess
 
-KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "5"))
+KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "2"))
 SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 
 

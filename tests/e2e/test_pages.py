@@ -32,9 +32,9 @@ NOT_RUN = {
 """Page and reason of every block that the tests leave out."""
 TYPED_IN = {"README.md": ["PASSWORD", "CODE"]}
 """What a reader types in, by page: nobody else can know it."""
-SLOW_GUIDES = {"embedding", "knowledge", "speech"}
+SLOW_GUIDES = {"backup", "embedding", "knowledge", "speech", "tenant-as-code"}
 SLOW_SECTIONS = {"Let it read", "Let it speak and listen"}
-"""They keep the embedded models busy for longer than `make test` has time."""
+"""They start several servers or keep the embedded models busy, for longer than `make test` has time."""
 POSTGRESQL = "PostgreSQL"
 """The section of the page on backups that needs a PostgreSQL server."""
 PATIENCE_SECONDS = 30

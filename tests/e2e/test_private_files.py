@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
+from tests.sampling import sampled
 
 PATIENCE_S = 60
 _BOUNDARY = "between-the-parts"
@@ -105,7 +106,7 @@ def modes(folder: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o000])
+@pytest.mark.parametrize("mask", sampled([0o022, 0o000], keep=[0o000]))
 async def test_nobody_else_reads_the_data_dir(tmp_path: Path, mask: int) -> None:
     # Nothing is to be installed: nobody listens there.
     registry = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0"}
@@ -128,6 +129,7 @@ async def test_nobody_else_reads_the_data_dir(tmp_path: Path, mask: int) -> None
     assert await server.stop() == 0
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "command", [("migrate",), ("admin", "create", "ada@example.com", "--password", "Analytical-1843")]
 )
@@ -141,6 +143,7 @@ async def test_a_command_that_comes_first_makes_private_files_too(
     assert modes(Path(server.env["RETINUE_DATA_DIR"])) == {}
 
 
+@pytest.mark.campaign
 async def test_a_database_of_an_older_version_is_closed_to_others(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path)
     assert (await run_command(server, "migrate")).code == 0

@@ -52,6 +52,7 @@ async def test_a_printed_link_chooses_a_new_password_once(tmp_path: Path, databa
     assert audited.code == 0, audited
 
 
+@pytest.mark.campaign
 async def test_without_a_server_the_link_says_which_address_it_assumes(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path)
     assert (await run_command(server, "admin", "create", EMAIL, "--password", NEW_PASSWORD)).code == 0

@@ -17,6 +17,7 @@ KEY = {"Idempotency-Key": "once"}
 
 
 @pytest.mark.every_case
+@pytest.mark.campaign
 async def test_the_first_request_after_a_kill_is_acknowledged(tmp_path: Path, database_url: str) -> None:
     """The same request again, whose key the killed process held, with its work half done and leased."""
     async with receiving() as receiver, ServerProcess(tmp_path, database_url) as server:

@@ -100,6 +100,7 @@ async def assert_sealed(server: ServerProcess, before: list[Any]) -> str:
     return token
 
 
+@pytest.mark.campaign
 async def test_without_its_key_the_server_starts_sealed_and_with_it_everything_is_there(
     tmp_path: Path, database_url: str
 ) -> None:

@@ -14,9 +14,9 @@ SOMEBODY = {"email": "new@example.com", "password": "Battery-Staple-2", "first_n
 @pytest.mark.parametrize(
     ("env", "is_warned", "status"),
     [
-        ({}, False, 200),
+        pytest.param({}, False, 200, marks=pytest.mark.campaign),
         ({**PUBLIC, "RETINUE_SIGNUP": "open", "RETINUE_METRICS": "on"}, True, 403),
-        (PUBLIC, False, 403),
+        pytest.param(PUBLIC, False, 403, marks=pytest.mark.campaign),
     ],
     ids=["development", "open to everybody", "default"],
 )

@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from retinue.kit.tracing import names
 from retinue.traces.directory import REFRESH_SECONDS
 from tests.adapters.llm_server import provider_server
@@ -31,6 +33,7 @@ async def _spans_of(collector: OtlpCollector, trace_id: str, last: str) -> list[
     raise AssertionError(f"{last} is missing in {collector.names}; asked {collector.asked} times")
 
 
+@pytest.mark.campaign
 async def test_a_turn_on_three_processes_is_one_trace(tmp_path: Path, database_url: str) -> None:
     async with (
         otlp_collector() as collector,

@@ -131,6 +131,7 @@ async def finish(service, writers, elsewhere):
     await writers.check()
 
 
+@pytest.mark.campaign
 async def test_a_rotation_killed_at_every_stage_under_writes_loses_nothing(service, writers, elsewhere):
     writers.start()
     for point in (

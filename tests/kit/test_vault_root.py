@@ -126,6 +126,7 @@ async def test_a_root_rotation_that_was_cut_off_leaves_a_startable_instance(
     assert [await reread(People(last), record) for record, _ in planted] == [secret for _, secret in planted]
 
 
+@pytest.mark.campaign
 async def test_a_root_rotation_that_is_killed_at_every_point_and_run_again_succeeds(
     service, people, start, elsewhere
 ):

@@ -91,6 +91,7 @@ async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Pa
 
 
 @pytest.mark.either_database
+@pytest.mark.campaign
 async def test_a_worker_whose_address_is_taken_says_so_and_ends(tmp_path: Path) -> None:
     async with ServerProcess(tmp_path, RETINUE_METRICS="on") as server:
         await server.start()

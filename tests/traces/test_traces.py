@@ -130,7 +130,8 @@ async def test_parts_are_merged(owner: Api, people: People, clock: ManualClock) 
     assert (trace["span_count"], len(trace["spans"])) == (3, 3)
     assert trace["usage"] == {"input_tokens": 11, "output_tokens": 7, "cached_tokens": 1}
     assert trace["estimated_cost_usd"] == 0.75
-    assert trace["duration_ms"] >= 60_000
+    # The clock of the test moves by a minute; what lies within a part is measured by the machine.
+    assert trace["duration_ms"] == pytest.approx(60_000, abs=5_000)
     assert trace["spans"][0]["parent_span_id"] is None
     assert len(await listed(owner)) == 1
 
