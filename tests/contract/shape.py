@@ -117,7 +117,8 @@ class Source:
     path: str
     place: str
     text: str
-    tree: ast.Module
+    nodes: list[ast.AST]
+    """Of the whole tree; kept, because every rule reads them and walking takes longer than the rules."""
     aliases: dict[str, str]
 
     def within(self, places: tuple[str, ...]) -> bool:
@@ -160,15 +161,16 @@ def _files(root: Path) -> Iterator[Path]:
 
 def _parse(relative: PurePosixPath, text: str) -> Source:
     tree = ast.parse(text, filename=str(relative))
+    nodes = list(ast.walk(tree))
     below = relative.parts[2:] if relative.parts[:2] == ("src", "retinue") else ()
     place = PurePosixPath(*below).with_suffix("").as_posix() if below else ""
-    return Source(str(relative), place, text, tree, _aliases(tree))
+    return Source(str(relative), place, text, nodes, _aliases(tree, nodes))
 
 
-def _aliases(tree: ast.Module) -> dict[str, str]:
+def _aliases(tree: ast.Module, nodes: list[ast.AST]) -> dict[str, str]:
     own = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     known = {name: name for name in ("eval", "exec", "compile") if name not in own}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
@@ -197,7 +199,7 @@ def _file_length(relative: PurePosixPath, text: str) -> Iterator[Violation]:
 
 
 def _function_length(source: Source) -> Iterator[Violation]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > FUNCTION_LINES and not _is_drafted(source.path):
@@ -207,7 +209,7 @@ def _function_length(source: Source) -> Iterator[Violation]:
 
 
 def _used_names(source: Source) -> Iterator[tuple[ast.AST, str]]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -230,7 +232,7 @@ def _banned_names(source: Source) -> Iterator[Violation]:
 
 
 def _shell_arguments(source: Source) -> Iterator[Violation]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.keyword)
             and node.arg == "shell"
@@ -242,7 +244,7 @@ def _shell_arguments(source: Source) -> Iterator[Violation]:
 def _raw_sql(source: Source) -> Iterator[Violation]:
     if source.within(SQL_PLACES):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             continue
         is_text = isinstance(node.args[0], ast.JoinedStr) or (
@@ -253,7 +255,9 @@ def _raw_sql(source: Source) -> Iterator[Violation]:
 
 
 def _open_ends(source: Source) -> Iterator[Violation]:
-    for line, text in (*_comments(source.text), *_docstrings(source.tree)):
+    if not OPEN_ENDS.search(source.text):
+        return
+    for line, text in (*_comments(source.text), *_docstrings(source.nodes)):
         match = OPEN_ENDS.search(text)
         if match:
             yield Violation(source.path, line, "open-end", f"{match[0]}: finish it or file an issue")
@@ -265,8 +269,8 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
-def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _docstrings(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             docstring = ast.get_docstring(node, clean=False)
             if docstring:
@@ -274,7 +278,7 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _imports_of_tests(source: Source) -> Iterator[Violation]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             names = (*node.module.split("."), *(alias.name for alias in node.names))
             if names[0] == "tests" and any(name.startswith("test_") for name in names):
@@ -290,7 +294,7 @@ def _imports_for_effect(source: Source) -> Iterator[Violation]:
 
 
 def _unfinished(source: Source) -> Iterator[Violation]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Raise):
             raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             if isinstance(raised, ast.Name) and raised.id == "NotImplementedError":
@@ -313,10 +317,10 @@ SKIPS: dict[str, int | None] = {
 def _skips_without_reason(source: Source) -> Iterator[Violation]:
     explained = {
         id(node.func)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and _gives_reason(node, source.dotted(node.func) or "")
     }
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in explained:
             name = source.dotted(node)
             if name in SKIPS:
