@@ -8,7 +8,7 @@ from typing import Any
 _VALUES: list[Any] = [
     None, True, -1, 0, 3.5, 10**30, "", " ", "x", "draft", "published", "archived", "none", "@agents/Nobody",
     "@agents/Support", "@workflows/08", "@credentials/Weather key", "@users/nobody@example.com", "@robots/x",
-    "agt_0000000000000000", "https://127.0.0.1", "https://new.example/x", "ftp://x", "\u0000", "é" * 200,
+    "agt_0000000000000000", "https://127.0.0.1", "https://new.example/x", "ftp://x", "\u0001", "é" * 200,
     "•" * 8,
     [], ["x"], [None], {}, {"x": 1}, {"type": "moon"}, [{"id": "a", "type": "moon"}],
 ]  # fmt: skip

@@ -90,6 +90,17 @@ async def test_nothing_is_changed_if_one_object_fails(api):
     assert (await api.get("/api/v1/agents")).json()["data"] == []
 
 
+async def test_a_file_names_nothing_that_it_deletes(api):
+    text = AGENT + 'budgets:\n  Desk: {scope: {type: agent, id: "@agents/Desk"}, limit_usd: 1}\n'
+    assert actions(await apply(api, text)) == {"create"}
+    refused = await plan(api, text.replace("agents:\n  Desk", "agents:\n  Counter"), prune=True)
+    assert (refused.status, refused.details) == (
+        422,
+        {"budgets/Desk: scope.id": "@agents/Desk is not in the file and would be deleted"},
+    )
+    assert actions(await plan(api, text.replace("Desk", "Counter"), prune=True)) == {"create", "delete"}
+
+
 async def test_events_and_audit_are_those_of_single_requests(api):
     await fill(api)
     exported = await export(api)

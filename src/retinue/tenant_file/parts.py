@@ -1,5 +1,6 @@
 """The shapes of the objects that a file describes. A field that is left out has its default."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -26,6 +27,16 @@ def to_plain(value: Any, *, with_defaults: bool = False) -> Any:
     if isinstance(value, list):
         return [to_plain(inner, with_defaults=with_defaults) for inner in value]
     return value
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Yield what a plain value consists of, each with its path, such as `tools.0.tool`."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in items:
+            yield from leaves(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
 
 
 def _has_default(field: msgspec.structs.FieldInfo, value: object) -> bool:

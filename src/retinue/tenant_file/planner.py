@@ -10,7 +10,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.text.header_masks import MASK, restore_masked_headers
 from retinue.tenant_file.document import SECTION_NAMES, TenantDocument
-from retinue.tenant_file.parts import to_plain
+from retinue.tenant_file.parts import leaves, to_plain
 from retinue.tenant_file.schemas import ChangeAction
 
 ABSENT: Any = msgspec.UNSET
@@ -61,7 +61,7 @@ def _compare_part(section: str, name: str, before: Any, after: Any) -> PlannedCh
             part=after,
             changed=changed,
         )
-    masked = next(_find_masks("", to_plain(change.part)), None)
+    masked = next((path for path, value in leaves(to_plain(change.part)) if value == MASK), None)
     if masked is not None:
         raise Invalid({f"{change.location}: {masked}": "is masked. Enter the value itself."})
     return change
@@ -83,17 +83,6 @@ def _settle(change: PlannedChange, before: JsonObject, after: JsonObject) -> Pla
     old, new = (to_plain(parts[change.name], with_defaults=True) for parts in (before, after))
     changed = tuple(_differences(old, new))
     return msgspec.structs.replace(change, changed=changed, action="update" if changed else "unchanged")
-
-
-def _find_masks(path: str, value: object) -> Iterator[str]:
-    if value == MASK:
-        yield path
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _find_masks(f"{path}.{name}" if path else name, inner)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _find_masks(f"{path}.{index}", inner)
 
 
 def _differences(before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:

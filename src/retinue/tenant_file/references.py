@@ -115,9 +115,9 @@ class ReferenceIndex:
             return [self.to_ids(inner, f"{place}.{index}") for index, inner in enumerate(value)]
         return value
 
-    def get(self, text: str) -> Any:
+    def get(self, text: object) -> Any:
         """Return the record that a reference names, or None if there is none that the caller may see."""
-        match = _REFERENCE.fullmatch(text)
+        match = _REFERENCE.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             return None
         return self.records.get(_ALIASES.get(match[1], match[1]), {}).get(match[2])

@@ -16,7 +16,7 @@ from retinue.tenant_file.document import SECTION_NAMES, TenantDocument, read_doc
 from retinue.tenant_file.errors import PlanStale
 from retinue.tenant_file.events import TenantExported, TenantFileApplied
 from retinue.tenant_file.exporter import export, read_names
-from retinue.tenant_file.parts import to_plain
+from retinue.tenant_file.parts import leaves, to_plain
 from retinue.tenant_file.planner import PlannedChange, hash_plan, plan_changes, settle_changes
 from retinue.tenant_file.references import READ_KEYS, ReferenceIndex
 from retinue.tenant_file.schemas import (
@@ -95,6 +95,7 @@ async def prepare(ctx: Context, document: TenantDocument, *, prune: bool) -> Pre
     for change in changes:
         if change.action == "delete":
             _require(ctx, change.section, SECTIONS[change.section].key_to_delete)
+    _require_kept(names, changes)
     ids = dict(sorted(_referred_ids(names, document)))
     return PreparedPlan(
         names=names,
@@ -118,21 +119,22 @@ def _referred_ids(names: ReferenceIndex, document: TenantDocument) -> Iterator[t
     for section in document.included():
         for key, record in names.records[section].items():
             yield f"@{section}/{key}", record.id
-    for text in _texts(to_plain(document)):
+    for _, text in leaves(to_plain(document)):
         record = names.get(text)
         if record is not None:
-            yield text, record.id
+            yield str(text), record.id
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+def _require_kept(names: ReferenceIndex, changes: list[PlannedChange]) -> None:
+    """Raise Invalid if the file names an object that it deletes: the reference would lead nowhere."""
+    deleted = {names.records[each.section][each.name].id for each in changes if each.action == "delete"}
+    for change in changes:
+        for path, text in leaves(to_plain(change.part)):
+            record = names.get(text)
+            if record is not None and record.id in deleted:
+                raise Invalid(
+                    {f"{change.location}: {path}": f"{text} is not in the file and would be deleted"}
+                )
 
 
 async def plan(ctx: Context, request: PlanRequest) -> TenantPlan:
