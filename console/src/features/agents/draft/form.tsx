@@ -71,7 +71,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
         <div className="note">
           <Lock size={15} />
           <span>
-            {say("readOnly")} {needs}
+            {say(may("agents:chat") ? "readOnly" : "readOnlyAll")} {needs}
           </span>
         </div>
       )}
