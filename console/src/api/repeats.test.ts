@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { dropRepeatedClicks, isRepeat, noteWrite } from "./repeats";
+import { dropRepeatedClicks, forgetClick, isRepeat, noteWrite } from "./repeats";
 
 const button = () => document.createElement("button");
 
@@ -26,11 +26,15 @@ test("clicks that write nothing, other buttons and what a timer saves are let th
   expect(isRepeat(down, 1020)).toBe(false);
 });
 
-test("a failed write can be tried again", async () => {
+test("a failed write can be tried again, at once if something was changed", async () => {
   const send = button();
   expect(isRepeat(send, 0)).toBe(false);
-  await noteWrite(Promise.reject(new Error("offline")), 5).catch(() => undefined);
-  expect(isRepeat(send, 700)).toBe(false);
+  await noteWrite(Promise.reject(new Error("invalid")), 5).catch(() => undefined);
+  expect(isRepeat(send, 100)).toBe(true);
+  forgetClick();
+  expect(isRepeat(send, 200)).toBe(false);
+  await noteWrite(Promise.reject(new Error("offline")), 205).catch(() => undefined);
+  expect(isRepeat(send, 800)).toBe(false);
 });
 
 test("the second click of a double click reaches nobody", () => {

@@ -27,6 +27,11 @@ export function isRepeat(button: Element, nowMs = performance.now()): boolean {
   return isAgain;
 }
 
+/** What was typed or chosen since then makes the next click another one. */
+export function forgetClick() {
+  last = undefined;
+}
+
 /**
  * Drop repeated clicks before any screen hears of them: a button is drawn as busy a moment too late for a double click,
  * and one in a dialog that fades away is no longer busy. A form that Enter submits clicks its button too.
@@ -39,4 +44,5 @@ export function dropRepeatedClicks() {
     event.stopImmediatePropagation();
   };
   window.addEventListener("click", hear, true);
+  window.addEventListener("input", forgetClick, true);
 }
