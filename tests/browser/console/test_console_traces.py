@@ -1,5 +1,6 @@
 """Conversations and traces in the console: how a reply came about, from the reply and from the list."""
 
+import asyncio
 import re
 from itertools import pairwise
 
@@ -10,6 +11,11 @@ from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import provider_server
 from tests.browser.console.steps import AGENTS, agent_with_tool, axe, opened
 from tests.tools.servers.rest_api import rest_api
+
+
+async def slowly(route):
+    await asyncio.sleep(0.6)
+    await route.continue_()
 
 
 def turn(page, number):
@@ -45,6 +51,9 @@ async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(sit
     await chosen.get_by_text('"order"').wait_for()
     await page.get_by_role("button", name="Fold Turn").click()
     await expect(steps).to_have_count(1)
+    # The address follows the walk a moment later; a link that was clicked before that is not taken back.
+    await page.route("**/conversation-*.js", slowly)
+    await page.keyboard.press("k")
     await page.get_by_role("link", name="Conversation", exact=True).click()
     await page.get_by_role("region", name="Transcript").get_by_text("It is late.").wait_for()
 
