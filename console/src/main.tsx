@@ -5,6 +5,7 @@ import "./design/base.css";
 import "./design/overlays.css";
 import { MantineProvider } from "@mantine/core";
 import { createRoot } from "react-dom/client";
+import { dropRepeatedClicks } from "./api/repeats";
 import { resume } from "./api/session";
 import { App } from "./app";
 import { theme, variables } from "./design/theme";
@@ -28,6 +29,7 @@ window.trustedTypes?.createPolicy("default", {
 });
 
 document.documentElement.lang = language;
+dropRepeatedClicks();
 void resume().catch(() => undefined);
 const root = document.getElementById("root");
 if (root)

@@ -271,6 +271,29 @@ async def test_publishing_a_draft_makes_one_version_with_the_note(admin: Api, pe
     assert len(await events(people, "agent.published")) == 2
 
 
+async def test_published_sub_agents_stay_in_the_order_of_the_draft(admin: Api) -> None:
+    agent = await make_agent(admin)
+    helpers = [await make_agent(admin, name=f"Helper {number}") for number in range(5)]
+    for helper in helpers[:3]:
+        await attach_agent(admin, agent, helper)
+    wanted = [helpers[place]["id"] for place in (4, 2, 3, 0, 1)]
+    await save(admin, agent, sub_agents=[{"id": id} for id in wanted])
+    published = await publish(admin, agent)
+    assert [one["id"] for one in (await draft_of(admin, agent))["snapshot"]["sub_agents"]] == wanted
+    assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == wanted
+    listed = (await admin.get(path_of(agent, "/sub-agents"))).json()["data"]
+    assert [one["id"] for one in listed] == wanted
+    # One that is attached later comes last, also after others are gone; a restored version has its own order.
+    for id in wanted[:2]:
+        assert (await admin.delete(path_of(agent, f"/sub-agents/{id}"))).status == 204
+    last = await make_agent(admin, name="Last")
+    await attach_agent(admin, agent, last)
+    assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == [*wanted[2:], last["id"]]
+    restored = await admin.post(path_of(agent, f"/versions/{published['version']}/restore"), {})
+    assert restored.status == 200, restored
+    assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == wanted
+
+
 async def test_publishing_without_a_body_is_as_before_and_leaves_the_draft(admin: Api) -> None:
     agent = await make_agent(admin)
     await save(admin, agent, name="Drafted")

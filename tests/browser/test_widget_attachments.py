@@ -54,13 +54,33 @@ async def test_files_are_chosen_pasted_dropped_and_refused_in_words(site, other_
         assert CANARY not in request.body
         assert b"Dropped notes" in request.body
         assert b"Pasted text" in request.body
-        # What the service refuses is said as well, and names of before are shown again.
+        # What the service refuses comes back into the field, to be sent without the file that it named.
+        field = page.get_by_label("Ask away")
+        await field.fill("And what is this?")
         await picker.set_input_files(
-            {"name": "broken.png", "mimeType": "image/png", "buffer": photo(format="PNG")[:40]}
+            [
+                {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"More notes"},
+                {"name": "broken.png", "mimeType": "image/png", "buffer": photo(format="PNG")[:40]},
+            ]
         )
+        await expect(tray.get_by_role("listitem")).to_have_count(2)
         await expect(tray.locator("progress")).to_have_count(0)
         await page.get_by_role("button", name="Send").click()
-        await page.get_by_text("A file cannot be read").wait_for()
+        await expect(tray.get_by_role("alert")).to_have_text(
+            "broken.png cannot be read: damaged, protected or empty."
+        )
+        await expect(field).to_have_value("And what is this?")
+        await expect(page.get_by_role("log").get_by_text("And what is this?")).to_have_count(0)
+        await expect(tray.locator("[data-refused]")).to_have_text("broken.png")
+        assert await violations(page) == []
+        await tray.get_by_role("button", name="Remove broken.png").click()
+        await expect(tray.get_by_role("alert")).to_be_empty()
+        provider.says("More notes, that is all.")
+        await page.get_by_role("button", name="Send").click()
+        await page.get_by_text("More notes, that is all.").wait_for()
+        await expect(field).to_have_value("")
+        assert b"More notes" in chats_of(provider)[-1].body
+        # The names of before are shown again.
         await page.reload()
         await page.get_by_role("button", name="Open Help desk").click()
         await expect(page.get_by_role("log").get_by_text("holiday.jpg")).to_be_visible()

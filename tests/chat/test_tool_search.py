@@ -230,6 +230,9 @@ async def test_an_approval_names_the_function_that_would_run(admin, agent, provi
     asked = (await admin.get(f"/api/v1/approvals/{called['approval_id']}")).json()["data"]
     assert asked["title"].endswith(f": {tools[0]['name']}, create_refund")
     assert f"the function create_refund of the tool {tools[0]['name']}" in asked["description"]
+    listed = (await admin.get("/api/v1/approvals")).json()["data"][0]
+    for shown in (asked["payload"], listed["payload"]):
+        assert (shown["function"], shown["function_name"]) == ("shop__create_refund", "create_refund")
     assert not remote.seen
 
 

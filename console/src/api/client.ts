@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { basePath } from "./base";
 import { ApiError, errorOf, offline } from "./errors";
+import { noteWrite } from "./repeats";
 import type { paths } from "./schema";
 import { accessToken, refresh } from "./session";
 import { actingTenant } from "./tenant";
@@ -33,7 +34,12 @@ function noteRate(response: Response) {
 const newCorrelationId = () => `con_${crypto.getRandomValues(new Uint32Array(3)).join("").slice(0, 24)}`;
 
 /** `fetch` with the session: the token from memory, one refresh after a 401, errors as `ApiError`. */
-export async function call(input: Request): Promise<Response> {
+export function call(input: Request): Promise<Response> {
+  const answer = answerTo(input);
+  return input.method === "GET" ? answer : noteWrite(answer);
+}
+
+async function answerTo(input: Request): Promise<Response> {
   const spare = input.clone();
   const first = await send(input);
   if (first.status !== 401) return settle(first);

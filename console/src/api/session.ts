@@ -1,5 +1,6 @@
 import { basePath } from "./base";
 import { ApiError, errorOf, offline } from "./errors";
+import { noteWrite } from "./repeats";
 import { forgetTenant } from "./tenant";
 
 /** `unknown` until the first refresh has answered; `expired` keeps the page and asks for the password over it. */
@@ -44,7 +45,9 @@ function accept(body: { access_token: string; expires_in: number }) {
   enter("signed-in");
 }
 
-async function post(path: string, body: object): Promise<Response> {
+const post = (path: string, body: object): Promise<Response> => noteWrite(send(path, body));
+
+async function send(path: string, body: object): Promise<Response> {
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   if (grant) headers.Authorization = `Bearer ${grant.token}`;
   try {

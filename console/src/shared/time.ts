@@ -50,6 +50,10 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / HOUR)} h ${Math.round((ms % HOUR) / MINUTE)} min`;
 }
 
+/** A number with its fraction as the language writes it: "0.7", "0,75". */
+export const decimal = (value: number, least: number, most = least) =>
+  value.toLocaleString(locale, { minimumFractionDigits: least, maximumFractionDigits: most });
+
 /** The time that is left until a moment: "38 min", "5 h", "2 d"; "over" once it has passed. */
 export function left(at: string, now = Date.now()): string {
   const rest = Date.parse(at) - now;

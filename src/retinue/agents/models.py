@@ -172,10 +172,14 @@ class RelationshipType(StrEnum):
     indexes=[("tenant_id", "child_id")],
 )
 class SubAgent(TenantRecord, kw_only=True):
-    """An agent that another one may delegate tasks to."""
+    """An agent that another one may delegate tasks to.
+
+    Relations with the same `display_order` are in the order in which they were made.
+    """
 
     parent_id: Annotated[str, Ref(Agent, cascade=True)]
     child_id: Annotated[str, Ref(Agent, cascade=True)]
     relationship_type: RelationshipType
     is_enabled: bool = True
     delegation_prompt: str = ""
+    display_order: Annotated[int, ServerDefault("0")] = 0

@@ -62,7 +62,7 @@ _ATTACHED_AGENTS = (
     sa.select(_relations, _agents)
     .join_from(_relations, _agents, _agents.c.id == _relations.c.child_id)
     .where(_relations.c.parent_id == sa.bindparam("agent_id"))
-    .order_by(_relations.c.created_at, _relations.c.id)
+    .order_by(_relations.c.display_order, _relations.c.created_at, _relations.c.id)
 )
 _as_tools = _pair_reader(AttachedTool, AgentTool, Tool)
 _as_agents = _pair_reader(AttachedAgent, SubAgent, Agent)
@@ -81,6 +81,11 @@ _EDGES = Statement(sa.select(_relations.c.parent_id, _relations.c.child_id))
 _LAST_ORDER = Statement(
     sa.select(sa.func.max(_attachments.c.display_order)).where(
         _attachments.c.agent_id == sa.bindparam("agent_id")
+    )
+)
+_LAST_SUB_AGENT_ORDER = Statement(
+    sa.select(sa.func.max(_relations.c.display_order)).where(
+        _relations.c.parent_id == sa.bindparam("agent_id")
     )
 )
 _WITH_TOOL = Statement(
@@ -107,7 +112,7 @@ async def load_tools(ctx: Context, agent: Agent, *, usable: bool = False) -> lis
 
 
 async def load_sub_agents(ctx: Context, agent: Agent, *, usable: bool = False) -> list[AttachedAgent]:
-    """Return the sub-agents, oldest relation first; `usable` omits disabled and archived ones."""
+    """Return the sub-agents in order; `usable` omits disabled and archived ones."""
     if not agent.sub_agent_count:
         return []
     return await ctx.db.rows(_USABLE_SUB_AGENTS if usable else _SUB_AGENTS, agent_id=agent.id)
@@ -120,6 +125,11 @@ async def load_delegation_edges(ctx: Context) -> list[tuple[str, str]]:
 
 async def next_display_order(ctx: Context, agent: Agent) -> int:
     last = await ctx.db.scalar(_LAST_ORDER, agent_id=agent.id)
+    return 0 if last is None else int(last) + 1
+
+
+async def next_sub_agent_order(ctx: Context, agent: Agent) -> int:
+    last = await ctx.db.scalar(_LAST_SUB_AGENT_ORDER, agent_id=agent.id)
     return 0 if last is None else int(last) + 1
 
 

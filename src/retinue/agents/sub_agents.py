@@ -9,7 +9,12 @@ from retinue.agents.errors import (
 from retinue.agents.graph import require_valid_edge
 from retinue.agents.loaders import fetch_agent
 from retinue.agents.models import Agent, LogSettings, RelationshipType, SubAgent, WebSearch
-from retinue.agents.queries import AttachedAgent, load_delegation_edges, lock_agent_graph
+from retinue.agents.queries import (
+    AttachedAgent,
+    load_delegation_edges,
+    lock_agent_graph,
+    next_sub_agent_order,
+)
 from retinue.agents.schemas import (
     DirectAgent,
     DirectCreate,
@@ -56,6 +61,7 @@ async def attach(ctx: Context, agent: Agent, body: SubAgentAttach) -> AttachedAg
             relationship_type=RelationshipType.template,
             is_enabled=body.is_enabled is not False,
             delegation_prompt=body.delegation_prompt or "",
+            display_order=await next_sub_agent_order(ctx, locked),
         )
     )
     await _change_count(ctx, locked, 1, f"Attached sub-agent {child.name}.")
@@ -70,7 +76,11 @@ async def create_direct(ctx: Context, agent: Agent, body: DirectCreate) -> Attac
     fields = with_defaults(
         {name: value for name, value in sent_fields(body).items() if name in _AGENT_FIELDS}
     )
-    relation = {"is_enabled": body.is_enabled is not False, "delegation_prompt": body.delegation_prompt or ""}
+    relation = {
+        "is_enabled": body.is_enabled is not False,
+        "delegation_prompt": body.delegation_prompt or "",
+        "display_order": await next_sub_agent_order(ctx, locked),
+    }
     created = await add_direct(ctx, locked, id, fields, relation)
     await _change_count(ctx, locked, 1, f"Created sub-agent {body.name}.")
     return created

@@ -169,8 +169,12 @@ async def _restore_sub_agents(ctx: Context, locked: Agent, wanted: list[SubAgent
         if id not in kept_ids:
             await sub_agents.detach_or_delete(ctx, extra)
     warnings = []
-    for kept in wanted:
-        relation = {"is_enabled": kept.is_enabled, "delegation_prompt": kept.delegation_prompt}
+    for position, kept in enumerate(wanted):
+        relation = {
+            "is_enabled": kept.is_enabled,
+            "delegation_prompt": kept.delegation_prompt,
+            "display_order": position,
+        }
         fields = msgspec.structs.asdict(kept.agent) if kept.agent else {}
         if kept.id in current:
             await sub_agents.store(ctx, current[kept.id], {**relation, **fields})

@@ -1,7 +1,10 @@
 """The list of agents: figures, choosing several, templates, duplicates and files."""
 
 import json
+import secrets
 from pathlib import Path
+
+from playwright.async_api import expect
 
 from tests.browser.console.steps import AGENTS, axe, opened
 
@@ -53,6 +56,39 @@ async def test_a_template_fills_in_a_new_agent(site, page):
     assert await axe(page) == []
     await dialog.get_by_role("button", name="Create agent").click()
     await page.get_by_role("heading", name="Support desk").wait_for()
+
+
+async def test_a_double_click_creates_and_publishes_once(site, page):
+    await opened(site, page, "/agents?create=true&template=support_desk")
+    sent = []
+    page.on("request", lambda one: sent.append(f"{one.method} {one.url}") if one.method != "GET" else None)
+    name = f"Once {secrets.token_hex(4)}"
+    await page.get_by_role("dialog").get_by_text("Upload your help pages").wait_for()
+    await page.get_by_label("Name", exact=True).fill(name)
+    await page.get_by_role("dialog").get_by_role("button", name="Create agent").dblclick()
+    await page.get_by_role("heading", name=name).wait_for()
+    await page.get_by_role("button", name="Publish").first.click()
+    await page.get_by_role("dialog").get_by_role("button", name="Publish").last.dblclick(delay=60)
+    await page.get_by_role("status").get_by_text("is live").wait_for()
+    assert sorted(set(sent)) == sorted(sent)
+    assert any(one.endswith("/publish") for one in sent)
+    assert len((await site.call("GET", f"{AGENTS}?search={name[5:]}"))["data"]) == 1
+
+
+async def test_rows_are_walked_through_after_a_filter_was_chosen(site, page):
+    for number in (1, 2):
+        made = await site.call("POST", AGENTS, {**AGENT, "name": f"Walked {number}"})
+        await site.call("POST", f"{AGENTS}/{made['id']}/publish", {})
+    await opened(site, page, "/agents?search=Walked")
+    await page.get_by_role("radiogroup", name="Status").get_by_text("Published").click()
+    await expect(page.get_by_role("radio", name="Published")).to_be_checked()
+    rows = page.locator("[data-row]")
+    await expect(rows).to_have_count(2)
+    for key, place in (("j", 0), ("j", 1), ("k", 0)):
+        await page.keyboard.press(key)
+        await expect(rows.nth(place)).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("heading", name="Walked").wait_for()
 
 
 async def test_the_list_fits_a_phone_and_is_accessible_in_both_schemes(site, page):

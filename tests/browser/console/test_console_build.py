@@ -96,6 +96,31 @@ async def test_tools_are_attached_ordered_and_made_to_require_approval(site, pag
         await expect(page.get_by_role("checkbox", name=f"{name} requires approval")).to_have_count(0)
 
 
+async def test_numbers_are_shown_and_typed_as_the_language_writes_them(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        await site.call("PUT", f"{AGENTS}/{agent_id}", {"max_tokens": 4096, "temperature": 0.7})
+        await opened(site, page, f"/agents/{agent_id}")
+        await expect(page.get_by_label("Max output tokens")).to_have_value("4,096")
+        await page.evaluate("localStorage.setItem('retinue-language', 'de')")
+        await page.reload()
+        field = page.get_by_label("Max. Ausgabe-Tokens")
+        await expect(field).to_have_value("4.096")
+        await expect(page.get_by_text("0,7", exact=True)).to_be_visible()
+        effort = page.get_by_role("combobox", name="Denkaufwand")
+        assert await effort.evaluate("field => field.scrollWidth <= field.clientWidth")
+        await field.fill("")
+        await field.press_sequentially("2.048")
+        await expect(field).to_have_value("2.048")
+        await page.keyboard.press("Control+s")
+        await page.get_by_text("Gespeichert", exact=True).wait_for()
+        assert (await draft_of(site, agent_id))["snapshot"]["max_tokens"] == 2048
+        await page.goto(f"{site.url}/console/agents/{agent_id}/statistics")
+        await page.get_by_role("button", name="Budget hinzufügen").click()
+        limit = page.get_by_role("dialog").get_by_role("textbox", name="Limit")
+        await limit.press_sequentially("1.234,5")
+        await expect(limit).to_have_value("1.234,5")
+
+
 @pytest.mark.slow
 async def test_model_knowledge_and_sub_agents_are_part_of_the_draft(site, page):
     async with talker(site) as (agent_id, _, _provider):
@@ -124,22 +149,36 @@ async def test_model_knowledge_and_sub_agents_are_part_of_the_draft(site, page):
         assert snapshot["description"] == "Helps with orders"
 
 
+async def open_as(site, page, role, agent_id):
+    """Open the agent as a new person of this role."""
+    email = f"{secrets.token_hex(6)}@example.com"
+    invited = await site.call("POST", "/users/invite", {"email": email, "role": role})
+    token = re.findall(r"invite_token=([\w-]+)", invited["invite_url"])[0]
+    person = {"email": email, "password": ADMIN_PASSWORD, "first_name": "Ada", "last_name": "Reader"}
+    status, answer = await call(
+        site.server.port, "POST", "/auth/register", body={**person, "invite_token": token}
+    )
+    assert status == 201, answer
+    await page.emulate_media(reduced_motion="reduce")
+    await page.goto(f"{site.url}/console/agents/{agent_id}")
+    await page.get_by_label("Email").fill(email)
+    await page.get_by_label("Password", exact=True).fill(ADMIN_PASSWORD)
+    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_text("Needs agents:write").wait_for()
+
+
+async def test_who_may_only_look_is_not_told_to_try(site, page):
+    async with talker(site) as (agent_id, _, _provider):
+        await open_as(site, page, "viewer", agent_id)
+        await page.get_by_text("You can look at it, not change it or try it.").wait_for()
+        await page.get_by_text("Needs agents:chat").wait_for()
+        await expect(page.get_by_label("Say something")).to_have_count(0)
+
+
 async def test_a_reader_sees_why_nothing_can_be_changed(site, page):
     async with talker(site) as (agent_id, _, provider):
-        email = f"{secrets.token_hex(6)}@example.com"
-        invited = await site.call("POST", "/users/invite", {"email": email, "role": "agent_user"})
-        token = re.findall(r"invite_token=([\w-]+)", invited["invite_url"])[0]
-        person = {"email": email, "password": ADMIN_PASSWORD, "first_name": "Ada", "last_name": "Reader"}
-        status, answer = await call(
-            site.server.port, "POST", "/auth/register", body={**person, "invite_token": token}
-        )
-        assert status == 201, answer
-        await page.emulate_media(reduced_motion="reduce")
-        await page.goto(f"{site.url}/console/agents/{agent_id}")
-        await page.get_by_label("Email").fill(email)
-        await page.get_by_label("Password", exact=True).fill(ADMIN_PASSWORD)
-        await page.get_by_role("button", name="Sign in").click()
-        await page.get_by_text("Needs agents:write").wait_for()
+        await open_as(site, page, "agent_user", agent_id)
+        await page.get_by_text("You can look and try, not change.").wait_for()
         await expect(instructions(page)).to_have_attribute("contenteditable", "false")
         await expect(page.get_by_label("Max output tokens")).to_be_disabled()
         await expect(page.get_by_role("button", name="Tool", exact=True)).to_have_count(0)

@@ -3,6 +3,8 @@
 import json
 import secrets
 
+from playwright.async_api import expect
+
 from tests.browser.console.steps import AGENTS, axe, opened
 
 SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}}'
@@ -16,12 +18,17 @@ async def test_a_schema_is_saved_once_it_is_one(site, page):
     field = page.get_by_role("textbox", name="Output schema")
     await field.fill('{"type": ')
     await page.get_by_text("This is not valid JSON yet").wait_for()
+    await expect(page.get_by_role("status").get_by_text("Schema not saved: not valid yet")).to_be_visible()
+    await expect(page.get_by_text("Saved", exact=True)).to_have_count(0)
+    await expect(page.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
     await field.fill('{"type": "array"}')
     await page.get_by_text('needs "type": "object"').wait_for()
     assert await axe(page) == []
     await field.fill(SCHEMA)
     await page.keyboard.press("Control+s")
     await page.get_by_text("Saved", exact=True).wait_for()
+    await expect(page.get_by_text("Schema not saved")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "false")
     draft = await site.call("GET", f"{AGENTS}/{agent_id}/draft")
     assert draft["snapshot"]["output_schema"]["properties"] == {"city": {"type": "string"}}
     await page.reload()

@@ -1,6 +1,8 @@
 """Conversations and traces in the console: how a reply came about, from the reply and from the list."""
 
+import asyncio
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.async_api import expect
@@ -9,6 +11,11 @@ from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import provider_server
 from tests.browser.console.steps import AGENTS, agent_with_tool, axe, opened
 from tests.tools.servers.rest_api import rest_api
+
+
+async def slowly(route):
+    await asyncio.sleep(0.6)
+    await route.continue_()
 
 
 def turn(page, number):
@@ -44,6 +51,9 @@ async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(sit
     await chosen.get_by_text('"order"').wait_for()
     await page.get_by_role("button", name="Fold Turn").click()
     await expect(steps).to_have_count(1)
+    # The address follows the walk a moment later; a link that was clicked before that is not taken back.
+    await page.route("**/conversation-*.js", slowly)
+    await page.keyboard.press("k")
     await page.get_by_role("link", name="Conversation", exact=True).click()
     await page.get_by_role("region", name="Transcript").get_by_text("It is late.").wait_for()
 
@@ -73,6 +83,29 @@ async def test_a_conversation_is_found_and_its_turns_open_their_traces(site, pag
     async with page.expect_download() as saved:
         await page.get_by_role("button", name="Export").click()
     assert (await saved.value).suggested_filename == f"{reply['conversation_id']}.md"
+
+
+async def test_no_time_lies_over_another_in_a_narrow_waterfall(site, page, agent):
+    agent_id, slug, provider = agent
+    provider.says("", Call(slug, '{"order": 8}', "call_1"))
+    provider.says("It is late.")
+    reply = await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "Where is it?"})
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await opened(site, page, f"/conversations/{reply['conversation_id']}")
+    table = page.get_by_role("table", name="Steps")
+    await table.wait_for()
+    edges = await table.locator("th:nth-child(2) i").evaluate_all(
+        "ticks => ticks.map(tick => tick.getBoundingClientRect()).filter(box => box.width)"
+        ".map(box => [box.left, box.right])"
+    )
+    assert len(edges) >= 2
+    assert all(end < begin for (_, end), (begin, _) in pairwise(edges))
+    inside = await table.locator("td:nth-child(2) > span").evaluate_all(
+        "tracks => tracks.every(track => {"
+        " const [own, time] = [track, track.querySelector('em')].map(one => one.getBoundingClientRect());"
+        " return own.left <= time.left && time.right <= own.right; })"
+    )
+    assert inside
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

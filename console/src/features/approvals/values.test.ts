@@ -13,13 +13,11 @@ const approval = (more: Record<string, unknown>) =>
     ...more,
   }) as unknown as Approval;
 
-it("names the function that a call runs, without the name of its tool before it", () => {
-  const named = (tool: string, called: unknown) => callOf(approval({ payload: { tool, function: called } }))?.name;
-  expect(named("Mini", "mini__wipe")).toBe("wipe");
-  expect(named("Order desk (EU)", "order_desk_eu__refund__all")).toBe("refund__all");
-  expect(named("Refunds", "other__wipe")).toBe("other__wipe");
-  expect(named("Refund", "refund")).toBe("refund");
-  expect([named("Refund", undefined), callOf(approval({ payload: null }))]).toEqual([undefined, undefined]);
+it("names the function that a call runs as the server does", () => {
+  const payload = { tool: "Mini", function: "mini__wipe" };
+  expect(callOf(approval({ payload: { ...payload, function_name: "wipe" } }))).toEqual({ tool: "Mini", name: "wipe" });
+  expect(callOf(approval({ payload }))?.name).toBe("mini__wipe");
+  expect([callOf(approval({})), callOf(approval({ payload: null }))]).toEqual([undefined, undefined]);
 });
 
 describe("the input of an approval", () => {

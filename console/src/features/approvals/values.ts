@@ -7,7 +7,6 @@ export type Edits = { edited?: Record<string, unknown>; problems: Record<string,
 
 const MAX_LINE_LENGTH = 60;
 const ANY_FIELD = "*";
-const FUNCTION_MARK = "__";
 /** Fields of a tool call's payload that are shown elsewhere. */
 const CALL_FIELDS = ["tool", "function", "input", "message"];
 
@@ -34,15 +33,11 @@ function askedOf(approval: Approval): Record<string, unknown> {
     : Object.fromEntries(Object.entries(payload).filter(([name]) => !CALL_FIELDS.includes(name)));
 }
 
-const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
-
-/** The tool and the function that a call runs: `mini__wipe` of the tool Mini is its function `wipe`. */
+/** The tool and the function that a call runs; requests of an older server have it with the tool before it only. */
 export function callOf(approval: Pick<Approval, "payload">): { tool: string; name: string } | undefined {
-  const { tool, function: called } = (approval.payload ?? {}) as Record<string, unknown>;
-  if (typeof tool !== "string" || typeof called !== "string" || !called) return;
-  const at = called.indexOf(FUNCTION_MARK);
-  const isRepeated = at > 0 && plain(called.slice(0, at)) === plain(tool);
-  return { tool, name: isRepeated ? called.slice(at + FUNCTION_MARK.length) : called };
+  const { tool, function: called, function_name: name = called } = (approval.payload ?? {}) as Record<string, unknown>;
+  if (typeof tool !== "string" || typeof name !== "string" || !name) return;
+  return { tool, name };
 }
 
 /** What approvers have changed so far. */

@@ -11,7 +11,7 @@ import { Failure, RowsLoading } from "../../shared/states/states";
 import { messagesQuery } from "../../shared/trace/queries";
 import style from "./chat.module.css";
 import { useEarlier } from "./earlier";
-import { type Conversation, conversationQuery } from "./queries";
+import { type ConversationDetail, conversationQuery } from "./queries";
 import { Transcript } from "./transcript";
 import { Turns } from "./turns";
 import en from "./words.en.json";
@@ -120,7 +120,7 @@ export default function ConversationPage() {
 }
 
 /** Save the conversation as a file: the link of a browser would not carry the session. */
-async function save(conversation: Conversation) {
+async function save(conversation: ConversationDetail) {
   const { data: text } = await api.GET("/api/v1/conversations/{conversation_id}/export", {
     params: { path: { conversation_id: conversation.id }, query: { format: "md" } },
     parseAs: "text",

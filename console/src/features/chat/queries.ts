@@ -9,6 +9,7 @@ const PAGES_AT_ONCE = 3;
 
 export const PER_PAGE = 50;
 export type Conversation = components["schemas"]["ConversationListed"];
+export type ConversationDetail = components["schemas"]["ConversationDetail"];
 export type TurnTrace = components["schemas"]["TraceOut"];
 
 export const conversationsQuery = ({ search, status, agent, page }: ConversationFilters) =>

@@ -7,6 +7,7 @@ import { meQuery, useMay } from "../../api/queries";
 import { agentQuery } from "../../shared/agent/queries";
 import { Channel } from "../../shared/chat/channel";
 import { isDemoKnown, type Turn } from "../../shared/chat/chat";
+import { Compacted } from "../../shared/chat/compacted";
 import { Reply } from "../../shared/chat/reply";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
@@ -14,7 +15,7 @@ import style from "./chat.module.css";
 import type { Earlier } from "./earlier";
 import { Near } from "./near";
 import { ConversationStatus } from "./parts";
-import type { Conversation } from "./queries";
+import type { ConversationDetail } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/chat");
@@ -23,7 +24,7 @@ const MAX_DRAWN = 20;
 const REPLY_PX = 320;
 
 type Props = {
-  conversation: Conversation;
+  conversation: ConversationDetail;
   earlier: Earlier;
   chosen?: string;
   isAsked: boolean;
@@ -62,6 +63,9 @@ export function Transcript({ conversation, earlier, onTrace, ...turn }: Props) {
           </Button>
         </div>
       )}
+      {conversation.compaction && !turns.some((one) => one.stop?.compaction) && (
+        <Compacted compaction={conversation.compaction} isBefore />
+      )}
       {turns.length === 0 && <p className="t-3">{say("noMessages")}</p>}
       <Replies turns={turns} chosen={chosen} onTrace={onTrace} />
     </section>
@@ -82,7 +86,7 @@ const Replies = memo(function Replies({ turns, chosen, onTrace }: RepliesProps) 
   });
 });
 
-function Facts({ conversation }: { conversation: Conversation }) {
+function Facts({ conversation }: { conversation: ConversationDetail }) {
   const may = useMay();
   const { data: me } = useQuery(meQuery);
   const { user_id: userId, agent_id: agentId } = conversation;

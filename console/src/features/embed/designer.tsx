@@ -2,6 +2,7 @@ import { Button, SegmentedControl, Switch, Textarea, TextInput } from "@mantine/
 import { useState } from "react";
 import { token } from "../../design/token";
 import { words } from "../../shared/i18n/words";
+import { decimal } from "../../shared/time";
 import { contrast, isColour, passing } from "./contrast";
 import type { Settings } from "./queries";
 import { parseSuggestions, suggestionProblem } from "./suggestions";
@@ -171,7 +172,7 @@ function Contrast({ settings, onChange }: { settings: Settings; onChange: (part:
           const better = passes ? accent : passing(accent, against ?? weakest, least);
           return (
             <div key={key} className={`note ${passes ? "ok" : "warn"}`}>
-              <span className="grow">{say(key, { ratio: ratio.toFixed(1), least: String(least) })}</span>
+              <span className="grow">{say(key, { ratio: decimal(ratio, 1), least: decimal(least, 0, 1) })}</span>
               {!passes && (
                 <Button size="xs" variant="default" onClick={() => onChange({ accent: better })}>
                   {say("take", { colour: better })}

@@ -72,7 +72,7 @@ export function Figures({ today, before }: { today: Today; before: ComparedDay |
           value={first === null ? "–" : duration(first)}
           of={hours.map((hour) => hour.p95_first_token_ms ?? 0)}
         >
-          {first === null && say("noStream")}
+          {say(first === null ? "noStream" : "ofStreamed")}
         </Figure>
       </div>
     </section>

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { words } from "../../shared/i18n/words";
 import { Failure } from "../../shared/states/states";
+import { decimal } from "../../shared/time";
 import { highlight } from "./highlight";
 import style from "./knowledge.module.css";
 import { askIndex, type Passage } from "./queries";
@@ -11,7 +12,7 @@ import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
 const WORD_WEIGHT = 0.4;
-const score = (value: number) => value.toFixed(2);
+const score = (value: number) => decimal(value, 2);
 
 /** A question, and the passages that the index finds for it. */
 export function AskIndex({ agentId }: { agentId: string }) {

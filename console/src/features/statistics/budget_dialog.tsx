@@ -13,7 +13,7 @@ type Unit = "usd" | "tokens";
 
 const start = (budget?: Budget) => ({
   unit: (budget?.limit_tokens != null ? "tokens" : "usd") as Unit,
-  limit: budget?.limit_usd ?? budget?.limit_tokens ?? ("" as number | ""),
+  limit: budget?.limit_usd ?? budget?.limit_tokens ?? ("" as number | string),
   period: budget?.period ?? ("month" as Budget["period"]),
   action: budget?.action ?? ("block" as Budget["action"]),
 });
@@ -56,13 +56,15 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
   const set = (part: Partial<Form>) => setForm({ ...form, ...part });
   const refusal = save.error ?? remove.error;
   const isUsd = form.unit === "usd";
+  // A number on its way, such as "2,", is a text: it stays in the field until it is whole.
+  const hasLimit = Number(form.limit) > 0;
   return (
     <Modal opened onClose={onClose} title={say(budget ? "changeTitle" : "addTitle")}>
       <form
         className="stack g16"
         onSubmit={(event) => {
           event.preventDefault();
-          if (form.limit) save.mutate(fieldsOf(form), { onSuccess: onClose });
+          if (hasLimit) save.mutate(fieldsOf(form), { onSuccess: onClose });
         }}
       >
         {refusal && (
@@ -77,9 +79,8 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
             min={isUsd ? 0 : 1}
             max={MAX_USD}
             decimalScale={isUsd ? 2 : 0}
-            thousandSeparator
             value={form.limit}
-            onChange={(value) => set({ limit: typeof value === "number" ? value : "" })}
+            onChange={(value) => set({ limit: value })}
           />
           <Choice
             label={say("unit")}
@@ -107,7 +108,7 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
           onChange={(value) => value && set({ action: value })}
         />
         <div className="row g8">
-          <Button type="submit" disabled={!form.limit} loading={save.isPending}>
+          <Button type="submit" disabled={!hasLimit} loading={save.isPending}>
             {say("saveBudget")}
           </Button>
           <Button variant="default" onClick={onClose}>

@@ -84,11 +84,13 @@ export function Figures({ stats }: { stats: Breakdown }) {
           say("cached", { share: percent.format(stats.cached_tokens / stats.total_tokens_used) })}
       </Figure>
       <Cost stats={stats} series={series} />
-      <Figure label={say("timeP50")} value={time(stats.p50_response_time_ms)}>
-        {say("p95", { time: time(stats.p95_response_time_ms) })}
+      <Figure label={say("time")} value={time(stats.p50_response_time_ms)}>
+        {stats.p95_response_time_ms !== null && say("ofAnswered", { time: time(stats.p95_response_time_ms) })}
       </Figure>
       <Figure label={say("firstWord")} value={time(stats.p50_first_token_ms)}>
-        {stats.p95_first_token_ms === null ? say("noStream") : say("p95", { time: time(stats.p95_first_token_ms) })}
+        {stats.p95_first_token_ms === null
+          ? say("noStream")
+          : say("ofStreamed", { time: time(stats.p95_first_token_ms) })}
       </Figure>
       <Figure label={say("liked")} value={liked === null ? "–" : percent.format(liked)}>
         {rated ? say("ratings", { up: stats.positive_feedback, down: stats.negative_feedback }) : say("noRatings")}
@@ -131,8 +133,8 @@ export function Charts({ stats }: { stats: Breakdown }) {
         placeName={placeName}
         format={duration}
         series={[
-          { name: "p50", tone: "first", values: series.map((point) => point.p50_response_time_ms) },
-          { name: "p95", tone: "second", values: series.map((point) => point.p95_response_time_ms) },
+          { name: say("median"), tone: "first", values: series.map((point) => point.p50_response_time_ms) },
+          { name: say("p95Name"), tone: "second", values: series.map((point) => point.p95_response_time_ms) },
         ]}
       />
     </div>

@@ -7,18 +7,18 @@ import { lazy, memo, Suspense, useState } from "react";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
 import { Markdown } from "../markdown/markdown";
-import { duration, exact, money } from "../time";
+import { decimal, duration, exact, money } from "../time";
 import { AttachedFiles } from "./attached_files";
 import { Call, Waiting } from "./call";
 import { isWaiting, type Rating, shownWarnings, type Turn } from "./chat";
 import style from "./chat.module.css";
+import { Compacted } from "./compacted";
 import { Notice, ReplyError, warningWords } from "./trouble";
 import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
 const UNPRICED = "unpriced_model";
 const COMPACTED = "history_compacted";
-const SUMMARY_TIER = 3;
 const ReplyTrace = lazy(() => import("./reply_trace"));
 const ENDS: Record<string, string> = {
   length: say("length"),
@@ -56,7 +56,7 @@ export const Reply = memo(function Reply(props: Props) {
   const warnings = shownWarnings(turn, isDemoKnown).filter((code) => code !== UNPRICED && code !== COMPACTED);
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
-      <Compacted turn={turn} />
+      {turn.stop?.compaction && <Compacted compaction={turn.stop.compaction} />}
       {turn.question && <div className={style.question}>{turn.question}</div>}
       {turn.attachments && turn.attachments.length > 0 && (
         <div className={style.sent}>
@@ -98,18 +98,6 @@ export const Reply = memo(function Reply(props: Props) {
   );
 });
 
-/** A quiet line where the model no longer gets the older messages as they are. */
-function Compacted({ turn }: { turn: Turn }) {
-  const compaction = turn.stop?.compaction;
-  if (!compaction) return null;
-  const isSummarised = compaction.tiers.includes(SUMMARY_TIER);
-  return (
-    <p className={style.compacted} title={say("compactedText")}>
-      {say(isSummarised ? "summarised" : "leftOut")}
-    </p>
-  );
-}
-
 type SourceProps = { turn: Turn; lit: number; onLight: (index: number) => void };
 
 function Sources({ turn, lit, onLight }: SourceProps) {
@@ -129,7 +117,7 @@ function Sources({ turn, lit, onLight }: SourceProps) {
               <span
                 className={style.score}
                 role="img"
-                aria-label={say("relevance", { score: source.relevance_score.toFixed(2) })}
+                aria-label={say("relevance", { score: decimal(source.relevance_score, 2) })}
               >
                 <i style={{ width: `${source.relevance_score * 100}%` }} />
               </span>

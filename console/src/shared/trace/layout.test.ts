@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { layOut, type Span, sumsOf, type Trace } from "./layout";
+import { layOut, type Span, sideOf, sumsOf, type Trace } from "./layout";
 
 const START = Date.parse("2026-11-16T12:00:00Z");
 const span = (id: string, parent: string | null, kind: Span["kind"], at: number, took: number, more = {}): Span => ({
@@ -91,5 +91,16 @@ describe("the layout of a trace", () => {
     ];
     const { totalMs, waitedMs, afterMs } = sumsOf({ spans, duration_ms: 10_000 } as Trace);
     expect([totalMs, waitedMs, afterMs]).toEqual([6500, 5000, 3500]);
+  });
+  it("puts the time of a bar where a third of the width is free", () => {
+    expect(sideOf({ left: 0, width: 0.6 })).toBe("after");
+    expect(sideOf({ left: 0.3, width: 0.45 })).toBe("inside");
+    expect(sideOf({ left: 0.72, width: 0.05 })).toBe("before");
+    expect(sideOf({ left: 0, width: 1 })).toBe("inside");
+    for (let left = 0; left <= 1; left += 0.05)
+      for (let width = 0; width <= 1 - left; width += 0.05) {
+        const room = { after: 1 - left - width, before: left, inside: width }[sideOf({ left, width })];
+        expect(room).toBeGreaterThan(0.33);
+      }
   });
 });

@@ -202,6 +202,13 @@ function rowOf({ span, from, to, children }: Node, depth: number, axis: Axis): R
   };
 }
 
+/** Where the time of a bar has room: after it if that is a third of the width, else where there is most. */
+export function sideOf({ left, width }: Pick<Row, "left" | "width">): "after" | "before" | "inside" {
+  const after = 1 - left - width;
+  if (after >= 1 / 3 || after >= Math.max(left, width)) return "after";
+  return left > width ? "before" : "inside";
+}
+
 const endOf = (span: Span) => Date.parse(span.started_at) + span.duration_ms;
 
 /** When the reply was complete: what hangs behind it, such as deliveries of webhooks, nobody waited for. */

@@ -26,7 +26,10 @@ function useStep(trace: string, asked: string | undefined, onChoose: (id: string
   choose.current = onChoose;
   useEffect(() => {
     if (!step || step === asked) return;
-    const timer = setTimeout(() => choose.current(step), ADDRESS_WAIT_MS);
+    const { pathname } = window.location;
+    // Whoever has left meanwhile must not be brought back: the next page may still be on its way.
+    const follow = () => window.location.pathname === pathname && choose.current(step);
+    const timer = setTimeout(follow, ADDRESS_WAIT_MS);
     return () => clearTimeout(timer);
   }, [step, asked]);
   return [step, setStep] as const;

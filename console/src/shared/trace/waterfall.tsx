@@ -4,14 +4,12 @@ import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { Kind } from "../parts";
 import { duration, money } from "../time";
-import { layOut, type Row, type Span } from "./layout";
+import { layOut, type Row, type Span, sideOf } from "./layout";
 import style from "./trace.module.css";
 import en from "./words.en.json";
 
 const say = words(en, "shared/trace");
 const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
-/** A bar that ends right of this share of the width has its time before it, or inside if it is long. */
-const LATE = 0.8;
 
 /** Bars in time. Hue says the kind, the paler part of a model's bar is the wait for its first word, hatching a person. */
 export function Waterfall({
@@ -70,11 +68,11 @@ export function Waterfall({
   );
 }
 
-function placeOf({ left, width }: Row) {
-  const end = left + width;
-  if (end <= LATE) return { insetInlineStart: `calc(${percent(end)} + 6px)` };
-  if (left > 1 - LATE) return { insetInlineEnd: `calc(${percent(1 - left)} + 6px)` };
-  return { insetInlineEnd: `calc(${percent(1 - end)} + 6px)` };
+function placeOf(row: Row) {
+  const end = row.left + row.width;
+  const side = sideOf(row);
+  if (side === "after") return { insetInlineStart: `calc(${percent(end)} + 6px)` };
+  return { insetInlineEnd: `calc(${percent(1 - (side === "before" ? row.left : end))} + 6px)` };
 }
 
 type StepProps = {

@@ -149,6 +149,7 @@ async def _request_approval(
             payload={
                 "tool": name,
                 "function": call.name,
+                "function_name": function or call.name,
                 "input": call.arguments or {},
                 "message": pending_turn.request.message[:_MAX_QUOTED_LENGTH],
             },

@@ -16,6 +16,11 @@ function fileRefusal(status, error) {
   return Object.keys(error?.details ?? {}).some((name) => name.startsWith("attachments")) ? "fileBroken" : null;
 }
 
+/** The files of a refused message that the service named by their place, such as `attachments.0`. */
+function refusedAmong(files, details) {
+  return files.filter((file, place) => details?.[`attachments.${place}`] !== undefined);
+}
+
 class AttachmentTray {
   constructor(words, conversation, changed) {
     this.words = words;
@@ -47,7 +52,7 @@ class AttachmentTray {
   }
 
   get sendable() {
-    return this.items.filter((item) => item.stored).map((item) => item.stored);
+    return this.items.filter((item) => item.stored).map(({ stored, file }) => ({ ...stored, file }));
   }
 
   /** Upload files; returns whether there were any that the tray takes. */
@@ -67,27 +72,49 @@ class AttachmentTray {
   }
 
   upload(file) {
-    const item = { file, request: new XMLHttpRequest(), progress: make("progress", { max: "1", value: "0", "aria-label": file.name }) };
-    const remove = make("button", {
-      type: "button", class: "tool", "aria-label": fillIn(this.words.removeFile, file), onclick: () => this.remove(item),
-    }, icon("close", 14));
-    item.element = make("li", { class: "file" }, this.preview(item), make("span", { class: "file-name" }, file.name), item.progress, remove);
-    this.items.push(item);
-    this.list.append(item.element);
-    this.conversation.upload(item.request, file, (share) => { item.progress.value = share; }).then((stored) => {
+    const progress = make("progress", { max: "1", value: "0", "aria-label": file.name });
+    const item = this.place({ file, request: new XMLHttpRequest() }, file.name, progress);
+    this.conversation.upload(item.request, file, (share) => { progress.value = share; }).then((stored) => {
       item.stored = stored;
     }, (error) => {
       if (this.items.includes(item)) this.say(error.message, file);
       this.remove(item);
     }).finally(() => {
       item.request = null;
-      item.progress.remove();
+      progress.remove();
       this.show();
     });
   }
 
+  /** Show a file in the tray, with the button that removes it. */
+  place(item, name, ...progress) {
+    const dismiss = () => {
+      this.say("");
+      this.remove(item);
+    };
+    const remove = make("button", {
+      type: "button", class: "tool", "aria-label": fillIn(this.words.removeFile, { name }), onclick: dismiss,
+    }, icon("close", 14));
+    item.element = make("li", { class: "file" }, this.preview(item), make("span", { class: "file-name" }, name), ...progress, remove);
+    this.items.push(item);
+    this.list.append(item.element);
+    return item;
+  }
+
+  /** The files of a message that was refused; those that the service named are marked and not sent again. */
+  putBack(files, { message, details }) {
+    const refused = refusedAmong(files, details);
+    for (const { file, ...stored } of files) {
+      const isRefused = refused.some(({ file_id }) => file_id === stored.file_id);
+      const item = this.place({ file, stored: isRefused ? null : stored }, stored.filename);
+      item.element.toggleAttribute("data-refused", isRefused);
+    }
+    if (details) this.say(message, refused.length ? { name: refused.map(({ filename }) => filename).join(", ") } : {});
+    this.show();
+  }
+
   preview(item) {
-    if (!/^image\/(png|jpeg|webp|gif)$/.test(item.file.type)) return icon("page", 16);
+    if (!/^image\/(png|jpeg|webp|gif)$/.test(item.file?.type)) return icon("page", 16);
     item.url = URL.createObjectURL(item.file);
     const image = make("img", { alt: "", src: item.url });
     // A page may forbid such images; the name is enough.
@@ -116,7 +143,7 @@ class AttachmentTray {
   }
 
   say(key, file = {}) {
-    this.notice.textContent = key ? fillIn(this.words[key] ?? this.words.failed, file) : "";
+    this.notice.textContent = key ? fillIn(this.words[key] ?? this.words.failed, { name: file.name ?? this.words.aFile }) : "";
     this.show();
   }
 

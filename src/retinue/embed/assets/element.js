@@ -133,7 +133,7 @@ class RetinueChat extends HTMLElement {
     if (!message.has_failed) return;
     const error = new ChatError(isVisitor ? "unanswered" : "cutOff", { mayRetry: !next });
     const asked = isVisitor ? message : previous;
-    this.log.addFailure({ text: asked?.content ?? "", files: asked?.attachments ?? [] }, error);
+    this.log.addFailure({ text: asked?.content ?? "", files: asked?.attachments ?? [], bubble: isVisitor ? bubble : null }, error);
   }
 
   readUser() {
@@ -263,9 +263,9 @@ class RetinueChat extends HTMLElement {
     const files = this.tray.take();
     this.input.value = "";
     this.input.focus();
-    this.log.add("visitor", text, files);
+    const bubble = this.log.add("visitor", text, files);
     this.showSuggestions();
-    this.ask({ text, files });
+    this.ask({ text, files, bubble, typed: message });
   }
 
   /** Send a message that failed again; returns whether it is on its way. */
@@ -315,11 +315,22 @@ class RetinueChat extends HTMLElement {
     if (ended.failure?.name === "AbortError") {
       if (text && bubble.isConnected) this.log.addNote(bubble, this.words.stopped, "waiting");
     } else if (ended.failure) {
-      this.log.addFailure(question, ended.failure);
+      this.fail(question, ended.failure);
     } else {
       this.log.addSources(bubble, ended.sources, text);
       if (ended.finish_reason === "awaiting_approval") this.awaitDecision(bubble, ended.message_id);
     }
+  }
+
+  /** Say why there is no reply. What sending again cannot help goes back into the field, to be changed. */
+  fail(question, failure) {
+    if (failure.mayRetry !== false) return this.log.addFailure(question, failure);
+    question.bubble?.remove();
+    // What was typed since then stays as well.
+    this.input.value = [question.typed ?? question.text, this.input.value].filter(Boolean).join("\n");
+    this.tray.putBack(question.files, failure);
+    if (!failure.details) this.log.addFailure(question, failure);
+    this.showSuggestions();
   }
 
   /** Say that the reply waits for somebody, and show it when it comes. */

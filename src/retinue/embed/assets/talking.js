@@ -1,13 +1,15 @@
 /** Why a message got no answer, as the key of one of our sentences: what the service says is for its owner. */
 class ChatError extends Error {
-  constructor(message, { mayRetry = true, seconds } = {}) {
+  constructor(message, { mayRetry = true, seconds, details } = {}) {
     super(message);
     this.mayRetry = mayRetry;
     this.seconds = seconds;
+    /** What is wrong with which file, for a refusal that is about files. */
+    this.details = details;
   }
 
   say(words) {
-    return fillIn(words[this.message] ?? this.message, this);
+    return fillIn(words[this.message] ?? this.message, { ...this, name: words.aFile });
   }
 }
 
@@ -183,7 +185,7 @@ async function refusal(response) {
   }
   const envelope = await response.json().catch(() => null);
   const aboutFiles = fileRefusal(response.status, envelope?.error);
-  if (aboutFiles) return new ChatError(aboutFiles, { mayRetry: false });
+  if (aboutFiles) return new ChatError(aboutFiles, { mayRetry: false, details: envelope?.error?.details ?? {} });
   if (response.status < 500 && response.status !== 422) {
     return new ChatError("unavailable", { mayRetry: false });
   }

@@ -32,7 +32,7 @@ export function DraftActions({ agentId, editing, changeCount }: Props) {
       ? say("archivedWhy")
       : changeCount === 0 && !isNew
         ? say("nothingToPublish")
-        : undefined;
+        : editing.problem && `${say("schemaNotSaved")}. ${editing.problem}`;
   const review = async () => {
     // Which of the two texts is published is the person's choice.
     if (editing.state === "conflict") return editing.conflictNote.current?.focus();

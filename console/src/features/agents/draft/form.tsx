@@ -50,7 +50,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
   const may = useMay();
   const needs = useNeeds("agents:write");
   const { data: agent } = useQuery(agentQuery(agentId));
-  const { snapshot: draft, change } = editing;
+  const { snapshot: draft, change, setProblem, revision } = editing;
   const rest = useRest(draft);
   const drawn = useDrawn(SECTIONS);
   if (!draft || !rest || !agent) return null;
@@ -62,7 +62,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
     <Knowledge key="knowledge" agentId={agentId} knowledge={agent.knowledge_base} {...parts} />,
     <SubAgents key="sub-agents" agentId={agentId} {...parts} />,
     <About key="about" {...parts} />,
-    <Output key="output" {...parts} />,
+    <Output key={`output-${revision}`} onProblem={setProblem} {...parts} />,
     <Limits key="limits" {...parts} />,
   ];
   return (
@@ -71,7 +71,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
         <div className="note">
           <Lock size={15} />
           <span>
-            {say("readOnly")} {needs}
+            {say(may("agents:chat") ? "readOnly" : "readOnlyAll")} {needs}
           </span>
         </div>
       )}

@@ -96,7 +96,6 @@ function Context({ draft, isReadOnly, onChange }: Props) {
         min={MIN_CONTEXT}
         max={MAX_CONTEXT}
         allowDecimal={false}
-        thousandSeparator=","
         value={typed}
         onChange={setTyped}
         onBlur={keep}

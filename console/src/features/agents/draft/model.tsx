@@ -6,6 +6,7 @@ import { useId } from "react";
 import { words } from "../../../shared/i18n/words";
 import { Kind } from "../../../shared/parts";
 import { chatModelsQuery } from "../../../shared/providers/queries";
+import { decimal } from "../../../shared/time";
 import en from "../words.en.json";
 import { AddMenu } from "./add_menu";
 import type { Edits, Snapshot } from "./draft";
@@ -77,7 +78,6 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
           min={1}
           max={1_000_000}
           allowDecimal={false}
-          thousandSeparator=","
           value={draft.max_tokens ?? ""}
           onChange={(value) => onChange({ max_tokens: typeof value === "number" ? value : null })}
         />
@@ -130,7 +130,7 @@ function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
           {say("temperature")}
         </label>
         <output className="t-13 num" htmlFor={id}>
-          {value === null ? say("notSent") : value.toFixed(2).replace(/0$/, "")}
+          {value === null ? say("notSent") : decimal(value, 1, 2)}
         </output>
         {value !== null && !isReadOnly && (
           <Tooltip label={say("leaveToModel")}>

@@ -8,11 +8,17 @@ import style from "./draft.module.css";
 import { readSchema } from "./schema_text";
 
 const say = words(en, "features/agents");
-type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
+type Props = {
+  draft: Snapshot;
+  isReadOnly: boolean;
+  onChange: (edits: Edits) => void;
+  /** Hears why the text is not saved, and that it is again. */
+  onProblem: (problem?: string) => void;
+};
 const shown = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
 
 /** The JSON Schema of replies as text. Text that is not one yet stays here and is not saved. */
-export function OutputSection({ draft, isReadOnly, onChange }: Props) {
+export function OutputSection({ draft, isReadOnly, onChange, onProblem }: Props) {
   const [typed, setTyped] = useState<string>();
   // Only at first: it must not close while somebody empties it.
   const [isOpen] = useState(Boolean(draft.output_schema));
@@ -22,6 +28,7 @@ export function OutputSection({ draft, isReadOnly, onChange }: Props) {
     setTyped(next);
     const read = readSchema(next);
     if (!read.problem) onChange({ output_schema: read.schema });
+    onProblem(read.problem && say(read.problem));
   };
   return (
     <details className={style.limits} open={isOpen}>

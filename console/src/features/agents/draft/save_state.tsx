@@ -13,16 +13,16 @@ const say = words(en, "features/agents");
 
 /** One word about where the edits are. */
 export function SaveState({ editing }: { editing: DraftEditing }) {
-  const { state, error, stored } = editing;
+  const { state, error, stored, problem } = editing;
   const saved = stored?.is_stored && stored.updated_at ? exact(stored.updated_at) : undefined;
   return (
     <span
       className={`t-12 t-3 ${style.saveState}`}
       role="status"
-      title={state === "saved" ? saved : undefined}
-      data-quiet={state !== "failed" && state !== "conflict" ? true : undefined}
+      title={state === "saved" ? (problem ?? saved) : undefined}
+      data-quiet={!problem && state !== "failed" && state !== "conflict" ? true : undefined}
     >
-      {state === "saved" && (stored?.is_stored ? say("saved") : "")}
+      {state === "saved" && (problem ? say("schemaNotSaved") : stored?.is_stored ? say("saved") : "")}
       {(state === "saving" || state === "changed") && say("saving")}
       {state === "failed" && say("notSaved", { reason: error?.message ?? "" })}
       {state === "conflict" && say("notSavedConflict")}

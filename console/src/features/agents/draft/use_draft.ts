@@ -16,6 +16,9 @@ export function useDraft(agentId: string) {
   const [edits, setEdits] = useState<Edits>(kept.current?.edits ?? {});
   const [state, setState] = useState<SaveState>(kept.current ? "changed" : "saved");
   const [error, setError] = useState<ApiError>();
+  /** Why something that was typed is not among the edits, and how often such text was thrown away. */
+  const [problem, setProblem] = useState<string>();
+  const [revision, setRevision] = useState(0);
   const now = useRef({ edits, etag: kept.current?.etag ?? "", conflict: undefined as unknown });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const running = useRef<Promise<void>>(undefined);
@@ -105,6 +108,8 @@ export function useDraft(agentId: string) {
     take(await client.fetchQuery(draftQuery(agentId)));
     now.current.conflict = undefined;
     remember({});
+    setProblem(undefined);
+    setRevision((count) => count + 1);
     setState("saved");
   };
   const keepMine = async () => {
@@ -121,6 +126,21 @@ export function useDraft(agentId: string) {
 
   const stored = query.data;
   const snapshot: Snapshot | undefined = stored && { ...stored.snapshot, ...edits };
-  return { query, stored, snapshot, state, error, change, save, loadTheirs, keepMine, discard, conflictNote };
+  return {
+    query,
+    stored,
+    snapshot,
+    state,
+    error,
+    problem,
+    revision,
+    change,
+    setProblem,
+    save,
+    loadTheirs,
+    keepMine,
+    discard,
+    conflictNote,
+  };
 }
 export type DraftEditing = ReturnType<typeof useDraft>;
