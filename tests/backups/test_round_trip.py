@@ -10,10 +10,12 @@ import pytest
 
 from retinue.cli.backups.create import LAST_BACKUP, LastBackup, verify_backup
 from retinue.cli.backups.manifest import BackupRefused
+from retinue.kit.db.databases import direct_url
 from retinue.kit.errors import CannotStart
 from retinue.kit.settings import Settings
 from retinue.kit.vault import KEY_FILE
 from tests.backups.conftest import CANARY, NAME, PASSPHRASE, Filled, Opener, restore, upload
+from tests.databases import SERVER
 
 
 async def assert_same(filled: Filled, copy_of: Settings, open_copy: Opener) -> None:
@@ -134,6 +136,17 @@ async def test_another_key_is_refused(filled, target, tmp_path):
     other = replace(filled.settings, data_dir=target.data_dir)
     manifest, is_ours = await asyncio.to_thread(verify_backup, other, file, None)
     assert (is_ours, len(manifest.files)) == (False, 3)
+
+
+@pytest.mark.skipif(not SERVER, reason="needs a PostgreSQL: the place of an SQLite database is the folder")
+async def test_a_database_in_use_is_refused_by_the_name_of_its_setting(filled, target, tmp_path):
+    file = tmp_path / "backup.tar"
+    await filled.backup(file)
+    in_use = direct_url(filled.settings)
+    with pytest.raises(CannotStart, match="the database of RETINUE_DATABASE_URL is not empty"):
+        await restore(replace(target, database_url=in_use, database_direct_url=""), file)
+    with pytest.raises(CannotStart, match="the database of RETINUE_DATABASE_DIRECT_URL is not empty"):
+        await restore(replace(target, database_direct_url=in_use), file)
 
 
 async def test_a_place_in_use_is_refused(filled, target, tmp_path):

@@ -178,8 +178,11 @@ async def _database(
             name = f"retinue_check_{secrets.token_hex(6)}"
             url = await stack.enter_async_context(temporary_database(url, name))
         elif await has_tables(url):
+            setting = (
+                "RETINUE_DATABASE_DIRECT_URL" if settings.database_direct_url else "RETINUE_DATABASE_URL"
+            )
             raise CannotStart(
-                "the database is not empty. Stop its server, and set RETINUE_DATABASE_URL to an empty one."
+                f"the database of {setting} is not empty. Stop its server, and set {setting} to an empty one."
             )
         await run_pg_restore(url, copy, await read_server_major(url))
         copy.unlink()
