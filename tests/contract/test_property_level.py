@@ -204,6 +204,7 @@ async def assert_declared(people: People, admin: Api, route: Route) -> None:
     assert undeclared(label(route), answer) == [], label(route)
 
 
+@pytest.mark.either_database
 async def test_what_is_read_has_the_declared_keys_and_no_others(make_service) -> None:
     people = People(await make_service(metrics=True))
     admin = await people.super_admin()

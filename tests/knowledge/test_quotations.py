@@ -88,6 +88,7 @@ def count(name: str, *, answerable: bool) -> int:
     return sum(("answer" in one) is answerable for one in QUESTIONS[name])
 
 
+@pytest.mark.campaign
 async def test_questions_over_three_documents_are_answered_by_the_right_sentence(reader: Reader) -> None:
     assert (count("acceptance", answerable=True), count("acceptance", answerable=False)) == (20, 5)
     unanswered, invented = await reader.missed("acceptance")
