@@ -54,7 +54,8 @@ class ConversationStatus(StrEnum):
     indexes=[
         ("tenant_id", "agent_id", "last_message_at"),
         ("tenant_id", "user_id", "last_message_at"),
-        ("tenant_id", "last_message_at"),
+        # A search by title reads every one of a tenant's, and all that it needs of them is in this index.
+        ("tenant_id", "last_message_at", "title", "id"),
         ("status", "last_message_at"),
     ],
 )
