@@ -144,13 +144,20 @@ PARTS = (
     ),
     Part(
         "services",
-        "all cases on PostgreSQL with three services that share a Redis",
-        ("tests", "-m", "not slow", "-n", "2", "--ignore", "tests/e2e", "--ignore", "tests/browser"),
-        (("RETINUE_TEST_DATABASE_URL", POSTGRESQL), ("RETINUE_TEST_SERVICES", "3")),
+        "every test that may differ on PostgreSQL, with three services that share a Redis",
+        (
+            *("tests", "-m", "not slow and not campaign", "-n", "2"),
+            *("--ignore", "tests/e2e", "--ignore", "tests/browser"),
+        ),
+        (
+            ("RETINUE_TEST_DATABASE_URL", POSTGRESQL),
+            ("RETINUE_TEST_ONLY_DATABASE", "1"),
+            ("RETINUE_TEST_SERVICES", "3"),
+        ),
     ),
     Part(
         "pgbouncer",
-        "all cases on PostgreSQL behind PgBouncer in transaction mode, with fewer sessions than connections",
+        "the same tests behind PgBouncer in transaction mode, with fewer sessions than connections",
         ("tests", "-m", "not slow and not campaign", "-n", "2", "--ignore", "tests/browser"),
         (
             ("RETINUE_TEST_DATABASE_URL", POSTGRESQL),
