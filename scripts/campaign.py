@@ -157,7 +157,7 @@ PARTS = (
     ),
     Part(
         "pgbouncer",
-        "the same tests behind PgBouncer in transaction mode, with fewer sessions than connections",
+        "the tests that may differ on PostgreSQL, behind PgBouncer with fewer sessions than connections",
         ("tests", "-m", "not slow and not campaign", "-n", "2", "--ignore", "tests/browser"),
         (
             ("RETINUE_TEST_DATABASE_URL", POSTGRESQL),
