@@ -31,6 +31,8 @@ ROUNDS = 5
 MAX_CPU_RATIO = 1.1
 MAX_BUSIEST_PERCENT = 60
 MAX_MEMORY_RATIO = 2.2
+MIN_THROUGHPUT_RATIO = 1.6
+"""Of two processes with a core each. Counted by CPU, because here the load takes its share of the cores."""
 _PATIENCE_S = 240
 _REST_S = 10
 
@@ -143,7 +145,12 @@ async def measure(url: str, requests: int = REQUESTS) -> list[Figure]:
                 used, share = await server.measure("GET", PATH, requests)
                 cpu[server.count].append(used)
                 busiest[server.count].append(share)
-    return [*_cpu_figures(cpu), *_balance_figures(busiest), *_memory_figures(memory)]
+    return [
+        *_cpu_figures(cpu),
+        *_balance_figures(busiest),
+        _throughput_figure(cpu, busiest),
+        *_memory_figures(memory),
+    ]
 
 
 async def _rest(count: int, url: str) -> float:
@@ -173,6 +180,14 @@ def _balance_figures(busiest: dict[int, list[float]]) -> list[Figure]:
         )
         for count in COUNTS[1:]
     ]
+
+
+def _throughput_figure(cpu: dict[int, list[float]], busiest: dict[int, list[float]]) -> Figure:
+    """How long the busiest process works for each request of all: the whole is done when it is."""
+    shares = [used * share / 100 for used, share in zip(cpu[2], busiest[2], strict=True)]
+    ratio = statistics.median(shares) / statistics.median(cpu[1])
+    name = "CPU of the busiest of 2 processes per request of both"
+    return Figure(name, ratio, "times one", 1 / MIN_THROUGHPUT_RATIO)
 
 
 def _memory_figures(memory: list[float]) -> list[Figure]:

@@ -169,7 +169,7 @@ PARTS = (
         "slow",
         "everything else that is marked slow: large tables, weights, soak tests",
         (
-            *SLOW,
+            *("-m", "slow", "-n", "2"),
             *(
                 f"--ignore={file}"
                 for file in (KILLS, PHOENIX, LANGCHAIN, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
