@@ -18,6 +18,8 @@ from tests.factories.traces import record_part
 from tests.traces.exporting import EXPORTERS, SECRET, add_exporter, export_due, read_exporter
 from tests.traces.otlp_receiver import OtlpCollector, attributes_of
 
+pytestmark = pytest.mark.one_service("other processes know a new exporter after seconds of real time")
+
 Json = dict[str, Any]
 
 
