@@ -148,7 +148,7 @@ def main() -> None:
     environment.pop("RETINUE_TEST_SERVICES", None)
     postgresql = environment.pop(DATABASE, None)
     say("\n== the suite on SQLite" + (", with the one on PostgreSQL beside it" if postgresql else ""))
-    # Side by side, because a third of the time of tests is waiting: for servers, disks and clocks.
+    # Side by side, because half of the time of tests is waiting: for servers, disks and clocks.
     with tempfile.TemporaryFile() as output:
         passes = [Pass("SQLite", environment, arguments, None)]
         if postgresql:

@@ -128,6 +128,8 @@ def _referred_ids(names: ReferenceIndex, document: TenantDocument) -> Iterator[t
 def _require_kept(names: ReferenceIndex, changes: list[PlannedChange]) -> None:
     """Raise Invalid if the file names an object that it deletes: the reference would lead nowhere."""
     deleted = {names.records[each.section][each.name].id for each in changes if each.action == "delete"}
+    if not deleted:
+        return
     for change in changes:
         for path, text in leaves(to_plain(change.part)):
             record = names.get(text)
