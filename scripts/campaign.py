@@ -56,6 +56,10 @@ LANGCHAIN = "tests/e2e/test_langchain.py"
 BACKUPS = "tests/e2e/test_backup_load.py"
 PROCESSES = "tests/e2e/test_supervised.py"
 IMAGE = "tests/deploy/test_image.py"
+CASES = (
+    *("tests", "-m", "campaign and not slow", "-n", "2", "--ignore=tests/browser"),
+    *(f"--ignore={file}" for file in CRASHES),
+)
 PARTS = (
     Part(
         "kills",
@@ -77,6 +81,11 @@ PARTS = (
         "browser",
         "every screen and page in a browser: light, dark, phones, axe, keyboard, faults",
         (BROWSER, "-m", "not slow", "-n", "2"),
+    ),
+    Part(
+        "screens",
+        "the longest tests in a browser: every screen as every role, large pages, forms against their schema",
+        (BROWSER, "-m", "slow", "-n", "2"),
     ),
     Part(
         "hostile",
@@ -137,10 +146,13 @@ PARTS = (
     Part(
         "cases",
         "the cases of long tables, and the tests that start many processes, which `make test` leaves out",
-        (
-            *("tests", "-m", "campaign and not slow", "-n", "2", "--ignore=tests/browser"),
-            *(f"--ignore={file}" for file in CRASHES),
-        ),
+        CASES,
+    ),
+    Part(
+        "casespg",
+        "those of them that may differ on PostgreSQL, there",
+        CASES,
+        (("RETINUE_TEST_DATABASE_URL", POSTGRESQL), ("RETINUE_TEST_ONLY_DATABASE", "1")),
     ),
     Part(
         "services",
@@ -172,7 +184,10 @@ PARTS = (
             *("-m", "slow", "-n", "2"),
             *(
                 f"--ignore={file}"
-                for file in (KILLS, PHOENIX, LANGCHAIN, BACKUPS, IMAGE, PROCESSES, *CRASHES, FUZZ, *PAGES)
+                for file in (
+                    *(BROWSER, KILLS, PHOENIX, LANGCHAIN, BACKUPS, IMAGE, PROCESSES, FUZZ),
+                    *(*CRASHES, *PAGES),
+                )
             ),
         ),
     ),
@@ -197,23 +212,31 @@ def main() -> None:
 def run(part: Part) -> tuple[str, bool]:
     print(f"== {part.name}: {part.about}", flush=True)
     started = time.monotonic()
-    done = subprocess.run(  # noqa: S603  our own tests
+    output, is_ok = show_tests(part)
+    minutes = (time.monotonic() - started) / 60
+    result = counts(output)
+    commit = git("rev-parse", "--short=10", "HEAD")
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    # A part that only skipped has shown nothing.
+    is_ok = is_ok and "passed" in result
+    text = result if is_ok else f"**failed**: {result}"
+    return f"| {part.name} | {part.about} | {text} | {minutes:.1f} min | {today} | `{commit}` |", is_ok
+
+
+def show_tests(part: Part) -> tuple[str, bool]:
+    """Run them; what they write is shown as it comes, because a part can take half an hour."""
+    with subprocess.Popen(  # noqa: S603  our own tests
         (sys.executable, "-m", "pytest", "-q", *part.arguments),
         cwd=ROOT,
         env={**os.environ, **dict(part.environment)},
         stdout=subprocess.PIPE,
         text=True,
-        check=False,
-    )
-    minutes = (time.monotonic() - started) / 60
-    print(done.stdout[-4_000:], flush=True)
-    result = counts(done.stdout)
-    commit = git("rev-parse", "--short=10", "HEAD")
-    today = dt.datetime.now(dt.UTC).date().isoformat()
-    # A part that only skipped has shown nothing.
-    is_ok = done.returncode == 0 and "passed" in result
-    text = result if is_ok else f"**failed**: {result}"
-    return f"| {part.name} | {part.about} | {text} | {minutes:.1f} min | {today} | `{commit}` |", is_ok
+    ) as tests:
+        lines = []
+        for line in tests.stdout or ():
+            print(line, end="", flush=True)
+            lines.append(line)
+    return "".join(lines), tests.returncode == 0
 
 
 def counts(output: str) -> str:
