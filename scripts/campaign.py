@@ -224,19 +224,20 @@ def run(part: Part) -> tuple[str, bool]:
 
 
 def show_tests(part: Part) -> tuple[str, bool]:
-    """Run them; what they write is shown as it comes, because a part can take half an hour."""
+    """Run them; each dot is shown as it comes, because a part can take half an hour."""
     with subprocess.Popen(  # noqa: S603  our own tests
         (sys.executable, "-m", "pytest", "-q", *part.arguments),
         cwd=ROOT,
         env={**os.environ, **dict(part.environment)},
         stdout=subprocess.PIPE,
-        text=True,
+        bufsize=0,
     ) as tests:
-        lines = []
-        for line in tests.stdout or ():
-            print(line, end="", flush=True)
-            lines.append(line)
-    return "".join(lines), tests.returncode == 0
+        written = b""
+        while tests.stdout and (more := tests.stdout.read(4_096)):
+            sys.stdout.buffer.write(more)
+            sys.stdout.buffer.flush()
+            written += more
+    return written.decode(errors="replace"), tests.returncode == 0
 
 
 def counts(output: str) -> str:

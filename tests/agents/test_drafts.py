@@ -294,6 +294,23 @@ async def test_published_sub_agents_stay_in_the_order_of_the_draft(admin: Api) -
     assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == wanted
 
 
+async def test_another_order_of_sub_agents_is_a_change(admin: Api) -> None:
+    agent = await make_agent(admin)
+    first, second, third = [(await make_agent(admin, name=name))["id"] for name in ("A", "B", "C")]
+    await save(admin, agent, sub_agents=[{"id": id} for id in (first, second)])
+    await publish(admin, agent)
+    await save(admin, agent, sub_agents=[{"id": id} for id in (second, third, first)])
+    assert (await draft_of(admin, agent))["is_changed"] is True
+    changed = await differences(admin, agent)
+    assert changed.keys() == {f"sub_agents.{third}", "sub_agents.order"}
+    assert changed["sub_agents.order"] == ([first, second], [second, first])
+    # One more in between leaves the order of the others as it is.
+    await save(admin, agent, sub_agents=[{"id": id} for id in (first, third, second)])
+    assert (await differences(admin, agent)).keys() == {f"sub_agents.{third}"}
+    await save(admin, agent, sub_agents=[{"id": id} for id in (second, first)])
+    assert (await differences(admin, agent)).keys() == {"sub_agents.order"}
+
+
 async def test_publishing_without_a_body_is_as_before_and_leaves_the_draft(admin: Api) -> None:
     agent = await make_agent(admin)
     await save(admin, agent, name="Drafted")

@@ -45,6 +45,24 @@ async def test_a_plan_stores_nothing_and_says_what_differs(api):
     assert (await plan(api, "retinue: 1\nagents: {}\n")).json()["changes"] == []
 
 
+async def test_sub_agents_have_the_order_of_the_file(api):
+    agent, helper = await make_agent(api, "Desk", "You help."), await make_agent(api, "Helper", "You look up.")
+    path = f"/api/v1/agents/{agent['id']}/sub-agents"
+    for name in ("Writer", "Critic"):
+        await made(api, f"{path}/direct", {"name": name, "primary_model": "local/any", "system_prompt": "x"})
+    await made(api, f"{path}/attach", {"agent_id": helper["id"]})
+    document = msgspec.yaml.decode(await export(api))
+    parts = document["agents"]["Desk"]["sub_agents"]
+    assert [part.get("name") for part in parts] == ["Writer", "Critic", None]
+
+    document["agents"]["Desk"]["sub_agents"] = [parts[2], parts[1], parts[0]]
+    wanted = msgspec.yaml.encode(document).decode()
+    assert (await apply(api, wanted)).json()["applied"] == 1
+    listed = (await api.get(path)).json()["data"]
+    assert [one["name"] for one in listed] == ["Helper", "Critic", "Writer"]
+    assert {one["action"] for one in (await plan(api, wanted)).json()["changes"]} == {"unchanged"}
+
+
 async def test_a_plan_is_stale_once_something_moved(api):
     planned = (await plan(api, AGENT)).json()
     body = {"document": AGENT, "prune": False, "plan_hash": planned["plan_hash"]}

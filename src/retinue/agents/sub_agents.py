@@ -12,6 +12,7 @@ from retinue.agents.models import Agent, LogSettings, RelationshipType, SubAgent
 from retinue.agents.queries import (
     AttachedAgent,
     load_delegation_edges,
+    load_sub_agents,
     lock_agent_graph,
     next_sub_agent_order,
 )
@@ -144,6 +145,17 @@ async def store(ctx: Context, attached: AttachedAgent, wanted: JsonObject) -> bo
         await ctx.db.update(record, **changes)
         is_changed = is_changed or bool(changes)
     return is_changed
+
+
+async def reorder(ctx: Context, agent: Agent, order: list[str]) -> None:
+    """Give the sub-agents the order of these ids, which are all of them."""
+    attached = await load_sub_agents(ctx, agent)
+    if [one.agent.id for one in attached] == order:
+        return
+    locked = await lock_agent(ctx, agent.id)
+    for one in attached:
+        await ctx.db.update(one.relation, display_order=order.index(one.agent.id))
+    await change(ctx, locked, touched=("sub_agents",), summary="Changed the order of sub-agents.")
 
 
 async def detach(ctx: Context, agent: Agent, child_id: str) -> None:

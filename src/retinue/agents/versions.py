@@ -69,13 +69,22 @@ def compare(ctx: Context, before: JsonObject, after: JsonObject) -> list[Differe
 
 
 def differences(before: JsonObject, after: JsonObject) -> Iterator[Difference]:
-    return _differences("", _index_by_id(before), _index_by_id(after))
+    yield from _differences("", _index_by_id(before), _index_by_id(after))
+    yield from _differences(
+        "sub_agents.order", _sub_agents_kept(before, after), _sub_agents_kept(after, before)
+    )
 
 
 def _index_by_id(snapshot: JsonObject) -> JsonObject:
-    """Return the snapshot with its lists keyed by id, so that order does not count as a difference."""
+    """Return the snapshot with its lists keyed by id, so that one more does not change those after it."""
     lists = {name: {item[key]: item for item in snapshot[name]} for name, key in _ID_FIELDS.items()}
     return {**snapshot, **lists}
+
+
+def _sub_agents_kept(snapshot: JsonObject, other: JsonObject) -> list[str]:
+    """Return, in order, the sub-agents that both snapshots have; tools carry their order as a field."""
+    others = {each["id"] for each in other["sub_agents"]}
+    return [each["id"] for each in snapshot["sub_agents"] if each["id"] in others]
 
 
 def _differences(path: str, before: object, after: object) -> Iterator[Difference]:

@@ -27,6 +27,9 @@ export function valueWord(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+const nameWords = (ids: unknown, names: Record<string, string>) =>
+  valueWord(Array.isArray(ids) ? ids.map((id: string) => names[id] ?? id) : ids);
+
 /** What is said of a tool or sub-agent that came or went. */
 function about(of: Listed): string {
   const parts = [];
@@ -40,6 +43,15 @@ export function changeOf({ path, from, to }: Difference, names: Record<string, s
   const [list = "", id = "", ...rest] = path.split(".");
   const kind = list === "tools" ? "tool" : list === "sub_agents" ? "sub" : "field";
   const name = names[id] ?? id;
+  if (path === "sub_agents.order")
+    return {
+      path,
+      kind,
+      label: say("subAgentOrder"),
+      shape: "value",
+      from: nameWords(from, names),
+      to: nameWords(to, names),
+    };
   if (kind !== "field" && !rest.length) {
     const listed = isListed(to) ? to : isListed(from) ? from : {};
     return { path, kind, label: listed.name ?? name, shape: isListed(to) ? "added" : "removed", about: about(listed) };

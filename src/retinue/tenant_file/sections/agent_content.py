@@ -78,6 +78,7 @@ async def _fill_sub_agents(ctx: Context, names: ReferenceIndex, agent: Agent, pa
     for child in children:
         key = child.agent.name if child.relation.relationship_type is direct else child.agent.id
         remaining.setdefault(key, []).append(child.agent.id)
+    order: list[str] = []
     for position, wanted in enumerate(part.sub_agents):
         place = f"sub_agents.{position}"
         _check(wanted, place)
@@ -87,11 +88,14 @@ async def _fill_sub_agents(ctx: Context, names: ReferenceIndex, agent: Agent, pa
             same_name = remaining.get(str(wanted.name))
             child_id = same_name.pop(0) if same_name else None
             if child_id is None:
-                await sub_agents.create_direct(ctx, agent, convert_values(DirectCreate, fields))
+                created = await sub_agents.create_direct(ctx, agent, convert_values(DirectCreate, fields))
+                child_id = created.agent.id
             else:
                 await sub_agents.update_direct(ctx, agent, child_id, convert_values(DirectUpdate, fields))
+            order.append(child_id)
             continue
         other_id = names.to_ids(wanted.agent, f"{place}.agent")
+        order.append(other_id)
         if not remaining.pop(other_id, None):
             await sub_agents.attach(
                 ctx, agent, convert_values(SubAgentAttach, {"agent_id": other_id, **relation})
@@ -101,6 +105,7 @@ async def _fill_sub_agents(ctx: Context, names: ReferenceIndex, agent: Agent, pa
     for ids in remaining.values():
         for child_id in ids:
             await sub_agents.detach(ctx, agent, child_id)
+    await sub_agents.reorder(ctx, agent, order)
 
 
 def _check(wanted: SubAgentPart, place: str) -> None:

@@ -79,10 +79,7 @@ async def _export_sub_agents(ctx: Context, names: ReferenceIndex, agent: Agent) 
                 direct=model if is_direct else None,
             )
         )
-    # By content at last: sub-agents may have the same name, and the order must not depend on the tenant.
-    return sorted(
-        parts, key=lambda part: (part.agent or "", part.name or "", msgspec.json.encode(part, order="sorted"))
-    )
+    return parts
 
 
 async def _create(ctx: Context, _names: ReferenceIndex, change: PlannedChange) -> Agent:

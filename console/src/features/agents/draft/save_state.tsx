@@ -11,21 +11,33 @@ import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");
 
-/** One word about where the edits are. */
+/** One word about where the edits are; where there is no room for the reason, the field or a note has it. */
 export function SaveState({ editing }: { editing: DraftEditing }) {
   const { state, error, stored, problem } = editing;
   const saved = stored?.is_stored && stored.updated_at ? exact(stored.updated_at) : undefined;
+  const unsaved =
+    state === "failed"
+      ? say("notSaved", { reason: error?.message ?? "" })
+      : state === "conflict"
+        ? say("notSavedConflict")
+        : state === "saved" && problem
+          ? say("schemaNotSaved")
+          : "";
   return (
     <span
       className={`t-12 t-3 ${style.saveState}`}
       role="status"
       title={state === "saved" ? (problem ?? saved) : undefined}
-      data-quiet={!problem && state !== "failed" && state !== "conflict" ? true : undefined}
+      data-quiet={!unsaved || undefined}
     >
-      {state === "saved" && (problem ? say("schemaNotSaved") : stored?.is_stored ? say("saved") : "")}
+      {unsaved && (
+        <>
+          <span className={style.pillLong}>{unsaved}</span>
+          <span className={style.pillShort}>{say("notSavedShort")}</span>
+        </>
+      )}
+      {state === "saved" && !problem && stored?.is_stored && say("saved")}
       {(state === "saving" || state === "changed") && say("saving")}
-      {state === "failed" && say("notSaved", { reason: error?.message ?? "" })}
-      {state === "conflict" && say("notSavedConflict")}
     </span>
   );
 }
