@@ -1,3 +1,4 @@
+import asyncio
 from typing import Any
 
 import pytest
@@ -52,6 +53,10 @@ async def test_the_log_keeps_only_what_its_settings_allow(
     (log,) = (await admin.get(of(agent, "logs"))).json()["data"]
     assert (log["user_message"], log["assistant_message"]) == (None, None)
     assert (log["tool_calls"], log["usage"]) == ([], None)
+    both = [{"log_messages": True}, {"log_tool_calls": True}]
+    await asyncio.gather(*(admin.put(of(agent, "log-settings"), one) for one in both))
+    kept = (await admin.get(of(agent, "log-settings"))).json()
+    assert (kept["log_messages"], kept["log_tool_calls"]) == (True, True)
     assert (await admin.put(of(agent, "log-settings"), {"retention_days": 3651})).status == 422
     assert (await admin.put(of(agent, "log-settings"), {"retention_days": -1})).status == 422
 

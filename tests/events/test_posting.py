@@ -178,8 +178,14 @@ async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_hea
         # A value that nobody is shown does not go where somebody else could see it.
         {"url": "https://elsewhere.example/", "headers": {"Authorization": MASK}},
         {"url": receiver.url.replace("http:", "https:"), "headers": {"Authorization": MASK}},
+        # A mask that stands for nothing would be sent as it is.
+        {"url": f"{receiver.url}/scripted", "headers": {"X-Unknown": MASK}},
     ):
         assert (await admin.put(path, {"action_config": wrong})).status == 422, wrong
+    copied = {"event_type": "order.placed", "action_type": "webhook", "action_config": made["action_config"]}
+    refused = await admin.post(SUBSCRIPTIONS, copied)
+    assert refused.status == 422, refused
+    assert "action_config.headers" in str(refused.details)
     away = {"url": "https://elsewhere.example/", "headers": {"Authorization": "another"}}
     assert (await admin.put(path, {"action_config": away})).status == 200
     async with people.context() as ctx:

@@ -46,7 +46,10 @@ async def test_a_plan_stores_nothing_and_says_what_differs(api):
 
 
 async def test_sub_agents_have_the_order_of_the_file(api):
-    agent, helper = await make_agent(api, "Desk", "You help."), await make_agent(api, "Helper", "You look up.")
+    agent, helper = (
+        await make_agent(api, "Desk", "You help."),
+        await make_agent(api, "Helper", "You look up."),
+    )
     path = f"/api/v1/agents/{agent['id']}/sub-agents"
     for name in ("Writer", "Critic"):
         await made(api, f"{path}/direct", {"name": name, "primary_model": "local/any", "system_prompt": "x"})

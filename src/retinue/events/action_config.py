@@ -18,6 +18,14 @@ def check_size(config: JsonObject) -> None:
         raise Invalid({"action_config": f"is larger than {_MAX_CONFIG_BYTES // 1024} KiB"})
 
 
+def check_headers_entered(config: JsonObject) -> None:
+    """Refuse a mask that stands for no stored value: it would be sent as the value."""
+    headers = config.get("headers")
+    if isinstance(headers, dict) and MASK in headers.values():
+        message = "A masked value matches no stored header. Enter the value itself."
+        raise Invalid({"action_config.headers": message})
+
+
 def open_config(ctx: Context, subscription: Subscription) -> JsonObject:
     """Return the config with the values of its headers."""
     if subscription.header_values is None:

@@ -136,6 +136,7 @@ def _validate_event_filter(event_type: str, filters: JsonObject) -> None:
 
 async def _validate_action(ctx: Context, type: str, config: JsonObject) -> None:
     action_config.check_size(config)
+    action_config.check_headers_entered(config)
     try:
         await require_action(ctx.instance, type).check(ctx, config)
     except ActionUnknown:

@@ -2,7 +2,7 @@ from msgspec.structs import replace
 
 from retinue.agents.loaders import AgentById
 from retinue.agents.schemas import LogSettingsUpdate
-from retinue.agents.service import change
+from retinue.agents.service import change, lock_agent
 from retinue.chat import breakdown, conversations, statistics
 from retinue.chat.errors import MessageNotFound
 from retinue.chat.log_schemas import LogList, LogOut, LogSettingsOut
@@ -70,7 +70,8 @@ async def update_log_settings(ctx: Context, agent: AgentById, body: LogSettingsU
 
     Entries already written keep their content until `retention_days` have passed.
     """
-    changed = await change(ctx, agent, log_settings=replace(agent.log_settings, **sent_fields(body)))
+    locked = await lock_agent(ctx, agent.id)
+    changed = await change(ctx, locked, log_settings=replace(locked.log_settings, **sent_fields(body)))
     return LogSettingsOut.of(changed.log_settings)
 
 
