@@ -47,6 +47,11 @@ async def test_what_was_asked_for_cannot_become_part_of_the_page(api: Api) -> No
     assert "default-src 'self'" in page.headers["content-security-policy"]
 
 
+async def test_a_guide_is_found_without_its_ending(api: Api) -> None:
+    page = await api.get("/docs/guides/forms", headers=BROWSER)
+    assert (page.status, page.body) == (200, (await api.get("/docs/guides/forms.md", headers=BROWSER)).body)
+
+
 async def test_there_is_an_icon(api: Api) -> None:
     assert (await api.get("/favicon.ico")).body[:4] == b"\0\0\1\0"
     vector = await api.get("/favicon.svg")

@@ -46,7 +46,8 @@ def document(folder: str, name: str, base: str) -> WebDocument:
     """Return a document as a page, or a picture used in one."""
     if folder == _PICTURES:
         return _picture(name)
-    path = _pages(folder).get(name)
+    pages = _pages(folder)
+    path = pages.get(name) or pages.get(f"{name}.md")
     if path is None:
         raise NotFound
     return _rendered(path, base)
