@@ -324,6 +324,7 @@ async def test_visitors_get_the_agents_schema_and_no_details_of_a_failure(
     assert "people" not in failed.json()["error"]["message"]
 
 
+@pytest.mark.one_service("each process finds out by itself what a model refuses")
 async def test_a_model_that_refuses_the_field_reads_a_note_for_an_hour(
     admin: Api, agent: Json, provider: ProviderServer, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

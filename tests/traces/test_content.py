@@ -31,6 +31,9 @@ CONTENT = {
 }
 
 
+pytestmark = pytest.mark.one_service("other processes know a new exporter after seconds of real time")
+
+
 @pytest.fixture
 async def provider() -> AsyncIterator[ProviderServer]:
     async with provider_server() as server:

@@ -50,7 +50,8 @@ async def test_an_exporter_is_made_shown_changed_and_deleted(owner: Api, collect
     assert actions == ["traces.exporter_deleted", "traces.exporter_updated", "traces.exporter_created"]
 
 
-async def test_processes_know_the_exporters_at_once(
+@pytest.mark.one_service("others know after seconds of real time: tests/e2e/test_traced_processes.py")
+async def test_the_process_that_changes_exporters_knows_them_at_once(
     owner: Api, collector: OtlpCollector, service: Service
 ) -> None:
     tracing, tenant = service.instance.tracing, owner.user.tenant_id
