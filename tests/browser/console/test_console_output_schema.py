@@ -33,3 +33,16 @@ async def test_a_schema_is_saved_once_it_is_one(site, page):
     assert draft["snapshot"]["output_schema"]["properties"] == {"city": {"type": "string"}}
     await page.reload()
     assert json.loads(await field.input_value()) == json.loads(SCHEMA)
+
+
+async def test_a_narrow_screen_says_in_the_header_that_something_is_not_saved(site, page):
+    agent = {"name": f"Clerk {secrets.token_hex(4)}", "primary_model": "local/x", "system_prompt": "x"}
+    agent_id = (await site.call("POST", AGENTS, agent))["id"]
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await opened(site, page, f"/agents/{agent_id}")
+    await page.get_by_role("heading", name="Output schema").click()
+    await page.get_by_role("textbox", name="Output schema").fill('{"type": ')
+    short = page.get_by_role("status").get_by_text("Not saved", exact=True)
+    await expect(short).to_be_visible()
+    is_whole = "node => node.parentElement.scrollWidth <= node.parentElement.clientWidth"
+    assert await short.evaluate(is_whole)
