@@ -29,7 +29,7 @@ def usage_of(provider: ProviderServer, text: str, share: float = 0.25) -> Json:
 
 
 def talk_at_length(provider: ProviderServer, summary: str = SUMMARY, filling: str = FILLING) -> None:
-    """Answers at length, and summarises when asked to."""
+    """Answers at length, and summarizes when asked to."""
 
     def answer(heard: str) -> Reply:
         text = summary if SUMMARY_REQUEST in heard else f"As for {heard.strip()[-40:]}: {filling}"

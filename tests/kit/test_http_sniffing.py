@@ -71,7 +71,7 @@ def windows_program():
         (b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>', XML),
     ],
 )
-def test_what_the_bytes_prove_is_recognised(head, media_type):
+def test_what_the_bytes_prove_is_recognized(head, media_type):
     assert sniff(head) == media_type
 
 

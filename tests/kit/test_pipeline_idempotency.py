@@ -182,7 +182,7 @@ async def test_streams_and_files_are_not_kept(me, planted, people):
     assert await kept(people) == []
 
 
-async def test_uploads_are_recognised_whatever_boundary_a_retry_chooses(me, planted, people):
+async def test_uploads_are_recognized_whatever_boundary_a_retry_chooses(me, planted, people):
     body = b'--%b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n%b\r\n--%b--\r\n'
     answers = []
     for boundary, content in ((b"one", b"hello"), (b"two", b"hello"), (b"one", b"other")):

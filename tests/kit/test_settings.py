@@ -96,7 +96,7 @@ def test_secrets_are_not_printed() -> None:
         ("http://127.0.0.1.example.com", False),
     ],
 )
-def test_loopback_is_recognised_in_every_spelling(base_url: str, is_loopback: bool) -> None:
+def test_loopback_is_recognized_in_every_spelling(base_url: str, is_loopback: bool) -> None:
     settings = server_settings(Settings(base_url=base_url), [("127.0.0.1", 8080)])
     assert settings.is_development is is_loopback
 

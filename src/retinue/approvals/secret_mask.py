@@ -13,7 +13,7 @@ _SECRET_NAME = re.compile(
 
 
 def mask_secrets(value: object) -> Any:
-    """Return the value with secret texts masked, recognised by their field names."""
+    """Return the value with secret texts masked, recognized by their field names."""
     if isinstance(value, dict):
         return {name: _mask_field(str(name), inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

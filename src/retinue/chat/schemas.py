@@ -121,7 +121,7 @@ class ChatReply(Schema, kw_only=True):
 
 
 class TranscriptionOut(Schema, kw_only=True):
-    """`text` is empty if no speech was recognised."""
+    """`text` is empty if no speech was recognized."""
 
     text: str
     language: str | None

@@ -34,7 +34,7 @@ class InvalidOriginEntry(ValueError):
 
 
 def parse_entry(text: str) -> str:
-    """Return an entry in the normalised form in which it is stored and compared."""
+    """Return an entry in the normalized form in which it is stored and compared."""
     entry = text.strip().lower()
     if entry == ANY_ORIGIN:
         return ANY_ORIGIN

@@ -160,7 +160,7 @@ async def _lock_key(ctx: Context, id: str) -> EmbedKey:
 
 
 def parse_domains(entries: list[str]) -> list[str]:
-    """Return the entries normalised and without duplicates."""
+    """Return the entries normalized and without duplicates."""
     parsed: dict[str, None] = {}
     problems: dict[str, str] = {}
     for position, entry in enumerate(entries):

@@ -1,4 +1,4 @@
-"""The media type a file is recorded with: by its content if that is recognised, else by its name.
+"""The media type a file is recorded with: by its content if that is recognized, else by its name.
 
 Active types such as HTML are never recorded; such files are stored as `application/octet-stream`. Files whose
 content contradicts their name are refused.

@@ -106,7 +106,7 @@ async def _plan(ctx: Context) -> tuple[str, PlanLimits]:
 def _statement(granularity: Granularity, groups: tuple[str, ...]) -> Statement[Any]:
     start = sa.func.substr(_entries.c.hour, 1, periods.NAME_LENGTHS[granularity]).label("start")
     group_columns = [_entries.c[GROUP_COLUMNS[name]] for name in groups]
-    # A subquery, because PostgreSQL does not recognise two parameterised expressions as equal.
+    # A subquery, because PostgreSQL does not recognize two parameterised expressions as equal.
     entries = (
         sa.select(start, *group_columns, *(_entries.c[name] for name in COUNTERS))
         .where(

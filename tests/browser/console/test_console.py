@@ -161,10 +161,10 @@ async def test_a_server_that_is_gone_and_an_unknown_agent_have_a_way_on(site, pa
     await page.get_by_text("There is nothing here").wait_for()
     await page.route("**/api/v1/agents?**", lambda route: route.abort())
     await page.get_by_role("link", name="Agents").first.click()
-    await page.get_by_text("The server is gone").wait_for()
+    await page.get_by_text("The server cannot be reached").wait_for()
     await page.unroute("**/api/v1/agents?**")
     await page.get_by_role("button", name="Try again").click()
-    await page.get_by_text("The server is gone").wait_for(state="detached")
+    await page.get_by_text("The server cannot be reached").wait_for(state="detached")
 
 
 async def test_the_palette_finds_an_agent_by_keyboard_alone(site, page):

@@ -16,13 +16,13 @@ async def test_several_agents_are_published_and_exported_at_once(site, page):
     for number in (1, 2):
         await site.call("POST", AGENTS, {**AGENT, "name": f"Bulky {number}"})
     await opened(site, page, "/agents?search=Bulky")
-    await page.get_by_role("checkbox", name="Choose all on this page").check()
-    bar = page.get_by_role("region", name="Chosen agents")
+    await page.get_by_role("checkbox", name="Select all on this page").check()
+    bar = page.get_by_role("region", name="Selected agents")
     assert await axe(page) == []
     await bar.get_by_role("button", name="Publish").click()
     await page.get_by_role("status").get_by_text("2 agents are live.").wait_for()
     await page.get_by_role("row").filter(has_text="Bulky 2").get_by_text("Published").wait_for()
-    await page.get_by_role("checkbox", name="Choose Bulky 1").check()
+    await page.get_by_role("checkbox", name="Select Bulky 1").check()
     async with page.expect_download() as saved:
         await bar.get_by_role("button", name="Export").click()
     file = json.loads(Path(await (await saved.value).path()).read_text())

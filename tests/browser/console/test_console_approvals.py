@@ -58,7 +58,7 @@ async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, 
     await expect(page.get_by_label("Comment")).to_be_focused()
     await page.keyboard.type("Within policy")
     await page.keyboard.press("Control+Enter")
-    await page.get_by_text("Approved. The work goes on").wait_for()
+    await page.get_by_text("Approved. The work continues").wait_for()
     decided = await approval(site, first)
     assert (decided["status"], decided["edited_input"]) == ("approved", {"amount": 150})
     assert decided["responses"][0]["comment"] == "Within policy"
@@ -92,13 +92,13 @@ async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site
     called = (await approval(site, first))["payload"]["function"]
     await expect(page.locator("dl").get_by_text(called, exact=True)).to_be_visible()
     await site.call("POST", f"{APPROVALS}/{first}/reject", {"comment": "Too late"})
-    await page.get_by_text("This request ended while you looked at it: Rejected.").wait_for()
+    await page.get_by_text("This request was closed while you were looking at it: Rejected.").wait_for()
     await expect(order).to_have_value("501")
     await expect(page.get_by_role("button", name=re.compile("^Approve"))).to_have_count(0)
     assert await axe(page) == []
     await page.keyboard.press("j")
     await expect(order).to_have_value("502")
-    await expect(page.get_by_role("region", name="How such calls were decided")).to_contain_text(called)
+    await expect(page.get_by_role("region", name="How similar calls were decided")).to_contain_text(called)
     await page.get_by_role("button", name=re.compile("^Reject")).click()
     await page.get_by_text("Rejected. The call does not run").wait_for()
     await expect(page.get_by_text("ended while you looked at it")).to_have_count(0)
@@ -118,6 +118,6 @@ async def test_an_approval_is_decided_on_a_phone(site, page, asking, scheme):
     assert await axe(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await page.get_by_role("button", name="Approve 184").click()
-    await page.get_by_text("Approved. The work goes on").wait_for()
+    await page.get_by_text("Approved. The work continues").wait_for()
     await expect(page.get_by_role("button").filter(has_text="Refund order 4711")).to_have_count(0)
     assert (await approval(site, id))["status"] == "approved"

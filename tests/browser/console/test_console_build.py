@@ -130,8 +130,8 @@ async def test_model_knowledge_and_sub_agents_are_part_of_the_draft(site, page):
         await page.get_by_label("Max output tokens").fill("")
         await page.get_by_role("slider", name="Temperature").press("ArrowRight")
         await page.get_by_role("switch", name="Web search").check(force=True)
-        await page.get_by_label("Results a search").fill("9")
-        await page.get_by_label("Only these domains").fill("example.com, example.org")
+        await page.get_by_label("Results per search").fill("9")
+        await page.get_by_label("Allowed domains").fill("example.com, example.org")
         await page.get_by_role("button", name="Agent", exact=True).click()
         await page.get_by_label("Find an agent").fill(clerk["name"])
         await page.get_by_role("option", name=clerk["name"]).click()
@@ -170,7 +170,7 @@ async def open_as(site, page, role, agent_id):
 async def test_who_may_only_look_is_not_told_to_try(site, page):
     async with talker(site) as (agent_id, _, _provider):
         await open_as(site, page, "viewer", agent_id)
-        await page.get_by_text("You can look at it, not change it or try it.").wait_for()
+        await page.get_by_text("You can view this agent, but not change or try it.").wait_for()
         await page.get_by_text("Needs agents:chat").wait_for()
         await expect(page.get_by_label("Say something")).to_have_count(0)
 
@@ -178,7 +178,7 @@ async def test_who_may_only_look_is_not_told_to_try(site, page):
 async def test_a_reader_sees_why_nothing_can_be_changed(site, page):
     async with talker(site) as (agent_id, _, provider):
         await open_as(site, page, "agent_user", agent_id)
-        await page.get_by_text("You can look and try, not change.").wait_for()
+        await page.get_by_text("You can view and try this agent, but not change it.").wait_for()
         await expect(instructions(page)).to_have_attribute("contenteditable", "false")
         await expect(page.get_by_label("Max output tokens")).to_be_disabled()
         await expect(page.get_by_role("button", name="Tool", exact=True)).to_have_count(0)
@@ -197,16 +197,16 @@ async def test_a_reply_goes_on_by_itself_once_its_approval_is_decided(site, page
         provider.says("The refund is on its way.")
         await say(page, "Refund order 10482")
         log = page.get_by_role("log")
-        await log.get_by_text("Waits for a person").wait_for()
+        await log.get_by_text("Waiting for a person").wait_for()
         assert await axe(page) == []
         # Whoever looks elsewhere and comes back still hears the rest.
         await page.reload()
-        await log.get_by_text("Waits for a person").wait_for()
+        await log.get_by_text("Waiting for a person").wait_for()
         address = await log.get_by_role("link", name="Decide").get_attribute("href")
         approval_id = re.findall(r"apv_\w+", address)[0]
         await site.call("POST", f"/api/v1/approvals/{approval_id}/approve", {})
         await log.get_by_text("The refund is on its way.").wait_for()
-        await expect(log.get_by_text("Waits for a person")).to_have_count(0)
+        await expect(log.get_by_text("Waiting for a person")).to_have_count(0)
         await expect(log.get_by_text("I ask a colleague.")).to_have_count(1)
 
 
@@ -265,7 +265,7 @@ async def test_a_conversation_goes_on_in_the_playground(site, page):
         provider.says("On Friday.")
         reply = await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "When does it come?"})
         await opened(site, page, f"/conversations/{reply['conversation_id']}")
-        await page.get_by_role("link", name="Go on in playground").click()
+        await page.get_by_role("link", name="Continue in playground").click()
         log = page.get_by_role("log")
         await log.get_by_text("On Friday.").wait_for()
         provider.says("At noon.")

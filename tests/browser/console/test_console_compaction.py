@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from tests.browser.console.build_page import say, talker
 from tests.browser.console.steps import AGENTS, axe, opened
 
-LINE = "Older messages are summarised from here on"
+LINE = "Older messages are summarized from here on"
 EARLIER = "The model reads a summary of older messages"
 QUESTION = "Tell me about the harbour. " * 60
 

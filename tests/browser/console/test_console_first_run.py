@@ -66,9 +66,9 @@ async def test_from_an_empty_folder_to_an_answer_out_of_a_document(server, page,
     started = time.monotonic()
     await page.goto(server.link)
     await page.get_by_role("button", name="Create account").click()
-    await expect(page.get_by_text("Fill this in.")).to_have_count(4)
+    await expect(page.get_by_text("This field is required.")).to_have_count(4)
     await fill_in(page)
-    await expect(page.get_by_text("Fill this in.")).to_have_count(0)
+    await expect(page.get_by_text("This field is required.")).to_have_count(0)
     await page.get_by_role("button", name="Create account").click()
     await page.get_by_role("heading", name="Who does the thinking?").wait_for()
     assert "#" not in page.url, "the token is gone from the address"
@@ -98,7 +98,7 @@ async def test_every_step_is_accessible_and_may_be_left(server, page):
         await page.get_by_role("radio", name=source).check()
         await accessible(page)
     await page.get_by_role("button", name=re.compile("Continue with")).click()
-    await page.get_by_role("heading", name="Who shall help?").wait_for()
+    await page.get_by_role("heading", name="Who should help?").wait_for()
     await accessible(page)
     await page.reload()
     await page.get_by_role("radio", name="Support desk").check()
@@ -127,7 +127,7 @@ async def test_a_key_is_tested_before_it_is_kept(server, page):
         await page.get_by_role("button", name="Test", exact=True).click()
         await page.get_by_text(re.compile("The key works: OpenAI-compatible server answered in")).wait_for()
         await page.get_by_role("button", name=re.compile("Continue with")).click()
-        await page.get_by_role("heading", name="Who shall help?").wait_for()
+        await page.get_by_role("heading", name="Who should help?").wait_for()
 
 
 async def test_a_wrong_link_a_used_one_and_a_link_after_a_sign_in(server, page):

@@ -45,7 +45,7 @@ async def test_home_greets_shows_the_day_and_remembers_where_one_was(site, page)
     await page.get_by_role("heading", name="Inbox").wait_for()
     await page.keyboard.press("g")
     await page.keyboard.press("h")
-    recent = page.get_by_role("region", name="Where you were")
+    recent = page.get_by_role("region", name="Recently visited")
     await recent.get_by_role("link", name=re.compile("Inbox")).click()
     await page.get_by_role("heading", name="Inbox").wait_for()
 
@@ -54,10 +54,10 @@ async def test_home_greets_shows_the_day_and_remembers_where_one_was(site, page)
 async def test_the_first_steps_can_be_put_away(site, page):
     await opened(site, page, "/")
     steps = page.get_by_role("region", name="Getting started")
-    await steps.get_by_role("button", name="Put away").click()
+    await steps.get_by_role("button", name="Dismiss").click()
     await expect(steps).to_have_count(0)
     await page.reload()
-    await page.get_by_role("region", name="Where you were").wait_for()
+    await page.get_by_role("region", name="Recently visited").wait_for()
     await expect(steps).to_have_count(0)
 
 

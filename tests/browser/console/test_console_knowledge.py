@@ -60,7 +60,7 @@ async def is_indexed(page: Any, name: str) -> None:
 async def test_files_are_added_indexed_read_asked_and_deleted(library, page, agent):
     await opened(library, page, f"/agents/{agent}")
     await page.get_by_role("link", name="Knowledge").click()
-    await page.get_by_role("heading", name="Nothing known yet").wait_for()
+    await page.get_by_role("heading", name="No documents yet").wait_for()
     await add(page, PUMP, TANK)
     await is_indexed(page, "pump.txt")
     await is_indexed(page, "tank.txt")
@@ -84,10 +84,10 @@ async def test_files_are_added_indexed_read_asked_and_deleted(library, page, age
     await page.get_by_label("Question for the index").fill("AX-4410")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("link", name="pump.txt")).to_have_count(1)
-    await page.get_by_label("Choose all documents").check()
+    await page.get_by_label("Select all documents").check()
     await page.get_by_role("toolbar").get_by_role("button", name="Delete").click()
     await page.get_by_role("dialog").get_by_role("button", name="Delete 2 documents").click()
-    await page.get_by_role("heading", name="Nothing known yet").wait_for()
+    await page.get_by_role("heading", name="No documents yet").wait_for()
     listed = await library.call("GET", f"{AGENTS}/{agent}/documents")
     assert listed["pagination"]["total"] == 0
 
@@ -97,7 +97,7 @@ async def test_a_file_that_is_there_already_is_added_again_only_on_request(libra
     await add(page, PUMP)
     await is_indexed(page, "pump.txt")
     await add(page, {**PUMP, "name": "pump (1).txt"})
-    uploads = page.get_by_role("list", name="Files on their way")
+    uploads = page.get_by_role("list", name="Uploads")
     await uploads.get_by_text("Not added again: pump.txt has the same content.").wait_for()
     await expect(page.get_by_role("row", name=re.compile("pump"))).to_have_count(1)
     assert await axe(page) == []
@@ -113,7 +113,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(library, page, agent)
     image = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"x"}
     broken = {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"not a pdf"}
     await add(page, image, {**TANK, "name": "none.txt", "buffer": b""}, broken)
-    uploads = page.get_by_role("list", name="Files on their way")
+    uploads = page.get_by_role("list", name="Uploads")
     await uploads.get_by_text("This kind of file is not read.").wait_for()
     await uploads.get_by_text("The file is empty.").wait_for()
     await row(page, "broken.pdf").get_by_text("Failed").last.wait_for()
@@ -165,7 +165,7 @@ async def test_a_long_document_is_read_page_by_page_and_reindexed(library, page,
 async def test_axe_finds_nothing_in_the_knowledge_of_an_agent(library, page, agent, scheme):
     await page.emulate_media(color_scheme=scheme)
     await opened(library, page, f"/agents/{agent}/knowledge")
-    await page.get_by_role("heading", name="Nothing known yet").wait_for()
+    await page.get_by_role("heading", name="No documents yet").wait_for()
     assert await axe(page) == []
     await add(page, PUMP, TANK, {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"x"})
     await is_indexed(page, "pump.txt")
@@ -173,7 +173,7 @@ async def test_axe_finds_nothing_in_the_knowledge_of_an_agent(library, page, age
     await page.get_by_label("Question for the index").fill("How much water is in the tank?")
     await page.keyboard.press("Enter")
     await page.get_by_role("region", name="Given to the model", exact=True).wait_for()
-    await page.get_by_label("Choose tank.txt").check()
+    await page.get_by_label("Select tank.txt").check()
     for width in (1440, 1024, 390):
         await page.set_viewport_size({"width": width, "height": 900})
         assert await axe(page) == [], width
@@ -193,6 +193,6 @@ async def test_somebody_who_may_only_read_sees_documents_and_changes_nothing(lib
     await page.get_by_label("Email").fill(person.email)
     await page.get_by_label("Password", exact=True).fill(person.password)
     await page.get_by_role("button", name="Sign in").click()
-    await page.get_by_role("heading", name="Nothing known yet").wait_for()
+    await page.get_by_role("heading", name="No documents yet").wait_for()
     await expect(page.get_by_role("button", name="Choose files")).to_have_count(0)
     await page.get_by_label("Question for the index").wait_for()

@@ -43,8 +43,8 @@ async def test_a_look_is_chosen_beside_the_real_widget_and_saved(site, page, age
     # A colour that is too pale is measured, and a better one is proposed.
     await page.get_by_label("Colour", exact=True).fill("#ffd966")
     await page.get_by_text("Button on the page: 1.3:1").wait_for()
-    await page.get_by_role("button", name=re.compile("^Take #")).click()
-    await expect(page.get_by_role("button", name=re.compile("^Take #"))).to_have_count(0)
+    await page.get_by_role("button", name=re.compile("^Use #")).click()
+    await expect(page.get_by_role("button", name=re.compile("^Use #"))).to_have_count(0)
     await page.get_by_label("Text on the colour", exact=True).fill("#ffffff")
     await page.get_by_text("Text on the colour: ").wait_for()
     await page.get_by_text("Left", exact=True).click()

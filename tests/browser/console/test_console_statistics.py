@@ -78,7 +78,7 @@ async def test_budgets_and_what_the_log_keeps_are_set_here(site, page, agent):
     await dialog.get_by_role("button", name="Remove this budget").click()
     await budgets.get_by_text("no budget of its own").wait_for()
     await page.get_by_role("button", name="Log settings").click()
-    await dialog.get_by_role("switch", name="Calls of tools").click()
+    await dialog.get_by_role("switch", name="Tool calls").click()
     await dialog.get_by_label("Days until entries are deleted").fill("7")
     await dialog.get_by_role("button", name="Save settings").click()
     await expect(dialog).to_have_count(0)
@@ -97,7 +97,7 @@ async def test_the_screen_is_accessible(site, page, agent, scheme, width):
     is_wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
     assert not await page.evaluate(is_wider)
     await page.get_by_role("button", name="Log settings").click()
-    await page.get_by_role("dialog").get_by_text("Calls of tools").wait_for()
+    await page.get_by_role("dialog").get_by_text("Tool calls").wait_for()
     assert await axe(page) == []
     await page.keyboard.press("Escape")
     await page.goto(f"{site.url}/console/agents/{agent_id}/statistics?search=nowhere")

@@ -43,13 +43,13 @@ async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(sit
     await page.get_by_role("heading", level=1, name=re.compile("Turn")).wait_for()
     steps = page.locator("[data-row]")
     await expect(page.get_by_role("button", name=re.compile("Model call"))).to_have_count(2)
-    chosen = page.get_by_role("complementary", name="Chosen step")
+    chosen = page.get_by_role("complementary", name="Selected step")
     await chosen.get_by_text("Where is order 7?").wait_for()
     for _ in range(3):
         await page.keyboard.press("j")
     await expect(steps.nth(2)).to_have_attribute("aria-pressed", "true")
     await chosen.get_by_text('"order"').wait_for()
-    await page.get_by_role("button", name="Fold Turn").click()
+    await page.get_by_role("button", name="Collapse Turn").click()
     await expect(steps).to_have_count(1)
     # The address follows the walk a moment later; a link that was clicked before that is not taken back.
     await page.route("**/conversation-*.js", slowly)

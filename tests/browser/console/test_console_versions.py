@@ -39,7 +39,7 @@ async def test_a_draft_is_reviewed_and_published_with_a_note(site, page, agent):
     await page.get_by_role("button", name="Review and publish").click()
     review = page.get_by_role("dialog", name="Publish Talker v4")
     await review.get_by_text("Offer a new parcel.").wait_for()
-    await review.get_by_text("Asks a person first").wait_for()
+    await review.get_by_text("Requires approval").wait_for()
     await review.get_by_label("What changed, for the others").fill("Offers a new parcel")
     await review.get_by_role("button", name="Publish v4").click()
     await expect(review).to_have_count(0)
@@ -98,7 +98,7 @@ async def test_two_columns_answer_the_same_question(site, page, agent):
         page.get_by_role("log", name="Replies in column 1"),
         page.get_by_role("log", name="Replies in column 2"),
     )
-    await page.get_by_label("Ask all the same").fill("Where is it?")
+    await page.get_by_label("Ask all columns").fill("Where is it?")
     await page.keyboard.press("Enter")
     for log in (first, second):
         await log.get_by_text("You said: Where is it?").wait_for()
@@ -116,7 +116,7 @@ async def test_two_columns_answer_the_same_question(site, page, agent):
     await page.get_by_role("button", name="Column", exact=True).click()
     await expect(page.get_by_role("region", name="Column 3")).to_be_visible()
     await page.get_by_role("button", name="Remove column 3").click()
-    await page.get_by_label("Ask all the same").fill("And now?")
+    await page.get_by_label("Ask all columns").fill("And now?")
     await page.keyboard.press("Enter")
     await second.get_by_text("You said: And now?").wait_for()
     assert [len(one.json["messages"]) for one in provider.requests[-2:]] == [4, 4]
@@ -135,7 +135,7 @@ async def test_the_screens_are_accessible(site, page, agent, scheme, width):
     assert await axe(page) == []
     await page.keyboard.press("Escape")
     await page.get_by_role("link", name="Compare").click()
-    await page.get_by_label("Ask all the same").fill("Where is it?")
+    await page.get_by_label("Ask all columns").fill("Where is it?")
     await page.keyboard.press("Enter")
     log = page.get_by_role("log", name="Replies in column 2")
     await log.get_by_text("You said: Where is it?").wait_for()

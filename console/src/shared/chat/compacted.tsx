@@ -14,10 +14,10 @@ type Props = {
 
 /** A quiet line where the model no longer gets the older messages as they are. */
 export function Compacted({ compaction, isBefore = false }: Props) {
-  const isSummarised = compaction.tiers.includes(SUMMARY_TIER);
+  const isSummarized = compaction.tiers.includes(SUMMARY_TIER);
   const text = isBefore
-    ? say(isSummarised ? "summarisedBefore" : "leftOutBefore")
-    : say(isSummarised ? "summarised" : "leftOut");
+    ? say(isSummarized ? "summarizedBefore" : "leftOutBefore")
+    : say(isSummarized ? "summarized" : "leftOut");
   return (
     <p className={style.compacted} title={say("compactedText")}>
       {text}

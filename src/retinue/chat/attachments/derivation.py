@@ -125,7 +125,7 @@ async def _make_transcript(ctx: Context, file: File, path: Path, agent_id: str) 
     content = await asyncio.to_thread(path.read_bytes)
     audio = Audio(content, FILENAMES_BY_TYPE[file.mime_type], file.mime_type)
     heard = await model_calls.transcribe(ctx, model.configured_id, audio, via={"agent_id": agent_id})
-    return _text_content(_cut_parts(_clean(heard.text).strip() or "(No speech was recognised.)"), None)
+    return _text_content(_cut_parts(_clean(heard.text).strip() or "(No speech was recognized.)"), None)
 
 
 _MAKE: dict[AttachmentKind, Callable[[Context, File, Path, str], Awaitable[DerivedContent]]] = {

@@ -43,11 +43,11 @@ class CompactionPlan(msgspec.Struct, frozen=True, kw_only=True):
     compacted: Compacted
     tiers: tuple[int, ...]
     tokens: float
-    summarised_up_to: int = 0
+    summarized_up_to: int = 0
 
     @property
     def reach(self) -> int:
-        return max(self.compacted.reach, self.summarised_up_to)
+        return max(self.compacted.reach, self.summarized_up_to)
 
 
 class CompactionPlanner:
@@ -77,10 +77,10 @@ class CompactionPlanner:
             tiers.append(ATTACHMENTS_TIER)
         up_to = 0
         if tokens > target or has_older:
-            up_to = self._summarised_up_to(compacted, tokens, limit, has_older=has_older)
+            up_to = self._summarized_up_to(compacted, tokens, limit, has_older=has_older)
         if not up_to and (tokens > limit or has_older):
             raise ContextTooLong(before, limit)
-        return CompactionPlan(compacted=compacted, tiers=tuple(tiers), tokens=tokens, summarised_up_to=up_to)
+        return CompactionPlan(compacted=compacted, tiers=tuple(tiers), tokens=tokens, summarized_up_to=up_to)
 
     def _leave_out_results(
         self, compacted: Compacted, tokens: float, target: float
@@ -111,7 +111,7 @@ class CompactionPlanner:
     def _older_than(self, turn_count: int) -> list[HistoryEntry]:
         return [entry for turn in self._turns[: -turn_count or None] for entry in turn]
 
-    def _summarised_up_to(self, compacted: Compacted, tokens: float, limit: int, *, has_older: bool) -> int:
+    def _summarized_up_to(self, compacted: Compacted, tokens: float, limit: int, *, has_older: bool) -> int:
         """Return the last position that a summary has to cover; 0 if no summary helps."""
         is_needed = tokens > limit or has_older
         for kept in _TURNS_KEPT if is_needed else _TURNS_KEPT[:1]:

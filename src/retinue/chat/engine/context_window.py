@@ -21,7 +21,7 @@ from retinue.chat.engine.history_entries import MESSAGE_TOKENS, NOT_COMPACTED, C
 from retinue.chat.engine.memory import ConversationMemory, SummaryOrigin
 from retinue.chat.engine.parts import Compaction
 from retinue.chat.engine.recall import RECALL_SPEC
-from retinue.chat.engine.summaries import Summariser, SummaryFailed
+from retinue.chat.engine.summaries import Summarizer, SummaryFailed
 from retinue.chat.engine.task import TurnTask
 from retinue.kit.context import Context
 from retinue.kit.tracing import names
@@ -229,10 +229,10 @@ class ContextWindow:
         """Return what is left out after the plan, by which tiers, and who wrote the summary."""
         made = {"number": self._compacted.number + 1, "made_at": memory.question_position}
         compacted = msgspec.structs.replace(plan.compacted, **made)
-        if not plan.summarised_up_to:
+        if not plan.summarized_up_to:
             return compacted, plan.tiers, None
         agent = self._task.agent
-        summariser = Summariser(
+        summarizer = Summarizer(
             self._ctx,
             agent,
             self._budget,
@@ -241,7 +241,7 @@ class ContextWindow:
             input_tokens=await self._summary_input(agent, limit) / max(scale, 1),
         )
         try:
-            summary = await summariser.summarise(memory, compacted, plan.summarised_up_to)
+            summary = await summarizer.summarize(memory, compacted, plan.summarized_up_to)
         except SummaryFailed:
             self._warn(SUMMARY_WARNING)
             return compacted, plan.tiers, None

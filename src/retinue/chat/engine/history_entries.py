@@ -42,7 +42,7 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
 
     `summary` stands for the messages up to `up_to`. Results of calls are left out up to `results_up_to`, and
     attachments up to `attachments_up_to`. `made_at` is the position of the question that made it necessary.
-    `documents` are those of summarised messages. `number` counts the compactions of the conversation.
+    `documents` are those of summarized messages. `number` counts the compactions of the conversation.
     """
 
     number: int = 0

@@ -25,7 +25,7 @@ _PAGE_MARK = re.compile(r"#(\d{1,6})\Z")
 RECALL_SPEC = ToolSpec(
     "recall",
     (
-        "Reads older messages of this conversation that are left out here or only summarised. Give the id "
+        "Reads older messages of this conversation that are left out here or only summarized. Give the id "
         "that stands beside what you want to read, or a query to find messages by their words. Use it before "
         "you say that you do not remember."
     ),

@@ -1,6 +1,6 @@
 """Summaries of older messages, written by a model (ADR 32).
 
-What is summarised is untrusted: it may hold instructions of a document or of a visitor. The model gets it in
+What is summarized is untrusted: it may hold instructions of a document or of a visitor. The model gets it in
 a fence, and its summary stands in a fence again.
 """
 
@@ -23,7 +23,7 @@ from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 
 MAX_CALLS = 8
-"""Calls for one summary; a longer history is summarised further by the next turn."""
+"""Calls for one summary; a longer history is summarized further by the next turn."""
 _MAX_DOCUMENTS = 100
 _MAX_RESULT_CHARACTERS = 2_000
 _MAX_INPUT_CHARACTERS = 500
@@ -63,8 +63,8 @@ class _Chunk(msgspec.Struct, frozen=True):
     documents: tuple[Attachment, ...]
 
 
-class Summariser:
-    """Summarises a conversation piece by piece; each call covers the summary so far and what followed.
+class Summarizer:
+    """Summarizes a conversation piece by piece; each call covers the summary so far and what followed.
 
     `max_tokens` is the length of the summary, `input_tokens` what a request may take.
     """
@@ -88,7 +88,7 @@ class Summariser:
         self._usage = TokenUsage()
         self._model = ""
 
-    async def summarise(self, memory: ConversationMemory, compacted: Compacted, up_to: int) -> Summary:
+    async def summarize(self, memory: ConversationMemory, compacted: Compacted, up_to: int) -> Summary:
         """Return a summary up to a position, or as far as it came; raise SummaryFailed if there is none."""
         text, reached, documents = compacted.summary, compacted.up_to, compacted.documents
         calls = 0

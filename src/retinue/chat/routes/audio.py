@@ -62,7 +62,7 @@ async def chat_audio(
 ) -> AudioReply:
     """Transcribe a recording and answer it like a typed message.
 
-    If no speech is recognised, the reply says so with `finish_reason: no_speech`.
+    If no speech is recognized, the reply says so with `finish_reason: no_speech`.
     """
     request = TurnRequest(
         agent=agent,

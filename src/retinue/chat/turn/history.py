@@ -19,7 +19,7 @@ from retinue.kit.context import Context
 from retinue.kit.db.statements import record_statement
 
 MAX_LOADED_MESSAGES = 1_000
-"""Messages that a prompt repeats one by one; beyond that they are summarised, however short they are."""
+"""Messages that a prompt repeats one by one; beyond that they are summarized, however short they are."""
 _MAX_COPIED_MESSAGES = 1_000
 # Nothing of the newest two turns is ever left out, so a conversation this short was never compacted.
 _MAX_SHORT_POSITION = 4

@@ -276,7 +276,7 @@ class EgressConnection(asyncio.Protocol):
         self._wake()
 
     def _frame(self, status: int, *, is_chunked: bool) -> None:
-        """Determine how the end of the body is recognised."""
+        """Determine how the end of the body is recognized."""
         if self._has_no_body:
             # The parser would wait for a body that never arrives.
             self._is_complete = True

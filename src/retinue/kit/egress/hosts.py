@@ -55,7 +55,7 @@ def _parse_v6(bracketed: str) -> EgressHost:
 
 
 def _parse_v4(name: str) -> EgressHost:
-    """Parse with `inet_aton`, as getaddrinfo does, so that 127.1, 0x7f.1 and 2130706433 are recognised."""
+    """Parse with `inet_aton`, as getaddrinfo does, so that 127.1, 0x7f.1 and 2130706433 are recognized."""
     try:
         address = ipaddress.IPv4Address(socket.inet_aton(name))
     except OSError:
