@@ -21,7 +21,8 @@ from tests.e2e.processes import ADMIN_PASSWORD, ROOT, ServerProcess, drop_databa
 
 pytestmark = pytest.mark.every_case
 
-PATIENCE_S = 300
+# For each statement: empty, migrate until the kill, migrate again.
+PATIENCE_S = 30
 NEWER = "UPDATE alembic_version SET version_num = '9999'"
 
 
@@ -133,7 +134,7 @@ async def kill_at(settings: Settings, statements: list[int]) -> list[dict[str, A
         str(settings.data_dir), settings.database_url, *map(str, statements),
         cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    output, errors = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    output, errors = await asyncio.wait_for(process.communicate(), PATIENCE_S * len(statements))
     assert process.returncode == 0, errors.decode()
     assert b"Traceback" not in errors, errors.decode()
     return [msgspec.json.decode(line) for line in output.splitlines()]

@@ -205,13 +205,15 @@ async def _understands_a_stream_that_breaks(shop: Shop) -> None:
     assert broken.value.code == "model_error"
 
 
+PARTS = ("words.js", "event_stream.js", "attachments.js", "talking.js")
 TALK = """(async () => {
+  const hello = { text: "Hello", files: [] };
   const say = async (changed) => {
     const heard = [];
-    await new Conversation({ ...given, ...changed }).say("Hello", (piece) => heard.push(piece));
+    await new Conversation({ ...given, ...changed }).say(hello, (piece) => heard.push(piece));
     return heard.join("");
   };
-  const failure = (changed) => say(changed).catch((error) => [error.message, error.mayRetry]);
+  const failure = (changed) => say(changed).catch((error) => [error.say(WORDS.en), error.mayRetry]);
   return {
     text: await say({}),
     refusals: [await failure({ apiKey: "emb_nobody" }), await failure({ baseUrl: "http://127.0.0.1:9" })],
@@ -227,7 +229,7 @@ async def _the_widget_talks_too(shop: Shop) -> None:
         "apiKey": shop.key,
         "user": None,
     }
-    said = await asyncio.to_thread(evaluate, ("event_stream.js", "talking.js"), TALK, given)
+    said = await asyncio.to_thread(evaluate, PARTS, TALK, given)
     assert said == {
         "text": "One two three",
         "refusals": [

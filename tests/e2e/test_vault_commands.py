@@ -24,6 +24,8 @@ BASE_URL = "http://127.0.0.1:8080"
 @pytest.mark.slow
 async def test_the_status_and_the_exchange_of_the_key_file(tmp_path: Path, database_url: str) -> None:
     server = ServerProcess(tmp_path, database_url, RETINUE_WORKER="off")
+    await server.start()
+    await server.stop()
     ran = await run_command(server, "vault", "status")
     assert ran.code == 0, ran
     lines = ran.output.splitlines()
@@ -47,6 +49,8 @@ async def test_a_root_key_of_the_environment_is_shown_and_the_old_one_seals(
 ) -> None:
     old = RootKey.generate().encoded().reveal()
     server = ServerProcess(tmp_path, database_url, RETINUE_MASTER_KEY=old)
+    await server.start()
+    await server.stop()
     ran = await run_command(server, "vault", "rotate-root")
     assert ran.code == 0, ran
     (shown,) = re.findall(r"New master key \(shown once\): (\S+)", ran.output)

@@ -114,7 +114,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(library, page, agent)
     broken = {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"not a pdf"}
     await add(page, image, {**TANK, "name": "none.txt", "buffer": b""}, broken)
     uploads = page.get_by_role("list", name="Uploads")
-    await uploads.get_by_text("This kind of file is not read.").wait_for()
+    await uploads.get_by_text("This type of file is not supported.").wait_for()
     await uploads.get_by_text("The file is empty.").wait_for()
     await row(page, "broken.pdf").get_by_text("Failed").last.wait_for()
     await row(page, "broken.pdf").get_by_text("export it as PDF or text").wait_for()
