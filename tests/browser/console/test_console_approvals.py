@@ -101,7 +101,7 @@ async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site
     await expect(page.get_by_role("region", name="How similar calls were decided")).to_contain_text(called)
     await page.get_by_role("button", name=re.compile("^Reject")).click()
     await page.get_by_text("Rejected. The call does not run").wait_for()
-    await expect(page.get_by_text("ended while you looked at it")).to_have_count(0)
+    await expect(page.get_by_text("was closed while you were looking at it")).to_have_count(0)
     assert (await approval(site, second))["status"] == "rejected"
 
 
