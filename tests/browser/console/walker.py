@@ -14,6 +14,8 @@ MAX_STEPS = 160
 """Of one screen: more than the largest has."""
 _QUIET_S = 0.06
 _PATIENCE_S = 8.0
+_LATE_S = 2.0
+"""How long a screen without any control is waited for: on a busy machine it may not be drawn yet."""
 _LAST = re.compile(
     r"\b(delete|remove|revoke|archive|discard|end|back|approve|reject|withdraw)\b", re.IGNORECASE
 )
@@ -134,6 +136,10 @@ class Walker:
         await self.page.goto(f"{self.world.person.site.url}/console{path}")
         await self.page.locator("h1, h2").first.wait_for()
         await self.settled()
+        for _ in range(int(_LATE_S / _QUIET_S)):
+            if await self.controls():
+                return
+            await self.settled()
 
     async def look(self, path: str, needs: str | None) -> bool:
         """Open a screen; nothing it loads may be refused. Without its permission it says what is missing."""
@@ -285,5 +291,7 @@ _HREFS = "(links) => links.map((link) => link.getAttribute('href'))"
 
 
 def _is_counted(request: Any) -> bool:
-    """A stream of notifications never ends."""
-    return request.resource_type in {"fetch", "xhr"} and not request.url.endswith("/notifications/stream")
+    """Scripts are parts of screens. A stream of notifications never ends."""
+    return request.resource_type in {"fetch", "xhr", "script"} and not request.url.endswith(
+        "/notifications/stream"
+    )
