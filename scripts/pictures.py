@@ -49,7 +49,6 @@ PROMPT = """You answer customers of a lamp shop, in their language and in a few 
 Use the documents; if they do not say it, say so and offer a colleague.
 Refunds go through the tool. Name the amount and the order before you call it."""
 PLACES = {
-    "home": "/",
     "agents": "/agents",
     "build": "/agents/{agent}",
     "knowledge": "/agents/{agent}/knowledge",
@@ -60,6 +59,8 @@ PLACES = {
     "conversation": "/conversations/{conversation}",
     "approvals": "/approvals?id={approval}",
     "models": "/models",
+    # Last, because it shows where one has been.
+    "home": "/",
 }
 
 
@@ -96,6 +97,9 @@ async def _shop() -> AsyncIterator[tuple[Site, dict[str, str]]]:
 async def _fill(site: Site, provider: ProviderServer, tool_url: str) -> dict[str, str]:
     key = {"provider": "openai_compatible", "name": "Desk", "api_key": KEY, "base_url": f"{provider.url}/v1"}
     await site.call("POST", "/api/v1/api-keys", key)
+    price = {"model": MODEL, "input_price_per_mtok": 15, "output_price_per_mtok": 75}
+    await site.call("PUT", "/api/v1/model-prices", price)
+    await site.call("PUT", "/api/v1/profile", {"first_name": "Ada", "last_name": "Sample"})
     for template in (await site.call("GET", f"{AGENTS}/templates"))["data"][:5]:
         await site.call(
             "POST",

@@ -131,8 +131,9 @@ export function Spark({
   height?: number;
   label: string;
 }) {
-  const max = Math.max(...of, 1);
-  const x = (i: number) => (i / (of.length - 1)) * (width - 2) + 1;
+  // Costs are often far below 1: only a row of zeros has no greatest value.
+  const max = Math.max(...of) || 1;
+  const x = (i: number) => (i / Math.max(of.length - 1, 1)) * (width - 2) + 1;
   const y = (value: number) => height - 2 - (value / max) * (height - 4);
   const line = of.map((value, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   const colour = tone === "bad" ? "var(--r-bad-dot)" : tone === "blue" ? "var(--r-blue)" : "var(--r-ink-3)";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Breakdown, costOf, sharesOf } from "./figures_of";
 import { readFilters, startOf } from "./filters";
-import { labelledPlaces, pathOf, ticksOf } from "./scale";
+import { labelledPlaces, lonePoints, pathOf, ticksOf } from "./scale";
 
 const stats = (part: Partial<Breakdown>) =>
   ({ estimated_cost_usd: 0, unpriced_calls: 0, models: [], ...part }) as Breakdown;
@@ -28,6 +28,7 @@ describe("the scale of a chart", () => {
     expect(path.match(/M/g)).toHaveLength(2);
     expect(path.endsWith("M3.00 3.00L3.00 3.00")).toBe(true);
     expect(pathOf([null, null], Number, Number)).toBe("");
+    expect(lonePoints([4, null, 2, 3, null, 5])).toEqual([4, null, null, null, null, 5]);
   });
 });
 
