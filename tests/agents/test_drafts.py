@@ -6,7 +6,8 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.kit.text.header_masks import MASK
-from tests.client import Api, Response
+from tests.agents.drafts import differences, draft_of, path_of, publish, save, try_to_save
+from tests.client import Api
 from tests.factories import credentials
 from tests.factories.agents import (
     attach_agent,
@@ -22,39 +23,6 @@ from tests.factories.people import People
 from tests.factories.tools import make_tool
 
 Json = dict[str, Any]
-
-
-def path_of(agent: Json, rest: str = "/draft") -> str:
-    return f"/api/v1/agents/{agent['id']}{rest}"
-
-
-async def draft_of(api: Api, agent: Json) -> Json:
-    answer = await api.get(path_of(agent))
-    assert answer.status == 200, answer
-    return answer.json()
-
-
-async def try_to_save(api: Api, agent: Json, if_match: str = "", **snapshot: Any) -> Response:
-    headers = {"if-match": if_match} if if_match else {}
-    return await api.put(path_of(agent), {"snapshot": snapshot}, headers=headers)
-
-
-async def save(api: Api, agent: Json, **snapshot: Any) -> Json:
-    answer = await try_to_save(api, agent, **snapshot)
-    assert answer.status == 200, answer
-    return answer.json()
-
-
-async def publish(api: Api, agent: Json, **body: Any) -> Json:
-    answer = await api.post(path_of(agent, "/publish"), {"from_draft": True, **body})
-    assert answer.status == 200, answer
-    return answer.json()
-
-
-async def differences(api: Api, agent: Json, version: str | int = "draft", **query: Any) -> dict[str, Any]:
-    answer = await api.get(path_of(agent, f"/versions/{version}/diff"), query=query)
-    assert answer.status == 200, answer
-    return {one["path"]: (one["from"], one["to"]) for one in answer.json()["data"]}
 
 
 async def test_without_a_stored_draft_the_agent_itself_is_shown(admin: Api) -> None:
@@ -269,46 +237,6 @@ async def test_publishing_a_draft_makes_one_version_with_the_note(admin: Api, pe
     assert (published["version"], published["system_prompt"]) == (4, "Again")
     assert (await versions_of(admin, agent))[0]["summary"] == "Published the draft."
     assert len(await events(people, "agent.published")) == 2
-
-
-async def test_published_sub_agents_stay_in_the_order_of_the_draft(admin: Api) -> None:
-    agent = await make_agent(admin)
-    helpers = [await make_agent(admin, name=f"Helper {number}") for number in range(5)]
-    for helper in helpers[:3]:
-        await attach_agent(admin, agent, helper)
-    wanted = [helpers[place]["id"] for place in (4, 2, 3, 0, 1)]
-    await save(admin, agent, sub_agents=[{"id": id} for id in wanted])
-    published = await publish(admin, agent)
-    assert [one["id"] for one in (await draft_of(admin, agent))["snapshot"]["sub_agents"]] == wanted
-    assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == wanted
-    listed = (await admin.get(path_of(agent, "/sub-agents"))).json()["data"]
-    assert [one["id"] for one in listed] == wanted
-    # One that is attached later comes last, also after others are gone; a restored version has its own order.
-    for id in wanted[:2]:
-        assert (await admin.delete(path_of(agent, f"/sub-agents/{id}"))).status == 204
-    last = await make_agent(admin, name="Last")
-    await attach_agent(admin, agent, last)
-    assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == [*wanted[2:], last["id"]]
-    restored = await admin.post(path_of(agent, f"/versions/{published['version']}/restore"), {})
-    assert restored.status == 200, restored
-    assert [one["id"] for one in (await read_agent(admin, agent))["sub_agents"]] == wanted
-
-
-async def test_another_order_of_sub_agents_is_a_change(admin: Api) -> None:
-    agent = await make_agent(admin)
-    first, second, third = [(await make_agent(admin, name=name))["id"] for name in ("A", "B", "C")]
-    await save(admin, agent, sub_agents=[{"id": id} for id in (first, second)])
-    await publish(admin, agent)
-    await save(admin, agent, sub_agents=[{"id": id} for id in (second, third, first)])
-    assert (await draft_of(admin, agent))["is_changed"] is True
-    changed = await differences(admin, agent)
-    assert changed.keys() == {f"sub_agents.{third}", "sub_agents.order"}
-    assert changed["sub_agents.order"] == ([first, second], [second, first])
-    # One more in between leaves the order of the others as it is.
-    await save(admin, agent, sub_agents=[{"id": id} for id in (first, third, second)])
-    assert (await differences(admin, agent)).keys() == {f"sub_agents.{third}"}
-    await save(admin, agent, sub_agents=[{"id": id} for id in (second, first)])
-    assert (await differences(admin, agent)).keys() == {"sub_agents.order"}
 
 
 async def test_publishing_without_a_body_is_as_before_and_leaves_the_draft(admin: Api) -> None:
