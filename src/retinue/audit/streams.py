@@ -22,7 +22,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, Page, PageQuery
 from retinue.kit.schema.base import sent_fields
-from retinue.kit.text.header_masks import MASK, mask_headers, unmask_headers
+from retinue.kit.text.header_masks import mask_headers, require_entered, unmask_headers
 from retinue.kit.webhook_signing import new_signing_secret
 
 MAX_STREAMS = 20
@@ -100,8 +100,7 @@ def _changed_config(ctx: Context, stream: AuditStream, config: AuditStreamConfig
 
 def _config_fields(ctx: Context, config: AuditStreamConfig) -> JsonObject:
     ctx.adapter(Egress).check_field(config.url, "config.url")
-    if MASK in config.headers.values():
-        raise Invalid({"config.headers": "must be given in full for a new server"})
+    require_entered(config.headers, "config.headers")
     try:
         check_custom_headers(config.headers)
     except EgressRefused as refused:

@@ -8,7 +8,7 @@ from retinue.kit.crypto import Sealed
 from retinue.kit.egress import EgressRefused, read_destination
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
-from retinue.kit.text.header_masks import MASK
+from retinue.kit.text.header_masks import MASK, require_entered
 
 _MAX_CONFIG_BYTES = 64 * 1024
 
@@ -19,11 +19,9 @@ def check_size(config: JsonObject) -> None:
 
 
 def check_headers_entered(config: JsonObject) -> None:
-    """Refuse a mask that stands for no stored value: it would be sent as the value."""
     headers = config.get("headers")
-    if isinstance(headers, dict) and MASK in headers.values():
-        message = "A masked value matches no stored header. Enter the value itself."
-        raise Invalid({"action_config.headers": message})
+    if isinstance(headers, dict):
+        require_entered(headers, "action_config.headers")
 
 
 def open_config(ctx: Context, subscription: Subscription) -> JsonObject:

@@ -10,7 +10,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, Page, PageQuery
 from retinue.kit.schema.base import sent_fields
-from retinue.kit.text.header_masks import MASK, mask_headers, unmask_headers
+from retinue.kit.text.header_masks import MASK, mask_headers, require_entered, unmask_headers
 from retinue.kit.tracing import names
 from retinue.kit.tracing.origin import new_span_id, new_trace_id
 from retinue.kit.tracing.spans import Span
@@ -131,8 +131,7 @@ def _check_endpoint(ctx: Context, endpoint: str) -> None:
 
 
 def _header_fields(headers: dict[str, str]) -> JsonObject:
-    if MASK in headers.values():
-        raise Invalid({"headers": "must be given in full"})
+    require_entered(headers, "headers")
     try:
         check_custom_headers(headers)
     except EgressRefused as refused:

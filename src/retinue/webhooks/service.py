@@ -7,11 +7,10 @@ import sqlalchemy as sa
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.statements import Statement
-from retinue.kit.errors import Invalid
 from retinue.kit.events.filters import check_filters, check_patterns
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import sent_fields
-from retinue.kit.text.header_masks import MASK, unmask_headers
+from retinue.kit.text.header_masks import require_entered, unmask_headers
 from retinue.kit.webhook_signing import new_signing_secret
 from retinue.tenants.event_listeners import mark_listened_to
 from retinue.webhooks import queries
@@ -155,8 +154,7 @@ def _check(ctx: Context, given: JsonObject) -> None:
         check_patterns(given["events"], "events")
     if "headers" in given:
         check_headers(given["headers"])
-        if MASK in given["headers"].values():
-            raise Invalid({"headers": "A masked value matches no stored header. Enter the value itself."})
+        require_entered(given["headers"], "headers")
     if "filters" in given:
         check_filters(given["filters"])
 

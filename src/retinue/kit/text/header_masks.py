@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.principal import Principal
 
@@ -23,6 +24,12 @@ def unmask_headers(given: Mapping[str, Any], known: Mapping[str, Any]) -> JsonOb
     return {
         name: before.get(name.lower(), value) if value == MASK else value for name, value in given.items()
     }
+
+
+def require_entered(headers: Mapping[str, Any], field: str) -> None:
+    """Refuse a mask that stands for no stored value: it would be sent as the value."""
+    if MASK in headers.values():
+        raise Invalid({field: "A masked value matches no stored header. Enter the value itself."})
 
 
 def mask_config_headers(principal: Principal, config: C, permission: str) -> C:
