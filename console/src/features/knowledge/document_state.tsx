@@ -1,33 +1,17 @@
-import { locale } from "../../shared/i18n/language";
+import { failureOf } from "../../shared/failures/failures";
 import { words } from "../../shared/i18n/words";
-import { Status } from "../../shared/parts";
+import { Status } from "../../shared/marks/status";
 import style from "./knowledge.module.css";
 import type { Document } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
-const UNITS = ["byte", "kilobyte", "megabyte"] as const;
 const FIXES: Record<string, string> = {
   parse_error: say("fixParse"),
   empty_document: say("fixEmpty"),
   too_large: say("fixTooLarge"),
   embedding_error: say("fixEmbedding"),
 };
-
-/** A size in the largest unit that it fills: "18 bytes", "4.2 kB", "12 MB". */
-export function bytes(size: number): string {
-  const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : size < 1_000_000 ? 1 : 2);
-  const value = size / 1000 ** step;
-  const unit = UNITS[step] ?? "byte";
-  const format = new Intl.NumberFormat(locale, {
-    style: "unit",
-    unit,
-    // Only the long form has a plural.
-    unitDisplay: step ? "short" : "long",
-    maximumFractionDigits: value < 10 && step ? 1 : 0,
-  });
-  return format.format(value);
-}
 
 /** How far indexing has come. */
 export function DocumentState({ of: document }: { of: Document }) {
@@ -57,6 +41,6 @@ export function DocumentState({ of: document }: { of: Document }) {
 export const FailureReason = ({ of: document }: { of: Document }) =>
   document.error && (
     <span className={`t-12 ${style.reason}`}>
-      {document.error.message} {FIXES[document.error.code] ?? ""}
+      {failureOf(document.error)} {FIXES[document.error.code] ?? ""}
     </span>
   );

@@ -1,17 +1,17 @@
 import { Button, Modal, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, data } from "../../../api/client";
-import { asApiError } from "../../../api/errors";
-import { announcePublished } from "../../../shared/agent/published";
-import { words } from "../../../shared/i18n/words";
-import en from "../words.en.json";
+import { api, data } from "../../api/client";
+import { asApiError } from "../../api/errors";
+import { words } from "../i18n/words";
+import { announcePublished } from "./published";
+import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = words(en, "shared/agent");
 type Props = { agentId: string; onClose: () => void; onPublished: () => void };
 
 /** Publishes an agent for the first time as it is: there is no draft whose changes could be reviewed. */
-export function PublishDialog({ agentId, onClose, onPublished }: Props) {
+export default function PublishDialog({ agentId, onClose, onPublished }: Props) {
   const [note, setNote] = useState("");
   const publish = useMutation({
     mutationFn: () =>

@@ -1,5 +1,5 @@
 import { words } from "../../shared/i18n/words";
-import { Status } from "../../shared/parts";
+import { Status } from "../../shared/marks/status";
 import en from "./words.en.json";
 
 const say = words(en, "features/chat");

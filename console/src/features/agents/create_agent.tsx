@@ -1,36 +1,18 @@
-import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Button, Menu, Modal, Select, Textarea, TextInput } from "@mantine/core";
+import { Button, Modal, Select, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { asApiError } from "../../api/errors";
-import { useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { chatModelsQuery } from "../../shared/providers/queries";
-import {
-  type Agent,
-  archiveAgent,
-  deleteAgent,
-  duplicateAgent,
-  exportAgent,
-  fileName,
-  importAgent,
-  restoreAgent,
-  saveFile,
-  templatesQuery,
-  useAgentChange,
-} from "./queries";
+import { useFields } from "../../shared/use_fields";
+import { importAgent, templatesQuery, useAgentChange } from "./queries";
+import { RefusalNote } from "./refusal_note";
 import en from "./words.en.json";
 
 const say = words(en, "features/agents");
 // What the server gives an agent that says nothing about them.
 const DEFAULT_TEMPERATURE = 0.7;
 const DEFAULT_TOKENS = 2048;
-const Refusal = ({ error }: { error: unknown }) => (
-  <div className="note bad" role="alert">
-    {asApiError(error).message}
-  </div>
-);
 
 export function CreateAgent({ templateId, onClose }: { templateId?: string; onClose: () => void }) {
   const navigate = useNavigate();
@@ -48,6 +30,7 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
   const prompt = typedPrompt ?? chosenTemplate?.system_prompt ?? "";
   const chosen = model ?? choices[0]?.id ?? null;
   const create = useAgentChange(importAgent);
+  const { form, rest, problemOf } = useFields(create.error, ["name", "primary_model", "system_prompt"]);
   const submit = async () => {
     if (!chosen) return;
     const { description = "", temperature = null, web_search: searches = false } = chosenTemplate ?? {};
@@ -65,13 +48,14 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
   return (
     <Modal opened onClose={onClose} title={say("createTitle")} size={460}>
       <form
+        ref={form}
         className="stack g16"
         onSubmit={(event) => {
           event.preventDefault();
           void submit().catch(() => undefined);
         }}
       >
-        {create.error && <Refusal error={create.error} />}
+        {create.error && rest && <RefusalNote error={create.error} />}
         <Select
           label={say("templates")}
           data={(templates ?? []).map((one) => ({ value: one.id, label: one.name }))}
@@ -87,6 +71,7 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
         />
         <TextInput
           label={say("name")}
+          error={problemOf("name")}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           maxLength={100}
@@ -94,6 +79,7 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
         />
         <Select
           label={say("model")}
+          error={problemOf("primary_model")}
           searchable
           data={choices.map((one) => ({ value: one.id, label: one.id }))}
           value={chosen}
@@ -102,6 +88,7 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
         <Textarea
           label={say("instructions")}
           description={say("instructionsHint")}
+          error={problemOf("system_prompt")}
           minRows={4}
           autosize
           maxRows={10}
@@ -125,80 +112,5 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
         </div>
       </form>
     </Modal>
-  );
-}
-
-export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose: () => void }) {
-  const [typed, setTyped] = useState("");
-  const remove = useAgentChange(deleteAgent);
-  return (
-    <Modal opened onClose={onClose} title={say("deleteTitle", { name: agent.name })} size={440}>
-      <form
-        className="stack g16"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void remove.mutateAsync(agent.id).then(onClose, () => undefined);
-        }}
-      >
-        {remove.error && <Refusal error={remove.error} />}
-        <p className="t-2">{say("deleteText")}</p>
-        <TextInput
-          label={say("typeName")}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          data-autofocus
-          autoComplete="off"
-        />
-        <div className="row g8">
-          <Button variant="default" className="push" onClick={onClose}>
-            {say("cancel")}
-          </Button>
-          <Button type="submit" color="red" loading={remove.isPending} disabled={typed !== agent.name}>
-            {say("delete")}
-          </Button>
-        </div>
-      </form>
-    </Modal>
-  );
-}
-
-export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => void }) {
-  const may = useMay();
-  const navigate = useNavigate();
-  const isArchived = agent.status === "archived";
-  const copy = useAgentChange(duplicateAgent);
-  const move = useAgentChange(isArchived ? restoreAgent : archiveAgent);
-  return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon aria-label={say("actions", { name: agent.name })}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id } })}>
-          {say("open")}
-        </Menu.Item>
-        <Menu.Item onClick={() => void navigator.clipboard?.writeText(agent.id)}>{say("copyId")}</Menu.Item>
-        <Menu.Item onClick={() => void exportAgent(agent.id).then((file) => saveFile(fileName(agent.name), file))}>
-          {say("export")}
-        </Menu.Item>
-        {may("agents:write") && (
-          <Menu.Item
-            onClick={() => copy.mutate({ id: agent.id, name: say("copyOf", { name: agent.name }).slice(0, 100) })}
-          >
-            {say("duplicate")}
-          </Menu.Item>
-        )}
-        {may("agents:write") && (
-          <Menu.Item onClick={() => move.mutate(agent.id)}>{say(isArchived ? "restore" : "archive")}</Menu.Item>
-        )}
-        {may("agents:delete") && (
-          <Menu.Item color="red" onClick={onDelete}>
-            {say("delete")}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
   );
 }

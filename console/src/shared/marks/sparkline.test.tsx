@@ -1,13 +1,13 @@
 import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, it } from "vitest";
-import { Spark } from "./parts";
+import { Sparkline } from "./sparkline";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
 function lastHeight(values: number[]) {
   const place = document.createElement("div");
-  act(() => createRoot(place).render(<Spark of={values} label="Cost" />));
+  act(() => createRoot(place).render(<Sparkline of={values} label="Cost" />));
   return Number(place.querySelector("circle")?.getAttribute("cy"));
 }
 
