@@ -19,7 +19,6 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assets = tmp_path / "assets"
     assets.mkdir()
     (tmp_path / "index.html").write_text(INDEX)
-    (assets / "main-abc.js").write_text("start()")
     (assets / "main-abc.js.gz").write_bytes(gzip.compress(b"start()"))
     (tmp_path / "secret.js").write_text("no")
     monkeypatch.setattr(files, "WEB", tmp_path)

@@ -32,12 +32,19 @@ async def test_a_model_writes_a_draft_and_nonsense_is_no_form(people) -> None:
             "no",
             "{}",
             '{"name": "x", "fields": [{"type": "colour"}]}',
+            '{"name": "x", "fields": [{"type": ["radio"]}]}',
             '{"name": "x", "fields": []}',
         ):
             server.says(said)
             answer = await person.post(f"{PATH}/generate", {"prompt": "A form"})
             assert (answer.status, answer.code) == (502, "model_error"), said
+        (key,) = (await person.get("/api/v1/api-keys")).json()["data"]
+        offered = {"models": ["a-text-embedding", "b-chat", "tts-1"]}
+        assert (await person.put(f"/api/v1/api-keys/{key['id']}", offered)).status == 200
+        server.says(json.dumps(good))
+        assert (await person.post(f"{PATH}/generate", {"prompt": "A form"})).status == 201
+        assert server.last.json["model"] == "b-chat", "others do not chat"
         answer = await person.post(f"{PATH}/generate", {"prompt": "A form", "model": "unheard-of"})
         assert (answer.status, answer.code) == (422, "model_not_configured")
     assert (await person.post(f"{PATH}/generate", {"prompt": ""})).status == 422
-    assert (await person.get(PATH)).json()["pagination"]["total"] == 1
+    assert (await person.get(PATH)).json()["pagination"]["total"] == 2

@@ -59,7 +59,7 @@ async def test_whoever_lost_the_lease_concludes_nothing(workshop: Workshop):
 async def test_where_many_end_they_are_recorded_beside_the_turn(live: Workshop, monkeypatch):
     """On PostgreSQL in another transaction; one that fails is made good, and nothing is concluded twice."""
     beside, concluded = [], []
-    record_all, conclude = OutcomeRecorder._record_all, Concluder.conclude
+    record_all, conclude = OutcomeRecorder.record_all, Concluder.conclude
 
     async def count(self: OutcomeRecorder) -> None:
         beside.append(self)
@@ -72,7 +72,7 @@ async def test_where_many_end_they_are_recorded_beside_the_turn(live: Workshop, 
             raise DatabaseUnavailable
         return is_followed
 
-    monkeypatch.setattr(OutcomeRecorder, "_record_all", count)
+    monkeypatch.setattr(OutcomeRecorder, "record_all", count)
     monkeypatch.setattr(Concluder, "conclude", fail_once)
     monkeypatch.setattr(recorder, "MIN_SIDE_BATCH", 2)
     await live.ask(here.attempt, *["good"] * 60)
