@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CODE := $(wildcard src tests bench scripts packaging)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install install-dev console run test check fix bench openapi openapi-current reference access migration crash campaign prices pictures lock clean
+.PHONY: help install install-dev console run test lint lint-format lint-rules lint-types lint-console check fix bench openapi openapi-current reference access migration crash campaign prices pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,14 +55,22 @@ test: install-dev  ## the suite on SQLite, and on PostgreSQL and Redis where the
 	@$(BIN)/python packaging/console_build.py test
 	@$(BIN)/python scripts/suite.py $(ARGS)
 
-check: install-dev  ## format, lint, types, import contracts, shape, dependencies, OpenAPI document
+lint: install-dev  ## format, lint and types of both languages: the part of check for every few minutes
+	@$(MAKE) --no-print-directory --output-sync=target -j4 lint-format lint-rules lint-types lint-console
+
+lint-format:
 	$(BIN)/ruff format --check $(CODE)
+lint-rules:
 	$(BIN)/ruff check $(CODE)
+lint-types:
 	$(BIN)/mypy
+lint-console:
+	@$(BIN)/python packaging/console_build.py check
+
+check: lint  ## lint, import contracts, shape, dependencies, OpenAPI document
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest tests/contract/test_shape.py tests/contract/test_names.py tests/contract/test_dependencies.py
 	@$(BIN)/python scripts/reference.py --check
-	@$(BIN)/python packaging/console_build.py check
 	@$(MAKE) --no-print-directory openapi-current
 
 fix: install-dev  ## format, and repair what ruff can repair
@@ -86,10 +94,8 @@ migration: install-dev  ## draft the next migration: make migration NAME="add bo
 	@$(BIN)/python scripts/migration.py $(NAME)
 
 openapi-current: install
-	@if [ ! -e src/retinue/cli.py ] && [ ! -e src/retinue/cli ]; then \
-		echo "openapi: there is no command line yet, nothing to compare"; \
-	elif fresh=$$(mktemp) && trap 'rm -f "$$fresh"' EXIT && $(BIN)/retinue openapi > "$$fresh" \
-			&& cmp --silent $(OPENAPI) "$$fresh"; then \
+	@fresh=$$(mktemp) && trap 'rm -f "$$fresh"' EXIT && $(BIN)/retinue openapi > "$$fresh"; \
+	if cmp --silent $(OPENAPI) "$$fresh"; then \
 		echo "openapi: $(OPENAPI) is current"; \
 	else \
 		echo "openapi: $(OPENAPI) is missing or stale: run make openapi"; exit 1; \

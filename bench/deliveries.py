@@ -62,7 +62,7 @@ class Tenantry:
                     filters={},
                     headers={},
                     secrets=secrets.sealed(),
-                    secret_prefix=secrets.shown,
+                    secret_prefix=secrets.prefix,
                     created_by="",
                 )
             )

@@ -63,7 +63,7 @@ routes = Routes("/bench/notes", tag="bench")
 
 @routes.get("", requires="agents:read")
 async def list_notes(ctx: Context, query: PageQuery) -> Page[NoteOut]:
-    return (await listing.page(ctx.db, query)).shown(NoteOut.of)
+    return (await listing.page(ctx.db, query)).to_page(NoteOut.of)
 
 
 @routes.post("", requires="agents:write", status=201)

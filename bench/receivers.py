@@ -87,7 +87,7 @@ async def compare(kind: str, answer: Answer, rounds: int, pause_s: int) -> str:
         stack.callback(receiver.close)
         endpoint = f"http://127.0.0.1:{receiver.sockets[0].getsockname()[1]}"
         sides = []
-        for settings in ({}, {"RETINUE_OTLP_ENDPOINT": endpoint}):
+        for settings in ({}, {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}):
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             tree = Tree(here, folder, RETINUE_WORKER="inline", **settings)
             stack.callback(tree.server.stop)

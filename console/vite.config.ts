@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -52,7 +52,7 @@ export default ({ size = 16, ...rest }) => e("svg", { viewBox: "0 0 24 24", widt
   };
 }
 
-/** Leave `.br` and `.gz` beside each text file. */
+/** Keep each text file as `.br` and `.gz` only: the server unpacks it for the few clients that take neither. */
 function compressed(): Plugin {
   return {
     name: "compressed",
@@ -65,6 +65,7 @@ function compressed(): Plugin {
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
         writeFileSync(`${dir}/${fileName}.br`, brotliCompressSync(content, { params }));
         writeFileSync(`${dir}/${fileName}.gz`, gzipSync(content, { level: 9 }));
+        rmSync(`${dir}/${fileName}`);
       }
     },
   };
@@ -80,6 +81,10 @@ export default defineConfig({
     emptyOutDir: true,
     manifest: "manifest.json",
     chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      // Nearly every screen draws marks: one file of them costs less than a crumb for each.
+      output: { codeSplitting: { groups: [{ name: "marks", test: /[\\/]shared[\\/]marks[\\/]/ }] } },
+    },
     assetsInlineLimit: 0,
   },
   server: { proxy: { "^/(api|v1|auth|me|users)(/|$)": "http://127.0.0.1:8080" } },

@@ -8,6 +8,7 @@ sdist carries the built files and the hash of their sources, so that it installs
     python packaging/console_build.py build|check|test
 """
 
+import contextlib
 import hashlib
 import importlib
 import os
@@ -15,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "console"
 WEB = ROOT / "src" / "retinue" / "console" / "web"
 SBOM = ROOT / "packaging" / "retinue.cdx.json"
+COMMIT = ROOT / "src" / "retinue" / "commit.txt"
 SOURCES_HASH = WEB / ".sources"
 MODULES_HASH = SOURCES / "node_modules" / ".sources"
 # Node for the build only, where the system has none that is new enough.
@@ -47,14 +50,43 @@ def build_wheel(folder: str, config_settings: Any = None, metadata: str | None =
     _build_or_exit()
     # setuptools also packs what earlier builds left there, such as old assets.
     shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)
-    name = setuptools.build_wheel(folder, config_settings, metadata)
+    with _commit_file():
+        name = setuptools.build_wheel(folder, config_settings, metadata)
     wheel_archive.rewrite(Path(folder, name), SBOM)
     return name
 
 
 def build_sdist(folder: str, config_settings: Any = None) -> str:
     _build_or_exit()
-    return setuptools.build_sdist(folder, config_settings)
+    with _commit_file():
+        return setuptools.build_sdist(folder, config_settings)
+
+
+@contextlib.contextmanager
+def _commit_file() -> Iterator[None]:
+    """Put the commit into the package for as long as it is built; that of an sdist stays as it is."""
+    commit = _commit()
+    if not commit:
+        yield
+        return
+    COMMIT.write_text(f"{commit}\n")
+    try:
+        yield
+    finally:
+        COMMIT.unlink()
+
+
+def _commit() -> str:
+    """Return SOURCE_COMMIT, else the commit of this checkout; nothing if both are missing."""
+    named = os.environ.get("SOURCE_COMMIT", "")
+    if named or not (ROOT / ".git").exists():
+        return named
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    command = [git, "rev-parse", "HEAD"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603  a program found by name
+    return said.stdout.strip()
 
 
 def _build_or_exit() -> None:

@@ -3,8 +3,8 @@
 `scripts/chart.py [FILE …]` prints the manifests for the chart's values with those of the files over them.
 
 The templates keep to a part of Helm's language, and anything else is an error here: fields and variables,
-`if` with `else`, `range`, `define` and `include`, and the functions `toYaml`, `nindent`, `quote` and
-`default`. A value that the chart does not declare is an error too, where Helm would print nothing.
+`if` with `else`, `range`, `define` and `include`, and the functions `toYaml`, `nindent`, `quote`, `default`
+and `fail`. A value that the chart does not declare is an error too, where Helm would print nothing.
 """
 
 import re
@@ -183,11 +183,16 @@ def quote(value: Any) -> str:
     return f'"{escaped}"'
 
 
+def fail(message: str) -> str:
+    raise ChartError(message)
+
+
 FUNCTIONS: Mapping[str, Any] = {
     "toYaml": to_yaml,
     "nindent": nindent,
     "quote": quote,
     "default": lambda fallback, value: value or fallback,
+    "fail": fail,
 }
 
 

@@ -33,6 +33,26 @@ PRICES = {
     "cache_write_1h": "cache_write_1h_mtok",
     "output": "output_mtok",
 }
+# What genai-prices does not know: prices of a million spoken characters, and of a minute of sound, from the
+# providers' own lists.
+AUDIO: dict[str, dict[str, dict[str, float]]] = {
+    "azure_openai": {
+        "tts-1": {"speech": 15},
+        "tts-1-hd": {"speech": 30},
+        "whisper-1": {"transcription": 0.006},
+    },
+    "groq": {
+        "whisper-large-v3": {"transcription": 0.00185},
+        "whisper-large-v3-turbo": {"transcription": 0.000667},
+    },
+    "openai": {
+        "gpt-4o-mini-transcribe": {"transcription": 0.003},
+        "gpt-4o-transcribe": {"transcription": 0.006},
+        "tts-1": {"speech": 15},
+        "tts-1-hd": {"speech": 30},
+        "whisper-1": {"transcription": 0.006},
+    },
+}
 
 
 def price_today(prices: Any, today: dt.date) -> Any:
@@ -121,12 +141,22 @@ def entries(models: list[Any], today: dt.date) -> list[dict[str, Any]]:
     return listed
 
 
+def with_audio(listed: list[dict[str, Any]], audio: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
+    """Return the entries with the prices of speech and transcriptions; new ones have none for tokens."""
+    known = {entry["id"]: entry | audio.get(entry["id"], {}) for entry in listed}
+    new = {id: {"id": id, "input": 0, "output": 0, **prices} for id, prices in audio.items()}
+    merged = new | known
+    return [merged[id] for id in sorted(merged)] if audio else listed
+
+
 def main() -> None:
     today = dt.datetime.now(dt.UTC).date()
     # By name: it is no dependency of ours, not even for tests.
     providers = importlib.import_module("genai_prices.data").providers
     listed = {
-        PROVIDERS[provider.id]: entries(provider.models, today)
+        PROVIDERS[provider.id]: with_audio(
+            entries(provider.models, today), AUDIO.get(PROVIDERS[provider.id], {})
+        )
         for provider in providers
         if provider.id in PROVIDERS
     }

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
+HOST = "127.0.0.1:8080"
 # Streams that go on for as long as someone listens: a plain request of one hangs up after its first event.
 ENDLESS = re.compile(r"/api/v1/notifications/stream|/api/v1/workflows/[^/]+/executions/[^/]+/stream")
 
@@ -62,7 +63,7 @@ class Api:
         files: dict[str, tuple[str, bytes, str]] | None = None,
         fields: dict[str, str] | None = None,
     ) -> Response:
-        sent = {"host": "testserver", **{name.lower(): value for name, value in (headers or {}).items()}}
+        sent = {"host": HOST, **{name.lower(): value for name, value in (headers or {}).items()}}
         if self.token and "authorization" not in sent:
             sent["authorization"] = f"Bearer {self.token}"
         body = content or b""
@@ -90,7 +91,7 @@ class Api:
             "query_string": (urlencode(query) if query else inline_query).encode(),
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
             "client": (self.ip, 40000),
-            "server": ("testserver", 80),
+            "server": ("127.0.0.1", 8080),
         }
         pending = [{"type": "http.request", "body": body, "more_body": False}]
         status, got, received = 0, [], []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from retinue.app import Service
 from retinue.kit.clock import ManualClock
@@ -76,6 +77,14 @@ async def databases(tmp_path_factory: Any, worker_id: str) -> AsyncIterator[Data
 def _no_server_outlives_its_test() -> Iterator[None]:
     yield
     kill_what_is_left()
+
+
+@pytest.fixture(autouse=True)
+def _logs_go_where_they_went() -> Iterator[None]:
+    """A command that a test runs logs into the stream of that test, which is closed after it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture

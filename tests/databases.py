@@ -8,7 +8,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from retinue.kit.db.databases import database_for
 from retinue.kit.db.models import metadata
 from retinue.kit.settings import Settings
 from retinue.migrations.upgrade import upgrade
@@ -32,10 +31,7 @@ class Databases:
             settings = Settings(database_url=self._url, data_dir=self._home)
         else:
             settings = Settings(data_dir=self._home)
-        database = database_for(settings)
-        await database.open()
-        await upgrade(settings, database)
-        await database.close()
+        await upgrade(settings)
 
     async def fresh(self, folder: Path) -> str:
         if SERVER:

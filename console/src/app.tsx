@@ -2,7 +2,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
 import { newQueryClient } from "./api/queries";
-import { sessionState, subscribe } from "./api/session";
+import { sessionState, subscribeToSession } from "./api/session";
 import { newRouter } from "./routes";
 
 const client = newQueryClient();
@@ -15,7 +15,7 @@ declare module "@tanstack/react-router" {
 }
 
 export function App() {
-  const state = useSyncExternalStore(subscribe, sessionState);
+  const state = useSyncExternalStore(subscribeToSession, sessionState);
   useEffect(() => {
     if (state === "signed-out") client.clear();
     // After a sign-in over the page, what was refused is asked for again.

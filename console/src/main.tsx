@@ -6,7 +6,7 @@ import "./design/overlays.css";
 import { MantineProvider } from "@mantine/core";
 import { createRoot } from "react-dom/client";
 import { dropRepeatedClicks } from "./api/repeats";
-import { resume } from "./api/session";
+import { resumeSession } from "./api/session";
 import { App } from "./app";
 import { theme, variables } from "./design/theme";
 import { language } from "./shared/i18n/language";
@@ -30,7 +30,7 @@ window.trustedTypes?.createPolicy("default", {
 
 document.documentElement.lang = language;
 dropRepeatedClicks();
-void resume().catch(() => undefined);
+void resumeSession().catch(() => undefined);
 const root = document.getElementById("root");
 if (root)
   createRoot(root).render(

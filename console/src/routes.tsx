@@ -1,15 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from "@tanstack/react-router";
-import { lazy, Suspense, useSyncExternalStore } from "react";
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { basePath } from "./api/base";
-import { sessionState, subscribe } from "./api/session";
+import { sessionState } from "./api/session";
 import { agentRoutes } from "./features/agents/routes";
 import { approvalRoutes } from "./features/approvals/routes";
 import { chatRoutes } from "./features/chat/routes";
@@ -23,43 +15,9 @@ import { statisticsRoutes } from "./features/statistics/routes";
 import { traceRoutes } from "./features/traces/routes";
 import { userRoutes } from "./features/users/routes";
 import { versionRoutes } from "./features/versions/routes";
-import { readSearch } from "./features/welcome/search";
-import { Frame } from "./shared/frame/frame";
-import { Boundary } from "./shared/states/boundary";
-import { Failure, NotFound } from "./shared/states/states";
-
-const root = createRootRoute({
-  component: Outlet,
-  notFoundComponent: NotFound,
-  errorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
-});
-
-const SignInDialog = lazy(() => import("./features/auth/sign_in").then((found) => ({ default: found.SignInDialog })));
-
-/** Asks for the password over the page once the session has ended. */
-function ExpiredSession() {
-  const state = useSyncExternalStore(subscribe, sessionState);
-  return <Suspense fallback={null}>{state === "expired" && <SignInDialog />}</Suspense>;
-}
-
-/** Everything behind the sign-in stands in the frame. */
-const frame = createRoute({
-  getParentRoute: () => root,
-  id: "frame",
-  beforeLoad: ({ location }) => {
-    if (sessionState() !== "signed-out") return;
-    throw redirect({ to: "/sign-in", search: location.href === "/" ? {} : { to: location.href }, replace: true });
-  },
-  component: () => (
-    <Frame>
-      <Boundary>
-        <Outlet />
-      </Boundary>
-      <ExpiredSession />
-    </Frame>
-  ),
-  notFoundComponent: NotFound,
-});
+import { readWelcomeSearch } from "./features/welcome/search";
+import { frame, root } from "./frame_route";
+import { NotFound } from "./shared/states/states";
 
 const accountPage = (
   path: "forgot-password" | "reset-password" | "verify-email",
@@ -94,7 +52,7 @@ const signIn = createRoute({
 const welcome = createRoute({
   getParentRoute: () => root,
   path: "welcome",
-  validateSearch: readSearch,
+  validateSearch: readWelcomeSearch,
   component: lazyRouteComponent(() => import("./features/welcome/welcome")),
 });
 
@@ -130,5 +88,3 @@ export const newRouter = (client: QueryClient) =>
     defaultNotFoundComponent: NotFound,
     context: { client },
   });
-
-export type FrameRoute = typeof frame;

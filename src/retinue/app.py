@@ -10,6 +10,7 @@ from retinue.auth.setup import issue_link_token
 from retinue.domains import DOMAINS
 from retinue.kit.clock import Clock
 from retinue.kit.context.manifest import Manifest
+from retinue.kit.context.process_state import finish_states
 from retinue.kit.http.app import App
 from retinue.kit.http.openapi import describe
 from retinue.kit.http.route_tree import RouteTree
@@ -124,9 +125,20 @@ class Service:
         """Leave new jobs and endless streams to the process that takes over."""
         self.instance.draining.set()
         if self.settings.worker == "inline" and self._runner_stop is None:
-            self._runner_stop = asyncio.create_task(self.runner.stop(self.settings.shutdown_grace))
+            self._runner_stop = asyncio.create_task(
+                self.runner.stop(self.settings.shutdown_grace, until=self.instance.shutting_down)
+            )
+
+    async def finish_work(self) -> None:
+        """Begin no new turn or job, and wait until those that run have ended; jobs may be given back."""
+        self.instance.stopping.set()
+        self.drain()
+        if self._runner_stop is not None:
+            await asyncio.wait([self._runner_stop])
+        await finish_states(self.instance)
 
     async def stop(self) -> None:
+        self.instance.stopping.set()
         self.instance.shutting_down.set()
         self.instance.draining.set()
         if self._report_task is not None:
@@ -144,10 +156,7 @@ class Service:
         await close_instance(self.instance)
 
     def _worker_status(self) -> str:
-        status = self.runner.status()
-        if not status.is_well:
-            return "stalled"
-        return "failing" if status.is_failing else "ok"
+        return self.runner.status().label
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

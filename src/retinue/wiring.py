@@ -44,23 +44,24 @@ async def open_instance(
     manifests: tuple[Manifest, ...] = DOMAINS,
     *,
     may_migrate: bool = True,
+    is_command: bool = False,
     peers: Peers | None = None,
 ) -> Instance:
-    """Open the database, the vault, the limits and the adapters; HTTP and jobs come on top."""
+    """Open the database, the vault, limits and adapters; one of a command does not count as a server."""
     clock = clock or SystemClock()
     blobs = blobs_for(settings)
     failpoints.arm(settings.failpoints)
     make_private_folder(settings.data_dir)
-    database = database_for(settings)
+    await upgrade(settings, only_if_empty=not may_migrate)
+    database = database_for(settings, is_command=is_command)
     await database.open()
     try:
-        await upgrade(settings, database, only_if_empty=not may_migrate)
         vault = await open_vault(settings, database, clock)
     except BaseException:
         await database.close()
         raise
     if vault.sealed_because:
-        log.warning("the vault is sealed", reason=vault.sealed_because)
+        log.warning("vault_sealed", reason=vault.sealed_because)
     egress, sandbox = Egress.from_settings(settings), LocalSandbox(settings.data_dir)
     peers = peers or Peers()
     limiter = _limiter(settings, clock, peers)

@@ -14,15 +14,17 @@ from retinue.kit.jobs.runner import Runner
 from retinue.kit.logging import configure_logging
 from retinue.kit.metrics.endpoint import MetricsEndpoint
 from retinue.kit.settings import Settings
-from retinue.kit.systemd import ServiceNotifier
+from retinue.kit.systemd import ServiceNotifier, survive_hangups
 from retinue.kit.vault.key_refresh import KeyRefresher
 from retinue.wiring import close_instance, command_settings, open_instance, sampler_for
 
 log = structlog.get_logger("retinue.worker")
 
+_STOP_SECONDS_AFTER_GRACE = 5.0
+
 
 async def run_until_signal(settings: Settings) -> None:
-    """Run jobs until SIGTERM or SIGINT."""
+    """Run jobs until SIGTERM or SIGINT; a second signal does not wait for those that run."""
     notifier = ServiceNotifier.from_environment()
     instance = await open_instance(command_settings(settings))
     try:
@@ -30,20 +32,21 @@ async def run_until_signal(settings: Settings) -> None:
     except CannotStart:
         await close_instance(instance)
         raise
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, instance.shutting_down.set)
+    _handle_signals(instance)
     refresher = KeyRefresher(instance)
     await refresher.start()
     runner = Runner(instance)
     await runner.start()
+    instance.worker_status = lambda: runner.status().label
     sampler = sampler_for(instance)
     sampler.start(reads_database=True)
-    log.info("worker ready", development=instance.settings.is_development)
+    log.info("worker_ready", development=instance.settings.is_development)
     notifier.ready()
     notifier.start_watchdog()
-    await instance.shutting_down.wait()
-    notifier.stopping()
-    await runner.stop(settings.shutdown_grace)
+    await instance.stopping.wait()
+    notifier.stopping(settings.shutdown_grace + _STOP_SECONDS_AFTER_GRACE)
+    await runner.stop(settings.shutdown_grace, until=instance.shutting_down)
+    instance.shutting_down.set()
     await sampler.stop()
     notifier.stop_watchdog()
     if endpoint is not None:
@@ -52,9 +55,24 @@ async def run_until_signal(settings: Settings) -> None:
     await close_instance(instance)
 
 
+def _handle_signals(instance: Instance) -> None:
+    def stop() -> None:
+        if instance.stopping.is_set():
+            instance.shutting_down.set()
+        instance.stopping.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    loop.add_signal_handler(
+        signal.SIGHUP,
+        lambda: log.warning("worker_not_reloaded", instead="restart it: its jobs end or go to others"),
+    )
+
+
 async def _serve_metrics(instance: Instance) -> asyncio.Task[None] | None:
-    """Serve the metrics at `RETINUE_METRICS_ADDRESS` until the worker stops."""
-    if instance.metrics is None or instance.settings.metrics_address is None:
+    """Serve metrics and health at `RETINUE_METRICS_ADDRESS` until the worker stops."""
+    if instance.settings.metrics_address is None:
         return None
     host, port = instance.settings.metrics_address
 
@@ -81,5 +99,6 @@ async def _serve_metrics(instance: Instance) -> asyncio.Task[None] | None:
 
 def run_worker(settings: Settings) -> None:
     configure_logging(settings)
+    survive_hangups()
     with private_umask(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run_until_signal(settings))

@@ -9,6 +9,7 @@ import pytest
 
 from retinue.adapters import documents
 from retinue.adapters.documents import MIME_TYPES_BY_EXTENSION, EmptyDocument, UnreadableDocument
+from retinue.kit.fair_queue import NOBODY
 from tests.adapters import document_files as files
 
 WORDS = ["river", "market", "harbour", "lantern", "copper", "ledger", "winter", "signal", "bridge", "engine"]
@@ -19,7 +20,7 @@ def parse(tmp_path):
     async def run(content: bytes | str, filename: str, **options):
         path = tmp_path / "upload"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return await documents.parse(path, filename=filename, **options)
+        return await documents.parse(path, filename=filename, requester=NOBODY, **options)
 
     return run
 
@@ -306,6 +307,6 @@ async def test_several_documents_at_once_all_arrive(tmp_path):
     for number in range(5):
         (tmp_path / str(number)).write_text(f"document {number}")
     found = await asyncio.gather(
-        *(documents.parse(tmp_path / str(number), filename="a.txt") for number in range(5))
+        *(documents.parse(tmp_path / str(number), filename="a.txt", requester=NOBODY) for number in range(5))
     )
     assert [texts(parsed) for parsed in found] == [[f"document {number}"] for number in range(5)]

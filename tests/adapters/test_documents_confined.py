@@ -14,6 +14,7 @@ import pytest
 
 from retinue.adapters import documents
 from retinue.adapters.documents import DocumentTooLarge, ParserUnavailable, UnreadableDocument, parser
+from retinue.kit.fair_queue import QueuedCaller
 from tests.adapters.own_process import children, resident
 
 SPLITTER = """
@@ -51,8 +52,11 @@ def upload(tmp_path) -> Path:
     return path
 
 
+MEMBER = QueuedCaller("acme", "member")
+
+
 async def parse(path: Path):
-    return await documents.parse(path, filename="a.txt")
+    return await documents.parse(path, filename="a.txt", requester=MEMBER)
 
 
 async def test_a_parser_that_was_taken_over_gets_nowhere(plant, upload, tmp_path, monkeypatch):
@@ -215,8 +219,9 @@ async def test_a_child_dies_with_the_server(held, upload, tmp_path):
     program = (
         "import asyncio, sys; from pathlib import Path; from retinue.adapters import documents\n"
         "from retinue.adapters.documents import parser\n"
+        "from retinue.kit.fair_queue import NOBODY\n"
         "parser._libraries = lambda: sys.argv[1]\n"
-        "asyncio.run(documents.parse(Path(sys.argv[2]), filename='a.txt'))"
+        "asyncio.run(documents.parse(Path(sys.argv[2]), filename='a.txt', requester=NOBODY))"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(folder), str(upload)]) as server:
         child = os.pidfd_open(int(await asyncio.to_thread(pipe.read_text)))

@@ -12,6 +12,7 @@ import pytest
 
 from retinue.adapters import documents
 from retinue.adapters.documents import DocumentError, UnreadableDocument
+from retinue.kit.fair_queue import NOBODY
 from tests.adapters import document_files as files
 from tests.adapters.own_process import children, resident
 from tests.sampling import sampled
@@ -31,11 +32,11 @@ def parse(tmp_path):
         del content
         before, running = resident(), children()
         try:
-            return await documents.parse(path, filename=filename)
+            return await documents.parse(path, filename=filename, requester=NOBODY)
         finally:
             assert children() == running
             assert resident() - before < GROWTH_BYTES
-            following = await documents.parse(ordinary, filename="fees.md")
+            following = await documents.parse(ordinary, filename="fees.md", requester=NOBODY)
             assert [piece.text for piece in following.pieces] == ["Twenty a day."]
 
     return run
@@ -329,7 +330,7 @@ async def test_a_document_with_bent_bytes_gives_text_or_a_refusal(parse, kind, s
 async def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "link").symlink_to("/etc/passwd")
     with pytest.raises(OSError, match="symbolic links"):
-        await documents.parse(tmp_path / "link", filename="a.txt")
+        await documents.parse(tmp_path / "link", filename="a.txt", requester=NOBODY)
 
 
 async def test_a_word_document_protected_by_a_password_is_named_as_such(parse):

@@ -115,6 +115,8 @@ def test_simple_fields_are_told_in_words_and_others_as_their_schema() -> None:
     )
     nested = {"properties": {"places": {"type": "array", "items": {"type": "string"}}}}
     assert '"places":{"type":"array"' in tool_input_prompt(call, PromptTool("t", "T.", nested))[-1].content
+    either = {"properties": {"days": {"type": ["integer", "null"]}}}
+    assert "days (['integer', 'null'])" in tool_input_prompt(call, PromptTool("t", "T.", either))[-1].content
 
 
 def test_named_properties_are_the_only_ones_but_for_those_of_several_schemas() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from retinue.adapters.embedded.chat import EmbeddedChat
-from retinue.adapters.embedded.fair_queue import FairQueue
 from retinue.adapters.embedded.frames import MAX_FRAME_BYTES
 from retinue.adapters.embedded.host import Capability, ModelHost
 from retinue.adapters.embedded.weights import CHAT_WEIGHTS, EMBEDDING_WEIGHTS
@@ -246,46 +245,3 @@ async def test_weights_that_are_none_are_told(tmp_path) -> None:
     with pytest.raises(ModelError, match="could not be loaded"):
         [delta async for delta in chat.stream(STORY)]
     await chat.host.close()
-
-
-async def test_those_who_ask_take_turns() -> None:
-    line, served = FairQueue(1, longest=10), []
-    await line.enter("busy")
-
-    async def come(who: str, name: str) -> None:
-        await line.enter(who)
-        served.append(name)
-        line.leave()
-
-    waiting = [asyncio.create_task(come("busy", f"busy {number}")) for number in range(3)]
-    waiting += [asyncio.create_task(come("other", "other")), asyncio.create_task(come("third", "third"))]
-    await asyncio.sleep(0)
-    line.leave()
-    await asyncio.gather(*waiting)
-    assert served == ["busy 0", "other", "third", "busy 1", "busy 2"]
-    assert line.length == 0
-
-
-async def test_a_line_that_is_too_long_takes_nobody_more() -> None:
-    line = FairQueue(1, longest=1)
-    await line.enter("a")
-    waiting = asyncio.create_task(line.enter("b"))
-    await asyncio.sleep(0)
-    with pytest.raises(ModelError) as caught:
-        await line.enter("c")
-    assert caught.value.kind == "overloaded"
-    waiting.cancel()
-    await asyncio.wait([waiting])
-    line.leave()
-    await line.enter("d")
-
-
-async def test_a_place_given_to_who_was_cancelled_in_the_same_moment_goes_on() -> None:
-    line = FairQueue(1, longest=5)
-    await line.enter("a")
-    gone, next_one = asyncio.create_task(line.enter("b")), asyncio.create_task(line.enter("c"))
-    await asyncio.sleep(0)
-    line.leave()
-    gone.cancel()
-    async with asyncio.timeout(1):
-        await next_one

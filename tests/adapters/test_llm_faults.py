@@ -53,7 +53,7 @@ async def failure(provider, way="chat") -> ModelError:
     [
         (400, "invalid_request", False, False),
         (401, "auth", False, True),
-        (402, "auth", False, True),
+        (402, "quota", False, True),
         (403, "auth", False, True),
         (404, "invalid_request", False, False),
         (413, "invalid_request", False, False),

@@ -90,7 +90,7 @@ def sandbox_processes():
 
 
 def _is_busy(sandbox: LocalSandbox) -> bool:
-    return sandbox._free._value < 2
+    return sandbox._places._free < 2
 
 
 async def _until(happens) -> None:
@@ -102,7 +102,7 @@ async def _until(happens) -> None:
 async def test_only_so_many_run_at_once_and_the_rest_wait(own):
     await own.run(PYTHON, None, timeout_s=10)
     slow = [asyncio.create_task(own.run(SLEEP, 0.3, timeout_s=10)) for _ in range(2)]
-    await _until(lambda: own._free._value == 0)
+    await _until(lambda: own._places._free == 0)
     waiting = asyncio.create_task(own.run(PYTHON, "waited", timeout_s=10))
     failed = await failure(own.run(PYTHON, None, timeout_s=0.05))
     assert (failed.kind, failed.message) == (
@@ -112,7 +112,7 @@ async def test_only_so_many_run_at_once_and_the_rest_wait(own):
     assert not waiting.done()
     assert (await waiting).output == "waited"
     await asyncio.gather(*slow)
-    assert own._free._value == 2
+    assert own._places._free == 2
 
 
 async def test_processes_that_nobody_uses_come_to_rest_and_back(own, monkeypatch):
@@ -140,7 +140,7 @@ async def test_a_call_that_is_cancelled_dies(own, sandbox_processes):
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    await _until(lambda: sandbox_processes() == idle and own._free._value == 2)
+    await _until(lambda: sandbox_processes() == idle and own._places._free == 2)
 
 
 async def test_who_gives_up_waiting_for_the_start_harms_nobody(own, sandbox_processes):
@@ -167,7 +167,7 @@ async def test_closing_while_it_starts_leaves_nothing(own, sandbox_processes):
 async def test_an_input_that_is_no_json_takes_no_place(own):
     with pytest.raises(TypeError):
         await own.run(PYTHON, object(), timeout_s=10)
-    assert own._free._value == 2
+    assert own._places._free == 2
 
 
 def test_data_and_libraries_are_covered_where_a_mount_would_show_them(tmp_path):
@@ -182,7 +182,7 @@ async def test_a_place_is_free_again_only_when_its_process_is_gone(own):
         # On a busy machine it may still be under construction when its time is up.
         failed = await failure(own.run(SLEEP, 60, timeout_s=0.05))
         assert failed.kind in {"timeout", "sandbox_unavailable"}
-    await _until(lambda: own._free._value == 2)
+    await _until(lambda: own._places._free == 2)
 
 
 async def test_a_sandbox_that_is_killed_while_it_is_built_leaves_nothing(own, tmp_path):
@@ -191,7 +191,7 @@ async def test_a_sandbox_that_is_killed_while_it_is_built_leaves_nothing(own, tm
     for delay_ms in (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30):
         failed = await failure(own.run(code, 60, timeout_s=delay_ms / 1000))
         assert failed.kind in {"timeout", "sandbox_unavailable"}
-    await _until(lambda: own._free._value == 2)
+    await _until(lambda: own._places._free == 2)
     await _until(lambda: not orphans())
 
 

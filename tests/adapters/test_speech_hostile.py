@@ -8,6 +8,7 @@ import pytest
 
 from retinue.adapters.embedded.speech.recording_decoder import decode_recording
 from retinue.kit.errors import FileTooLarge, Invalid, UnsupportedFileType
+from retinue.kit.fair_queue import NOBODY
 from tests.adapters.recordings import noise, plain_wav, recorded, silence, small_silence, tone
 from tests.sampling import sampled
 
@@ -65,7 +66,7 @@ os.write(1, repr([refused(attempt) for attempt in attempts]).encode())
 @pytest.mark.parametrize("content", NO_RECORDING.values(), ids=NO_RECORDING)
 async def test_what_is_no_recording_is_not_even_looked_at(content):
     with pytest.raises(UnsupportedFileType):
-        await decode_recording(content)
+        await decode_recording(content, NOBODY)
 
 
 IN_SHORT = ["playlist in a WAV", "frames of 0xFF", "empty WAV", "a billion samples a second", "endless boxes"]
@@ -74,7 +75,7 @@ IN_SHORT = ["playlist in a WAV", "frames of 0xFF", "empty WAV", "a billion sampl
 @pytest.mark.parametrize("name", sampled(BROKEN, keep=IN_SHORT))
 async def test_what_only_begins_like_a_recording_is_unreadable(name):
     with pytest.raises(Invalid) as refused:
-        await decode_recording(BROKEN[name])
+        await decode_recording(BROKEN[name], NOBODY)
     assert refused.value.details == {"audio": "is not a readable recording"}
 
 
@@ -82,20 +83,20 @@ async def test_what_only_begins_like_a_recording_is_unreadable(name):
 @pytest.mark.parametrize("content", [small_silence(660), plain_wav(silence(601))], ids=["opus", "wav"])
 async def test_a_recording_is_not_listened_to_beyond_ten_minutes(content):
     with pytest.raises(Invalid) as refused:
-        await decode_recording(content)
+        await decode_recording(content, NOBODY)
     assert refused.value.details == {"audio": "must not be longer than 10 minutes"}
 
 
 @pytest.mark.slow
 async def test_a_day_of_silence_in_six_megabytes_is_too_long():
     with pytest.raises(Invalid, match="not valid") as refused:
-        await decode_recording(small_silence(24 * 3600))
+        await decode_recording(small_silence(24 * 3600), NOBODY)
     assert refused.value.details == {"audio": "must not be longer than 10 minutes"}
 
 
 @pytest.mark.campaign
 async def test_ten_minutes_are_decoded_whole():
-    assert len(await decode_recording(plain_wav(silence(600)))) == 600 * 16_000 * 2
+    assert len(await decode_recording(plain_wav(silence(600)), NOBODY)) == 600 * 16_000 * 2
 
 
 async def test_tags_that_are_not_utf_8_do_not_hinder():
@@ -103,20 +104,20 @@ async def test_tags_that_are_not_utf_8_do_not_hinder():
     content = plain_wav(silence(1))
     tagged = content[:36] + tags + content[36:]
     assert (
-        len(await decode_recording(tagged[:4] + (len(tagged) - 8).to_bytes(4, "little") + tagged[8:]))
+        len(await decode_recording(tagged[:4] + (len(tagged) - 8).to_bytes(4, "little") + tagged[8:], NOBODY))
         == 16_000 * 2
     )
 
 
 async def test_more_than_25_megabytes_are_refused():
     with pytest.raises(FileTooLarge):
-        await decode_recording(FRAME + bytes(25 * 1024 * 1024))
+        await decode_recording(FRAME + bytes(25 * 1024 * 1024), NOBODY)
 
 
 async def test_a_decoder_that_takes_too_long_is_ended(monkeypatch):
     monkeypatch.setattr("retinue.adapters.embedded.speech.recording_decoder.WALL_SECONDS", 0.05)
     with pytest.raises(Invalid) as refused:
-        await decode_recording(plain_wav(silence(600)))
+        await decode_recording(plain_wav(silence(600)), NOBODY)
     assert refused.value.details == {"audio": "is not a readable recording"}
 
 

@@ -45,6 +45,19 @@ async def test_without_a_stored_draft_the_agent_itself_is_shown(admin: Api) -> N
     }
 
 
+async def test_a_draft_can_be_sent_back_as_it_was_read(admin: Api) -> None:
+    """The console does so, and lets the server refuse what it does not know."""
+    agent = await make_agent(admin)
+    await attach_tool(admin, agent, await make_tool(admin))
+    await attach_agent(admin, agent, await make_agent(admin, name="Helper"))
+    await make_direct_sub_agent(admin, agent)
+    snapshot = (await draft_of(admin, agent))["snapshot"]
+    body, strict = {"snapshot": snapshot}, {"Prefer": "handling=strict"}
+    saved = await admin.put(path_of(agent), body, headers=strict)
+    assert saved.status == 200, saved
+    assert saved.json()["snapshot"] == snapshot
+
+
 async def test_saving_a_draft_changes_nothing_of_the_agent(admin: Api, people: People) -> None:
     agent = await make_agent(admin)
     tool, helper = await make_tool(admin, name="Weather"), await make_agent(admin, name="Helper")

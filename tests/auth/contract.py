@@ -67,12 +67,23 @@ async def read_invitation(scene: Scene) -> Call:
     return Call(scene.api, {"invite_token": await invited(scene, "guest@example.com")})
 
 
-@CONTRACT.writes(users=1)
-async def set_up_instance(scene: Scene) -> Call:
+async def printed_link(scene: Scene) -> str:
+    """The token of a set-up that is open."""
     token = "printed-at-the-start"
     setup = InstanceSetup(id=SETUP_ID, token_hashes=[hash_token(token)])
     async with scene.people.context() as ctx:
         await ctx.system("test").insert(setup)
+    return token
+
+
+@CONTRACT.writes()
+async def check_link(scene: Scene) -> Call:
+    return Call(scene.api, {"purpose": "setup", "token": await printed_link(scene)})
+
+
+@CONTRACT.writes(users=1)
+async def set_up_instance(scene: Scene) -> Call:
+    token = await printed_link(scene)
     body = {"email": "first@example.com", "password": PASSWORD, "first_name": "First", "last_name": "Person"}
     return Call(scene.api, {"token": token, **body})
 

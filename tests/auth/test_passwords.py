@@ -82,6 +82,18 @@ async def test_a_token_that_was_never_sent_resets_nothing(service, api, people):
     assert await can_sign_in(api, user, PASSWORD)
 
 
+async def test_a_link_says_whether_it_works_before_a_password_is_chosen(service, api, people):
+    user = await people.user()
+    token = await forgotten(service, user)
+    link = {"purpose": "reset_password", "token": token}
+    assert (await api.post("/auth/link", link)).status == 200
+    assert is_bad_token(await api.post("/auth/link", {**link, "token": "never-sent"}))
+    # A link is for one purpose, and looking does not use it up.
+    assert (await api.post("/auth/link", {**link, "purpose": "setup"})).status in {409, 422}
+    assert (await reset(api, token)).status == 200
+    assert is_bad_token(await api.post("/auth/link", link))
+
+
 async def test_a_missing_token_resets_nothing(api):
     assert is_bad_token(await api.post("/auth/reset-password", {"new_password": NEW}))
     assert is_bad_token(await api.post("/auth/verify-email", {}))
@@ -182,14 +194,16 @@ POISON = [
 
 
 @pytest.mark.usefixtures("no_console")
-async def test_the_link_leads_to_the_configured_address_whatever_the_request_says(service, api, people):
-    user = await people.user()
+async def test_the_link_leads_to_the_configured_address_whatever_the_request_says(make_service):
+    # A development instance would not even answer to another host.
+    service = await make_service(base_url="https://retinue.example.com")
+    api, user = Api(service), await People(service).user()
     for headers in POISON:
         await api.post("/auth/forgot-password", {"email": user.email}, headers=headers)
         mail = await last_mail(service, user.email)
         token = link_token(mail)
         lines = text_of(mail).splitlines()
-        assert f"http://127.0.0.1:8080/reset-password?token={token}" in lines
+        assert f"https://retinue.example.com/reset-password?token={token}" in lines
         assert token in lines
         assert "evil" not in str(mail.items()) + text_of(mail) + html_of(mail)
     assert len(await mails_to(service, user.email)) == len(POISON)

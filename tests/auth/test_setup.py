@@ -1,4 +1,4 @@
-"""The set-up by the person who started the server: one link, once, and only while nobody has signed in."""
+"""The set-up by the person who started the server: one link, once, until an administrator signs in."""
 
 import asyncio
 from typing import Any
@@ -114,6 +114,76 @@ async def test_the_first_sign_in_closes_it(fresh: Service) -> None:
     assert await issue_link_token(fresh.instance) is None
 
 
+STRANGER = {**PERSON, "email": "stranger@example.com"}
+PUBLIC = {"base_url": "https://retinue.example.com", "admin_password": None}
+
+
+async def sign_in(service: Service, email: str) -> Response:
+    return await Api(service).post("/auth/login", {"email": email, "password": PASSWORD})
+
+
+async def test_a_stranger_who_registers_and_signs_in_does_not_close_it(fresh: Service) -> None:
+    assert (await Api(fresh).post("/auth/register", STRANGER)).status == 201
+    assert (await sign_in(fresh, STRANGER["email"])).status == 200
+    assert await is_open(fresh)
+    assert await issue_link_token(fresh.instance) is not None
+    assert (await set_up(fresh, token_of(fresh))).status == 200
+    assert not await is_open(fresh)
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.super_admin])
+async def test_no_other_role_closes_it(fresh: Service, role: Role) -> None:
+    await People(fresh).signed_in(role)
+    assert await is_open(fresh)
+
+
+async def test_a_pending_super_administrator_does_not_close_it_and_is_let_in_by_the_link(
+    fresh: Service,
+) -> None:
+    waiting = await People(fresh).user(Role.super_admin, is_pending=True)
+    before = await People(fresh).sign_in(waiting)
+    assert await is_open(fresh)
+    answer = await set_up(fresh, token_of(fresh), email=waiting.email)
+    assert answer.status == 200
+    assert (await Api(fresh, token=answer.json()["access_token"]).get("/api/v1/agents")).status == 200
+    assert (await before.get("/auth/me")).status == 401
+
+
+async def test_a_person_promoted_after_the_first_sign_in_closes_it_with_the_next(fresh: Service) -> None:
+    person = await People(fresh).user()
+    await People(fresh).sign_in(person)
+    async with People(fresh).context(person.tenant_id) as ctx:
+        found = await ctx.db.get(User, person.id)
+        assert found is not None
+        await ctx.db.update(found, role=Role.super_admin)
+    assert await is_open(fresh)
+    await People(fresh).sign_in(person)
+    assert not await is_open(fresh)
+
+
+@pytest.mark.parametrize("signup", [None, "open", "pending", "tenant", "off"])
+async def test_nobody_registers_where_others_reach_it_while_it_is_open(make_service, signup) -> None:
+    service = await make_service(**PUBLIC, signup=signup)
+    for more in ({}, {"invite_token": "an-invitation"}):
+        answer = await Api(service).post("/auth/register", {**STRANGER, **more})
+        assert (answer.status, answer.code) == (403, "forbidden")
+        assert answer.details == {
+            "required": "administrator",
+            "your_role": "anonymous",
+            "reason": "registration_disabled",
+        }
+    assert len(await stored(service, User)) == 1
+    assert (await set_up(service, token_of(service))).status == 200
+    status = 403 if signup == "off" else 201
+    assert (await Api(service).post("/auth/register", STRANGER)).status == status
+
+
+async def test_a_chosen_password_leaves_registration_as_it_is(make_service) -> None:
+    service = await make_service(base_url=PUBLIC["base_url"])
+    assert not await is_open(service)
+    assert (await Api(service).post("/auth/register", STRANGER)).status == 201
+
+
 async def test_of_two_at_once_one_succeeds(fresh: Service) -> None:
     emails = [f"person{number}@halden.example" for number in range(4)]
     answers = await asyncio.gather(*(set_up(fresh, token_of(fresh), email=email) for email in emails))
@@ -127,6 +197,24 @@ async def test_a_bad_password_or_a_taken_address_does_not_use_up_the_link(fresh:
     assert list((await set_up(fresh, token_of(fresh), email="no")).details) == ["email"]
     assert (await set_up(fresh, token_of(fresh), email="taken@halden.example")).status == 409
     assert (await set_up(fresh, token_of(fresh))).status == 200
+
+
+async def test_every_wrong_field_is_named_at_once(fresh: Service) -> None:
+    refused = await set_up(fresh, token_of(fresh), password="weak", email="no")
+    assert sorted(refused.details) == ["email", "password"]
+
+
+async def test_a_link_says_whether_it_works_before_a_form_is_filled_in(fresh: Service) -> None:
+    async def checked(token: str) -> Response:
+        return await Api(fresh).post("/auth/link", {"purpose": "setup", "token": token})
+
+    assert (await checked(token_of(fresh))).status == 200
+    wrong = await checked("wrong")
+    assert (wrong.status, list(wrong.details)) == (422, ["token"])
+    # Looking uses nothing up.
+    assert (await set_up(fresh, token_of(fresh))).status == 200
+    used = await checked(token_of(fresh))
+    assert (used.status, used.code) == (409, "setup_closed")
 
 
 async def test_a_restart_prints_another_link_and_both_work_until_one_is_used(fresh: Service) -> None:
@@ -155,7 +243,7 @@ async def test_the_token_is_stored_as_a_hash(fresh: Service) -> None:
 async def test_an_instance_in_use_never_opens_it(service: Service, people: People) -> None:
     assert service.setup_token is None
     assert not await is_open(service)
-    await people.sign_in(await people.user())
+    await people.super_admin()
     object.__setattr__(service.instance.settings, "admin_password", None)
     assert await issue_link_token(service.instance) is None
     assert (await set_up(service, "anything")).code == "setup_closed"

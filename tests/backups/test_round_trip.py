@@ -134,8 +134,10 @@ async def test_another_key_is_refused(filled, target, tmp_path):
     with pytest.raises(BackupRefused, match="belongs to another master key"):
         await restore(target, file)
     other = replace(filled.settings, data_dir=target.data_dir)
-    manifest, is_ours = await asyncio.to_thread(verify_backup, other, file, None)
-    assert (is_ours, len(manifest.files)) == (False, 3)
+    with pytest.raises(BackupRefused, match="belongs to another master key"):
+        await asyncio.to_thread(verify_backup, other, file, None)
+    manifest, is_signed = await asyncio.to_thread(verify_backup, other, file, None, is_unsigned=True)
+    assert (is_signed, len(manifest.files)) == (False, 3)
 
 
 @pytest.mark.skipif(not SERVER, reason="needs a PostgreSQL: the place of an SQLite database is the folder")

@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.forms import NAME, lose_the_answer, violations
+from tests.browser.mortal import kill, mortal_site
 from tests.browser.payloads import PAYLOADS, assert_nothing_ran
 
 TALKING = {"conversational": {"enabled": True, "model": False}}
@@ -134,6 +135,33 @@ async def test_what_is_said_stays_text_and_a_lost_answer_can_be_asked_for_again(
     await assert_nothing_ran(page, has_logo=False)
     (kept,) = await site.submissions(form)
     assert kept["data"] == {**{f"f{number}": text for number, text in enumerate(said)}, "pick": PAYLOADS[0]}
+
+
+async def test_a_server_that_goes_takes_neither_the_answer_nor_the_conversation_along(tmp_path, page):
+    async with mortal_site(tmp_path) as site:
+        mail = {"id": "mail", "type": "email", "label": "Email", "required": True}
+        form = await site.make_form(NAME, mail, settings=TALKING)
+        await page.goto(site.page_of(form))
+        await say(page, "Ada")
+        await page.get_by_text("1 of 2 answered").wait_for()
+        await kill(site)
+        await say(page, "ada@example.com")
+        await page.get_by_text("The server cannot be reached at this moment.").wait_for()
+        await site.server.start()
+        await page.get_by_text("The server can be reached again.").wait_for()
+        await page.reload()
+        await page.get_by_text("1 of 2 answered").wait_for()
+        await expect(page.get_by_label("Your answer", exact=True)).to_have_value("ada@example.com")
+        # A reload whose requests get no answer keeps the conversation as well.
+        await page.route("**/conversations/**", lambda route: route.abort())
+        await page.reload()
+        await page.get_by_role("button", name="Try again").wait_for()
+        await page.unroute("**/conversations/**")
+        await page.get_by_role("button", name="Try again").click()
+        await page.get_by_text("1 of 2 answered").wait_for()
+        await expect(page.get_by_text("Ada", exact=True)).to_have_count(1)
+        await page.get_by_label("Your answer", exact=True).press("Enter")
+        await page.get_by_text("2 of 2 answered").wait_for()
 
 
 async def test_a_form_that_closed_meanwhile_ends_the_conversation_with_a_word(site, page):

@@ -64,6 +64,7 @@ async def test_no_more_is_answered_at_once_than_the_plan_allows(
     assert len(refused) == len(asked) - PLACES
     assert {(one.status, one.code) for one in refused} == {(429, "rate_limited")}
     assert {one.details["window"] for one in refused} == {"concurrent"}
+    assert not any("x-ratelimit-scope" in one.headers for one in refused), "other requests are still answered"
     assert all(int(one.headers["retry-after"]) > 0 for one in refused)
     assert all(int(one.headers["x-ratelimit-window"]) > 0 for one in refused)
     assert len(provider.requests) == PLACES

@@ -193,7 +193,12 @@ async def test_what_ends_a_turn_that_waits(desk: Desk, clock: ManualClock) -> No
     await desk.let_time_pass(clock)
     done = await desk.last_message(forgotten, await desk.people.super_admin())
     assert done["content"] == "Nobody agreed."
-    assert done["details"]["tool_calls"][0]["status"] == "denied"
+    # Nobody has rejected it: it has expired, although `on_timeout` is `reject`.
+    (expired,) = done["details"]["tool_calls"]
+    assert (expired["status"], expired["error"]) == (
+        "timeout",
+        {"code": "timeout", "message": "Nobody decided in time."},
+    )
     assert not desk.remote.seen
 
 

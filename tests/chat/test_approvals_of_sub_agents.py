@@ -65,6 +65,7 @@ async def test_the_turn_waits_for_what_its_sub_agent_asks_and_goes_on_within_it(
     [
         ("approve", "completed", "city=Graz"),
         ("fail", "timeout", "Nobody decided"),
+        ("reject", "timeout", "Nobody decided"),
         (None, "denied", "Too far"),
     ],
 )

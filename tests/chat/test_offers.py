@@ -43,7 +43,7 @@ async def test_each_endpoint_is_a_function_with_what_is_said_of_it(
     await shop(admin, agent, remote)
     functions = await offered(admin, agent, provider)
     assert list(functions) == ["shop__look", "shop__take_back"]
-    assert functions["shop__look"]["description"] == "The shop: Looks an order up."
+    assert functions["shop__look"]["description"] == "Shop: Looks an order up."
     assert functions["shop__look"]["parameters"] == LOOK["input_schema"]
     assert functions["shop__take_back"]["description"] == "The shop: POST /echo"
     assert functions["shop__take_back"]["parameters"]["properties"].keys() == {"path_params", "query", "body"}

@@ -1,7 +1,6 @@
 """Agents with more functions than a model can oversee: they search them, and call what they found."""
 
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 import pytest
@@ -10,6 +9,7 @@ from retinue.access.models import Role
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.approving import Desk
+from tests.chat.many_tools import SUBJECTS, Json, attach_tools, endpoints, found_by, search
 from tests.chat.speaking import messages_of, reply_to
 from tests.client import Api
 from tests.factories.agents import attach_tool, change_agent, make_agent
@@ -19,40 +19,6 @@ from tests.factories.tools import executions_of, make_tool
 from tests.factories.weights import fetched
 from tests.tools.servers.rest_api import RestApi
 
-Json = dict[str, Any]
-
-ACTIONS = {
-    "create": ("POST", "Creates"),
-    "list": ("GET", "Lists"),
-    "change": ("PATCH", "Changes"),
-    "delete": ("DELETE", "Deletes"),
-    "export": ("GET", "Exports"),
-}
-SUBJECTS = {
-    "Shop": ("order", "refund", "parcel", "voucher", "product", "price", "stock_level", "supplier"),
-    "Crm": ("customer", "contact", "deal", "note", "call_record", "campaign", "segment", "complaint"),
-    "Office": (
-        "invoice",
-        "contract",
-        "meeting_room",
-        "holiday_request",
-        "expense",
-        "badge",
-        "desk",
-        "printer",
-    ),
-    "It": (
-        "server",
-        "backup",
-        "certificate",
-        "firewall_rule",
-        "mailbox",
-        "password_reset",
-        "incident",
-        "domain",
-    ),
-    "Hr": ("employee", "salary", "applicant", "interview", "training_course", "sick_note", "bonus", "team"),
-}
 QUESTIONS = {
     "give a customer their money back": "shop__create_refund",
     "which parcels are on their way": "shop__list_parcel",
@@ -62,41 +28,9 @@ QUESTIONS = {
 }
 
 
-def endpoints(subjects: tuple[str, ...]) -> Json:
-    return {
-        f"{action}_{subject}": {
-            "method": method,
-            "path": f"/echo/{subject}",
-            "description": f"{verb} a {subject.replace('_', ' ')}.",
-            "input_schema": {
-                "type": "object",
-                "properties": {"query": {"type": "object"}, "body": {"type": "object"}},
-                "additionalProperties": False,
-            },
-        }
-        for subject in subjects
-        for action, (method, verb) in ACTIONS.items()
-    }
-
-
 @pytest.fixture
 async def tools(admin: Api, agent: Json, remote: RestApi) -> list[Json]:
     return await attach_tools(admin, agent, remote)
-
-
-async def attach_tools(admin: Api, agent: Json, remote: RestApi) -> list[Json]:
-    """Five tools with 200 functions together."""
-    made = []
-    for name, subjects in SUBJECTS.items():
-        config = {"base_url": remote.url, "endpoints": endpoints(subjects)}
-        tool = await make_tool(admin, name=name, description=f"The {name} system", config=config)
-        await attach_tool(admin, agent, tool)
-        made.append(tool)
-    return made
-
-
-def search(query: str, **more: Any) -> Call:
-    return Call("tool_search", msgspec.json.encode({"query": query, **more}).decode(), "call_find")
 
 
 def call(name: str, input: object, id: str = "call_use") -> Call:
@@ -107,21 +41,16 @@ def offered(provider: ProviderServer) -> list[str]:
     return [one["function"]["name"] for one in provider.last.json.get("tools", ())]
 
 
-async def found_by(admin: Api, agent: Json, provider: ProviderServer, query: str, **more: Any) -> list[str]:
-    provider.says("", search(query, **more))
-    provider.says("Found.")
-    reply = await reply_to(admin, agent)
-    return [one["name"] for one in reply["tool_calls"][0]["output"]]
-
-
 @pytest.mark.either_database
 async def test_the_right_one_of_200_functions_is_found(make_service, provider, remote):
     """With the real model that compares a question with descriptions."""
-    people = People(await make_service(models_dir=fetched()))
+    service = await make_service(models_dir=fetched())
+    people = People(service)
     admin = await people.signed_in(Role.tenant_admin)
     await add_key_for(admin, provider, models=["test-model"])
     agent = await make_agent(admin, primary_model="openai_compatible/test-model")
     await attach_tools(admin, agent, remote)
+    await service.runner.drain()
     for question, wanted in QUESTIONS.items():
         found = await found_by(admin, agent, provider, question)
         assert wanted in found, (question, found)

@@ -49,6 +49,7 @@ async def make_content_world(
     await _workflows(admin, expert)
     owner = everyone["owner"]
     waiting = await reply_to(owner, main, f"Hello, {OWNERS}")
+    await _attached_file(owner, main)
     accepted = await owner.post(path_of(main, "/async"), {"message": f"Later, {OWNERS}"})
     assert accepted.status == 202, accepted
     await service.runner.drain()
@@ -57,6 +58,8 @@ async def make_content_world(
     assert agreed.status == 200, agreed
     for _ in range(3):
         await service.runner.drain()
+    await _deliver_to_ourselves(admin, remote)
+    await service.runner.drain()
     return ContentWorld(service, everyone, await known_ids(people, tenant.id))
 
 
@@ -98,6 +101,33 @@ async def _agents(admin: Api, remote: RestApi) -> tuple[dict[str, Any], dict[str
     ):
         await attach_tool(admin, main, made)
     return main, expert
+
+
+async def _attached_file(owner: Api, main: dict[str, Any]) -> None:
+    """A file whose name is a canary, sent in a chat, and another one that is deleted unsent."""
+    for is_sent in (True, False):
+        named = (f"{OWNERS}.txt", b"nothing special", "text/plain")
+        uploaded = await owner.post("/api/v1/files", files={"file": named})
+        assert uploaded.status == 201, uploaded
+        file_id = uploaded.json()["data"]["file_id"]
+        if is_sent:
+            said = {"message": "See the file", "attachments": [{"file_id": file_id}]}
+            assert (await owner.post(path_of(main), said)).status == 200
+        else:
+            assert (await owner.delete(f"/api/v1/files/{file_id}")).status == 204
+
+
+async def _deliver_to_ourselves(admin: Api, remote: RestApi) -> None:
+    """Some of what our webhook sent to the receiver, sent to an incoming webhook of the same tenant."""
+    loop = {"name": "Loop", "slug": "our-own-loop"}
+    assert (await admin.post("/api/v1/incoming-webhooks", loop)).status == 201
+    delivered = [one for one in remote.seen if "X-Service-Event-Id" in one.headers]
+    quoting = [one for one in delivered if OWNERS.encode() in one.body]
+    # A few, because a page of the event log has a hundred events, and each delivery is one.
+    for seen in quoting[:3]:
+        headers = {name: seen.headers[name] for name in ("X-Service-Event-Id", "X-Service-Hops")}
+        answer = await admin.post("/webhooks/in/our-own-loop", content=seen.body, headers=headers)
+        assert answer.status == 200, answer
 
 
 async def _who_hears(admin: Api, remote: RestApi) -> None:

@@ -55,15 +55,31 @@ def _with_what_it_names(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "components": {"schemas": schemas}}
 
 
+REQUEST_WARNINGS = {"$ref": "#/components/schemas/RequestWarnings"}
+
+
+def _may_have_warnings(schema: dict[str, Any]) -> bool:
+    return REQUEST_WARNINGS in schema.get("allOf", [])
+
+
 @functools.cache
-def _validator(operation: str, status: str) -> Any:
-    """Return what checks an answer of this status, None if no JSON is declared for it."""
+def _schema(operation: str, status: str) -> Any:
+    """Return what is declared for an answer of this status, None if no JSON is."""
     method, path = operation.split(" ", 1)
     response = document()["paths"][path][method.lower()]["responses"].get(status, {})
     content = _closed(response.get("content", {})).get("application/json")
-    if content is None or status >= "300":
+    return None if content is None or status >= "300" else content["schema"]
+
+
+@functools.cache
+def _validator(operation: str, status: str) -> Any:
+    """Return what checks an answer of this status, None if no JSON is declared for it."""
+    schema = _schema(operation, status)
+    if schema is None:
         return None
-    return jsonschema_rs.validator_for(_with_what_it_names(content["schema"]))
+    # Closed schemas have no other properties, not even those of the other members.
+    members = schema["allOf"] if _may_have_warnings(schema) else [schema]
+    return jsonschema_rs.validator_for(_with_what_it_names(members[0]))
 
 
 def undeclared(operation: str, answer: Response) -> list[str]:
@@ -71,7 +87,10 @@ def undeclared(operation: str, answer: Response) -> list[str]:
     validator = _validator(operation, str(answer.status))
     if validator is None:
         return [] if answer.headers.get("content-type") != "application/json" else _unknown(operation)
-    return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(answer.json())]
+    body = answer.json()
+    if _may_have_warnings(_schema(operation, str(answer.status))):
+        assert all(warning.startswith("ignored_field:") for warning in body.pop("warnings", []))
+    return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(body)]
 
 
 # Documents for the caller to keep, whose shape the description leaves open.

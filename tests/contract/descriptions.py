@@ -111,6 +111,9 @@ def _operation_gaps(operation: dict[str, Any]) -> Iterator[str]:
         if media == "application/json" and "example" not in content:
             yield "its body has no example"
         yield from _gaps(f"body ({media})", content["schema"], "body")
+    for status, response in operation["responses"].items():
+        for media, content in response.get("content", {}).items():
+            yield from _gaps(f"answer {status} ({media})", content.get("schema", {}), "answer")
 
 
 def _subclasses(cls: Any) -> Iterator[Any]:

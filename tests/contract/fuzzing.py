@@ -21,7 +21,7 @@ from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.generation.overrides import Override
 
 from retinue.app import openapi_document
-from tests.client import Api, Response
+from tests.client import HOST, Api, Response
 from tests.contract.declared import undeclared
 from tests.contract.envelopes import assert_well_formed, is_fault_of_others
 from tests.contract.routes import ROUTES, label
@@ -35,7 +35,7 @@ GOOD_TEXTS = {
     "language": "pt-BR",
     "plan": "team",
 }
-BASE = "http://testserver"
+BASE = f"http://{HOST}"
 BY_LABEL = {label(route): route for route in ROUTES}
 
 load_all_checks()
@@ -132,7 +132,7 @@ class Fuzzer:
         headers = {name.lower(): value for name, value in prepared.headers.items()}
         path = target.path + (f"?{target.query}" if target.query else "")
         answer = await caller.request(
-            prepared.method, path, content=_bytes(prepared.body), headers={**headers, "host": "testserver"}
+            prepared.method, path, content=_bytes(prepared.body), headers={**headers, "host": HOST}
         )
         self.statuses[answer.status] += 1
         if answer.status == 401:

@@ -19,11 +19,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from retinue import domains
-from retinue.kit.db.databases import database_for, sqlite_path
+from retinue.kit.db.databases import sqlite_path
 from retinue.kit.db.models import metadata
 from retinue.kit.db.word_index import WORD_INDEXES, fts5_ddl
 from retinue.kit.settings import Settings
-from retinue.migrations.upgrade import current, upgrade
+from retinue.migrations.upgrade import read_revision, upgrade
 
 assert domains.DOMAINS, "the records are declared by importing them"
 
@@ -31,21 +31,11 @@ assert domains.DOMAINS, "the records are declared by importing them"
 async def migrate(settings: Settings) -> bool:
     """Whether anything had to be done."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    database = database_for(settings)
-    await database.open()
-    try:
-        return await upgrade(settings, database)
-    finally:
-        await database.close()
+    return await upgrade(settings)
 
 
 async def revision(settings: Settings) -> str | None:
-    database = database_for(settings)
-    await database.open()
-    try:
-        return await current(database)
-    finally:
-        await database.close()
+    return await read_revision(settings)
 
 
 async def on_connection(settings: Settings, action: Callable[[sa.Connection], Any]) -> Any:

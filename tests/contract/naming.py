@@ -31,6 +31,7 @@ PARTICIPLE_MODULES = {
     "tables/transfers/import_mapping",
     "wiring",
 }
+PARTICIPLE_TESTS = {"aws_signing", "routing", "signup_warning", "training", "vault_signing"}
 MAXIMUM = re.compile(r"_?(MOST|LONGEST|LARGEST|DEEPEST|BIGGEST|MANY|ENOUGH|FEWEST)(_|$)")
 
 
@@ -50,6 +51,11 @@ def participle_modules() -> set[str]:
     return {place for place in places if place.endswith("ing") and not place.endswith("/ring")}
 
 
+def participle_tests() -> set[str]:
+    paths = (ROOT / "tests").rglob("test_*ing.py")
+    return {path.stem.removeprefix("test_") for path in paths}
+
+
 def classes_by_name() -> dict[str, list[str]]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for module, tree in modules().items():
@@ -66,6 +72,68 @@ def constants() -> Iterator[tuple[str, str]]:
             for target in targets:
                 if isinstance(target, ast.Name):
                     yield module, target.id
+
+
+_RIDDLE_START = re.compile(r"(What|Of|Whoever|How far)\b")
+
+
+def riddle_docstrings() -> list[tuple[str, str]]:
+    """Docstrings that begin with a word that keeps the subject back."""
+    return [
+        (module, statement.value.value)
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        for statement in (node.body if isinstance(getattr(node, "body", None), list) else ())
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+        and _RIDDLE_START.match(statement.value.value)
+    ]
+
+
+MAX_SHORT_MODULE_LINES = 20
+# Packages with a module for each of a kind, however small it is.
+_SERIES = re.compile(r"\.(executors|migrations|schemas)\.")
+# Files that every domain may have, and programs that are started by their path.
+STANDARD_MODULES = {
+    "__init__", "__main__", "errors", "events", "job_kinds", "jobs", "loaders", "manifest", "models",
+    "program", "queries", "registry", "routes", "run_limited", "schemas",
+}  # fmt: skip
+
+
+def short_modules() -> set[str]:
+    """Modules of a few lines that only one other needs: they belong there."""
+    importers: defaultdict[str, set[str]] = defaultdict(set)
+    for module, targets in imports().items():
+        for target in targets:
+            importers[target].add(module)
+    return {
+        module
+        for module in modules()
+        if module.rpartition(".")[2] not in STANDARD_MODULES
+        and not _SERIES.search(module)
+        and _line_count(module) < MAX_SHORT_MODULE_LINES
+        and len(importers[module] - {module}) < 2
+    }
+
+
+def _line_count(module: str) -> int:
+    return (SOURCE / module.replace(".", "/")).with_suffix(".py").read_text().count("\n")
+
+
+LOG_EVENT = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
+
+
+def log_events() -> Iterator[tuple[str, str]]:
+    """Every event that is logged under a name written in the code."""
+    for module, tree in modules().items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+                continue
+            is_logged = node.func.attr in _LOG_METHODS and "log" in ast.unparse(node.func.value)
+            if is_logged and isinstance(node.args[0], ast.Constant):
+                yield module, str(node.args[0].value)
 
 
 def any_per_thousand_lines() -> float:

@@ -33,6 +33,7 @@ PLACES = {
     "get_event",
     "get_execution",
     "get_job",
+    "get_received_payload",
     "get_submission",
     "get_workflow_execution",
     "list_approvals",
@@ -43,6 +44,7 @@ PLACES = {
     "list_executions",
     "list_messages",
     "list_notifications",
+    "list_received_payloads",
     "resume_chat_stream",
     "stream_notifications",
     "stream_workflow_execution",
@@ -154,12 +156,14 @@ async def test_a_run_that_is_repeated_quotes_what_the_first_one_did(world: Conte
 
 async def test_what_an_earlier_version_stored_is_left_out_as_well(world: ContentWorld) -> None:
     """Its records name no conversations; the migration marks those that quote one."""
-    migration = import_module("retinue.migrations.versions.0024_conversation_content")
+    folder = "retinue.migrations.versions"
+    first = import_module(f"{folder}.0024_conversation_content")
+    second = import_module(f"{folder}.0054_refusals_and_own_deliveries")
 
     def forget_and_migrate(connection: sa.Connection) -> None:
-        for table in migration.QUOTING:
+        for table in (*first.QUOTING, "incoming_events"):
             connection.exec_driver_sql(f"UPDATE {table} SET conversation_ids = NULL")
-        for statement in migration.marks():
+        for statement in (*first.marks(), *second.marks()):
             connection.exec_driver_sql(statement)
 
     await on_connection(world.service.settings, forget_and_migrate)

@@ -1,6 +1,7 @@
 """The API describes itself: every operation, field, parameter and value, with an example of each body."""
 
 import json
+import re
 from typing import Any
 
 import jsonschema_rs
@@ -15,6 +16,7 @@ from retinue.tools.config import known_keys
 from retinue.tools.models import ToolType
 from retinue.workflows.engine.node_type import NODE_TYPES
 from tests.contract.descriptions import (
+    METHODS,
     config_kinds,
     config_schemas,
     described_names,
@@ -36,6 +38,18 @@ TOOL_KINDS = {f"custom/{kind.name}" for manifest in DOMAINS for kind in manifest
 
 def test_everything_is_described():
     assert [gap for _, gap in missing(document())] == []
+
+
+def test_an_operation_is_described_in_the_imperative():
+    """An operation says "Return the agents", as a summary and a commit would, not "Returns"."""
+    texts = {
+        operation["operationId"]: operation["description"]
+        for methods in document()["paths"].values()
+        for method, operation in methods.items()
+        if method in METHODS
+    }
+    assert len(texts) > 300
+    assert [name for name, text in texts.items() if re.match(r"(It|This|[A-Z]\w*[^s]s) ", text)] == []
 
 
 def test_a_description_that_only_repeats_the_name_is_a_gap():

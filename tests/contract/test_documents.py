@@ -44,6 +44,44 @@ def test_every_setting_that_is_named_exists(page: Path) -> None:
     assert {name for name in named - known if not name.startswith("RETINUE_TEST_")} == set()
 
 
+_SETTING = re.compile(r"\b(?:RETINUE|OTEL)_[A-Z_]+[A-Z]\b")
+_TREES = ("src", "console/src", "deploy", "docs", "scripts", "packaging", "bench")
+_TEXTS = {".py", ".toml", ".ts", ".tsx", ".json", ".md", ".html", ".js", ".yaml", ".yml", ".tpl", ".sh"}
+_UNITS = {".service", ""}
+"""The units of systemd, the Dockerfile, and programs without a suffix."""
+_NO_SETTINGS = {
+    "RETINUE_CONSOLE",  # of the build
+    "RETINUE_VERSION",  # of compose
+    "RETINUE_CLIENT_ID",  # of `retinue plan --remote`
+    "RETINUE_CLIENT_SECRET",
+}
+
+
+def unknown_settings(text: str) -> set[str]:
+    """Return the names in a text that look like settings and are none."""
+    known = {row.variable for row in list_documented_settings()} | _NO_SETTINGS
+    named = {name.removesuffix("_FILE") for name in _SETTING.findall(text)}
+    return {name for name in named - known if not name.startswith(("RETINUE_TEST_", "RETINUE_BENCH_"))}
+
+
+@pytest.mark.parametrize("tree", _TREES)
+def test_every_setting_that_the_product_names_exists(tree: str) -> None:
+    """What the console, an answer or a file of the deployment tells people to set, the server reads."""
+    found = {}
+    for path in (ROOT / tree).rglob("*"):
+        is_ours = not {"node_modules", "web", "__pycache__"} & set(path.relative_to(ROOT).parts)
+        if path.is_file() and is_ours and path.suffix in _TEXTS | _UNITS:
+            unknown = unknown_settings(path.read_text())
+            if unknown:
+                found[str(path.relative_to(ROOT))] = unknown
+    assert found == {}
+
+
+def test_a_setting_that_does_not_exist_is_found() -> None:
+    text = "Set `RETINUE_OTLP_ENDPOINT`, OTEL_EXPORTER_OTLP_ENDPOINT or RETINUE_MASTER_KEY_FILE"
+    assert unknown_settings(text) == {"RETINUE_OTLP_ENDPOINT"}
+
+
 @EVERY_PAGE
 def test_every_refusal_that_is_named_has_this_status(page: Path) -> None:
     named = set(re.findall(r"\b([45]\d\d) `([a-z_]+)`", prose(page)))

@@ -6,9 +6,17 @@ MAX_ANY_PER_THOUSAND_LINES = 10.5
 """Only ever lowered."""
 
 
+MAX_RIDDLE_DOCSTRINGS = 5
+"""Only ever lowered."""
+
+
 def test_modules_are_named_by_nouns():
     assert naming.participle_modules() == naming.PARTICIPLE_MODULES
     assert len(naming.PARTICIPLE_MODULES) <= 20
+
+
+def test_files_of_tests_are_named_by_what_they_test():
+    assert naming.participle_tests() == naming.PARTICIPLE_TESTS
 
 
 def test_a_public_class_name_occurs_once():
@@ -27,6 +35,21 @@ def test_a_circle_is_found():
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}
     groups = [group for group in naming._strongly_connected(graph) if len(group) > 1]
     assert groups == [{"a", "b", "c"}]
+
+
+def test_a_module_of_a_few_lines_has_two_users():
+    assert naming.short_modules() == set()
+
+
+def test_a_docstring_begins_with_its_subject():
+    found = naming.riddle_docstrings()
+    assert len(found) <= MAX_RIDDLE_DOCSTRINGS, found
+
+
+def test_a_log_event_is_a_name_and_its_facts_are_fields():
+    events = list(naming.log_events())
+    assert len(events) > 100
+    assert [found for found in events if not naming.LOG_EVENT.fullmatch(found[1])] == []
 
 
 def test_types_are_said():

@@ -20,6 +20,7 @@ from tests.contract.declared import body_keys, undeclared
 from tests.contract.domains import TEXTS, WATCHED, WRITES
 from tests.contract.knowledge import Scene, Write
 from tests.contract.routes import ROUTES, call, label
+from tests.contract.unknown_names import STRICT, UNKNOWN, WARNING, told, with_unknown
 from tests.contract.world import an_upload, known_ids
 from tests.factories.embed_keys import embed_key_of
 from tests.factories.machines import basic_header, make_account, make_secret
@@ -110,12 +111,21 @@ async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, 
     keys = {**SMUGGLED, "tenant_id": (await scene.people.tenant(ELSEWHERE)).id}
     body = with_smuggled(prepared.body, {key: keys[key] for key in keys if key not in declared})
     before = await read_rows(scene)
+    planted, unknown = with_unknown(route, prepared.body)
+    if unknown:
+        strict = await call(prepared.caller, route, prepared.path, json=planted, headers=STRICT)
+        assert (strict.status, strict.code) == (422, "validation_error"), strict
+        assert strict.headers["preference-applied"] == "handling=strict"
+        assert {*strict.details} == {*unknown}, strict
+        assert await read_rows(scene) == before
+        body = {UNKNOWN: 1, **body}
     answer = await call(prepared.caller, route, prepared.path, json=body)
     if write.refuses_unknown:
         assert (answer.status, set(answer.details)) == (422, {*body} - {*prepared.body} - OWN_OF_ROWS), answer
         assert await read_rows(scene) == before
         answer = await call(prepared.caller, route, prepared.path, json=prepared.body)
     assert 200 <= answer.status < 300, answer
+    assert (WARNING in told(answer)) is bool(unknown), answer
     return answer, before, await read_rows(scene)
 
 
@@ -199,9 +209,39 @@ async def assert_declared(people: People, admin: Api, route: Route) -> None:
         more["query"] = {"api_key": embed_key_of(ids["agent_id"][0])}
     if route.name == "upload_visitor_file":
         more["headers"] = {"Authorization": f"Bearer {embed_key_of(ids['agent_id'][0])}"}
-    answer = await call(admin, route, {name: found[0] for name, found in ids.items() if found}, **more)
+    path = {name: found[0] for name, found in ids.items() if found}
+    await assert_unknown_names_are_refused(admin, route, path, more)
+    answer = await call(admin, route, path, **with_unknown_name(route, more))
     assert 200 <= answer.status < 300, (label(route), answer)
     assert undeclared(label(route), answer) == [], label(route)
+    assert (told(answer) == [WARNING]) is (route.name not in TAKES_ANYTHING), (label(route), answer)
+
+
+TAKES_ANYTHING = {"issue_access_token", "receive_webhook"}
+"""Foreign protocols: RFC 6749 wants unknown parameters ignored, and a webhook's body is its sender's."""
+
+
+def with_unknown_name(route: Route, more: dict[str, Any]) -> dict[str, Any]:
+    """The same request with a name that nobody knows: in its form, its needless body, or its query."""
+    if route.upload is not None:
+        return {**more, "fields": {**(more.get("fields") or {}), UNKNOWN: "1"}}
+    if route.method in {"POST", "PUT", "PATCH"}:
+        return {**more, "json": {**more.get("json", {}), UNKNOWN: "1"}}
+    return {**more, "query": {**more.get("query", {}), UNKNOWN: "1"}}
+
+
+async def assert_unknown_names_are_refused(
+    admin: Api, route: Route, path: dict[str, str], more: dict[str, Any]
+) -> None:
+    """A strict request is refused; the state stays, or the call itself would fail afterwards."""
+    if route.name in TAKES_ANYTHING:
+        return
+    sent = with_unknown_name(route, {**more, "headers": {**more.get("headers", {}), **STRICT}})
+    answer = await call(admin, route, path, **sent)
+    assert (answer.status, answer.code, {*answer.details}) == (422, "validation_error", {UNKNOWN}), (
+        label(route),
+        answer,
+    )
 
 
 @pytest.mark.either_database

@@ -11,6 +11,7 @@ from retinue.approvals.models import Approval
 from retinue.chat.models import ChatJob, Conversation, Message
 from retinue.events.models import Subscription
 from retinue.forms.models import Form, Submission
+from retinue.incoming.models import IncomingWebhook, ReceivedPayload
 from retinue.kit.db.models import Record
 from retinue.kit.events.models import EventEntry
 from retinue.kit.http.replies import EventStream
@@ -35,8 +36,10 @@ _IDS: dict[str, type[Record]] = {
     "event_id": EventEntry,
     "execution_id": ToolExecution,
     "form_id": Form,
+    "incoming_webhook_id": IncomingWebhook,
     "job_id": ChatJob,
     "message_id": Message,
+    "received_id": ReceivedPayload,
     "service_account_id": ServiceAccount,
     "submission_id": Submission,
     "subscription_id": Subscription,
@@ -62,10 +65,8 @@ ELSEWHERE = {
     "form_slug",
     "import_id",
     "stream_id",
-    "incoming_webhook_id",
     "key_id",
     "progress_id",
-    "received_id",
     "row_id",
     "secret_id",
     "table_id",

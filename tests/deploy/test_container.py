@@ -1,5 +1,6 @@
 """The Dockerfile and the compose file, checked without Docker; the image itself is built in `test_image`."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -12,7 +13,8 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from retinue.kit.setting_loader import list_documented_settings
+from retinue.kit.setting_loader import list_documented_settings, load_settings
+from tests.e2e.processes import free_port, launched
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE, COMPOSE = ROOT / "deploy" / "Dockerfile", ROOT / "deploy" / "compose.yaml"
@@ -84,6 +86,31 @@ def test_it_sets_only_settings_that_exist() -> None:
     for name in ("api", "worker"):
         for variable in services()[name]["environment"]:
             assert variable.removesuffix("_FILE") in known
+
+
+def test_a_proxy_can_be_trusted_and_nobody_is_by_default() -> None:
+    for name in ("api", "worker"):
+        assert services()[name]["environment"]["RETINUE_TRUSTED_PROXIES"] == "${RETINUE_TRUSTED_PROXIES:-}"
+    settings, warnings = load_settings({"RETINUE_TRUSTED_PROXIES": ""})
+    assert (settings.trusted_proxies, warnings) == ((), [])
+
+
+async def test_the_health_check_of_a_worker_asks_the_worker(tmp_path: Path) -> None:
+    """The command of the compose file, at another port, beside a real worker and after its end."""
+    worker = services()["worker"]
+    _, *command = worker["healthcheck"]["test"]
+    address = worker["environment"]["RETINUE_METRICS_ADDRESS"]
+    assert command[-1] == f"http://{address}/health/live"
+    port = free_port()
+    command[0], command[-1] = str(PROGRAMS / "retinue"), f"http://127.0.0.1:{port}/health/live"
+    env = {"RETINUE_DATA_DIR": str(tmp_path), "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{port}"}
+    process = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+    async with asyncio.timeout(120):
+        while (await asyncio.to_thread(run, *command)).returncode != 0:
+            assert process.returncode is None, (tmp_path / "worker.log").read_text()
+    process.terminate()
+    assert await process.wait() == 0
+    assert (await asyncio.to_thread(run, *command)).returncode != 0
 
 
 def test_the_context_holds_what_a_build_needs() -> None:

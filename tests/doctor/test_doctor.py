@@ -1,11 +1,14 @@
 """`retinue doctor`: what it finds, what it says to do, and what it never prints."""
 
 import asyncio
+import errno
 import json
+import resource
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import typer
@@ -16,11 +19,19 @@ from retinue.cli.doctor.commands import run_doctor, run_probe
 from retinue.cli.doctor.findings import Finding
 from retinue.cli.doctor.machine_checks import check_machine
 from retinue.cli.doctor.service_checks import check_services
+from retinue.kit import storage_watch
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
+from tests.factories.weights import fetched
 
 NOBODY = "127.0.0.1:9"
 SECRET = "s3cret-of-the-mail-server"
+
+
+class DiskUsage(NamedTuple):
+    total: int
+    used: int
+    free: int
 
 
 async def findings(settings: Settings) -> dict[str, Finding]:
@@ -111,6 +122,66 @@ async def test_the_machine_and_the_settings_are_looked_at(service, tmp_path: Pat
     assert statuses == {"settings": "warn", "base_url": "warn", "sample_secrets": "fail", "egress": "fail"}
     assert (found["data_dir"].status, found["data_dir"].hint[:11]) == ("warn", "chmod o-rwx")
     assert "changeme" not in str(found)
+
+
+@pytest.mark.either_database
+async def test_a_full_disk_is_a_failure(service, monkeypatch) -> None:
+    """Measured as `/health` does, by writing: free blocks say nothing of a quota."""
+    settings = service.settings
+    monkeypatch.setattr(machine_checks.shutil, "disk_usage", lambda _: DiskUsage(20 * 10**9, 0, 15 * 10**9))
+    assert machine(settings)["free_space"].detail == "15.0 GB of 20.0 GB are free"
+    monkeypatch.setattr(storage_watch.tempfile, "TemporaryFile", refuse_to_write)
+    found = machine(settings)["free_space"]
+    assert (found.status, str(settings.data_dir) in found.detail) == ("fail", True)
+    monkeypatch.setattr(machine_checks.shutil, "disk_usage", lambda _: DiskUsage(8 * 10**8, 0, 40_000_000))
+    assert machine(settings)["free_space"].detail.endswith("; 40 MB of 800 MB are free")
+
+
+def refuse_to_write(**_: object) -> None:
+    raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+
+@pytest.mark.either_database
+async def test_what_a_server_on_loopback_allows_is_not_called_nothing(service) -> None:
+    unknown = replace(service.settings, base_url="", bound_hosts=(), egress_allow=None)
+    assert "a server on loopback allows 127.0.0.0/8" in machine(unknown)["egress"].detail
+    public = replace(unknown, base_url="https://agents.example.com")
+    assert machine(public)["egress"].detail == "private addresses allowed: none"
+
+
+async def said_by_doctor(settings: Settings, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    with pytest.raises(typer.Exit) as ended:
+        await asyncio.to_thread(run_doctor, settings, [], is_json=False)
+    return ended.value.exit_code, capsys.readouterr().out
+
+
+@pytest.mark.either_database
+async def test_a_good_machine_has_no_warnings(service, tmp_path, capsys, monkeypatch) -> None:
+    """Also with Python 3.11, which has no `wasm.python`: bubblewrap runs its functions instead."""
+    monkeypatch.setattr("retinue.cli.doctor.service_checks.MAX_LATENCY_MS", float("inf"))
+    await asyncio.to_thread(create_backup, service.settings, tmp_path / "backup.tar", None, 0)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # As a login shell of Debian has it.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
+    try:
+        code, text = await said_by_doctor(replace(service.settings, models_dir=fetched()), capsys)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if code and "free_space" in text:
+        pytest.skip("the disk of this machine is nearly full")
+    assert code == 0, text
+    assert "Python functions by " in text
+
+
+@pytest.mark.either_database
+async def test_code_that_cannot_run_is_named(service, capsys, monkeypatch) -> None:
+    """Without bubblewrap Python 3.11 runs no Python function; scripts alone would be a note."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = await findings(service.settings)
+    assert "bubblewrap (bwrap) is not installed" in found["sandboxes"].detail
+    is_needed = sys.version_info < (3, 12)
+    assert found["sandboxes"].status == ("warn" if is_needed else "ok")
+    assert ("no Python functions (" in found["sandboxes"].detail) is is_needed
 
 
 @pytest.mark.either_database

@@ -215,7 +215,7 @@ class StreamClient:
         self._reader, self._writer = await asyncio.open_connection(sock=connection, limit=limit)
         body = self._body
         head = (
-            f"POST {self._shop.chat}/stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+            f"POST {self._shop.chat}/stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             f"Content-Type: application/json\r\n"
             f"Authorization: Bearer {token or self._shop.token}\r\nContent-Length: {len(body)}\r\n\r\n"
         )

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.either_database
 
 MB = 1024 * 1024
 MOST_GROWTH = 50 * MB
-POST = b"POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+POST = b"POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 FORM = b"Content-Type: multipart/form-data; boundary=x\r\n"
 PART = b'--x\r\nContent-Disposition: form-data; name="avatar"; filename="a.png"\r\n\r\n'
 
@@ -61,7 +61,10 @@ def endless_chunks(client: Client, head: bytes, first: bytes = b"") -> tuple[int
 
 
 def endless_upload(client: Client, token: str) -> tuple[int, str]:
-    head = b"POST /api/v1/profile/avatar HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %b\r\n" % token.encode()
+    head = (
+        b"POST /api/v1/profile/avatar HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %b\r\n"
+        % token.encode()
+    )
     return endless_chunks(client, head + FORM, PART)
 
 

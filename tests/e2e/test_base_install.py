@@ -1,6 +1,8 @@
 """What the specification shows works with `pip install retinue`, and what needs an extra says which one."""
 
 import asyncio
+import re
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -204,3 +206,16 @@ async def test_a_driver_and_a_format_name_their_extra(admin: RemoteApi) -> None:
     answer = await admin.post(f"/api/v1/data-tables/{table['id']}/import", files=sheet)
     assert (answer.status, answer.code) == (415, "unsupported_file_type")
     assert "pip install 'retinue[documents]'" in answer.json()["error"]["message"]
+
+
+def test_the_sizes_are_measured_in_a_base_environment(server: ServerProcess) -> None:
+    """With what `pip install retinue` brings and nothing else: the script needs no package of its own."""
+    ran = subprocess.run(
+        (server.python, ROOT / "scripts" / "installed_sizes.py"), capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    lines = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines())
+    assert re.fullmatch(r"\d+ packages +\d+ MB", lines["base"])
+    assert lines["local"].startswith("not installed: ")
+    assert {"onnxruntime", "tokenizers"} <= set(re.split(r"[:, ]+", lines["local"]))
+    assert lines.keys() == {"base", "all", *EXTRAS}

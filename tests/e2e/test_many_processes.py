@@ -263,7 +263,7 @@ async def a_run_is_watched_in_another_process(running: Cluster) -> None:
 async def stream_of(port: int, path: str, token: str, after: int) -> list[tuple[str, int, str]]:
     """All the events of a stream that ends: name, number and data."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n"
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n"
     writer.write(f"{head}Last-Event-ID: {after}\r\n\r\n".encode())
     async with asyncio.timeout(PATIENCE_S):
         got = (await reader.read()).decode()

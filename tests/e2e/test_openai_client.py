@@ -9,7 +9,7 @@ import openai
 import pydantic
 import pytest
 
-from tests.adapters.llm_server import KEY, ProviderServer, provider_server
+from tests.adapters.llm_server import KEY, ProviderServer, provider_server, refusing
 from tests.e2e.conftest import Serving
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
@@ -72,6 +72,27 @@ async def shop(serving: Serving) -> AsyncIterator[Shop]:
         agent = await made(port, token, "/api/v1/agents", body)
         key = await made(port, token, "/api/v1/embed/api-keys", {"agent_id": agent["id"], "name": "Client"})
         yield Shop(server, provider, token, agent, key["api_key"])
+
+
+QUOTA = {"error": {"message": "No credit.", "type": "insufficient_quota", "code": "insufficient_quota"}}
+
+
+async def test_a_patient_client_asks_once_for_what_will_not_change(shop: Shop) -> None:
+    for _ in range(9):
+        shop.provider.fails(refusing(429, QUOTA))
+    with pytest.raises(openai.InternalServerError) as refused:
+        await shop.asked(lambda client: say("Hello")(client.with_options(max_retries=2)))
+    assert refused.value.type == "server_error"
+    assert refused.value.response.headers["x-should-retry"] == "false"
+    assert len(shop.provider.requests) == 1
+
+
+async def test_the_client_shows_why_a_request_was_refused(shop: Shop) -> None:
+    with pytest.raises(openai.UnprocessableEntityError) as refused:
+        await shop.asked(say("Hello", temperature=7))
+    assert (refused.value.param, refused.value.code) == ("temperature", "validation_error")
+    assert refused.value.type == "invalid_request_error"
+    assert refused.value.body["message"].startswith("temperature: must be ")
 
 
 def say(*contents: str, **more: Any) -> Callable[[openai.OpenAI], Any]:

@@ -29,6 +29,7 @@ NOT_RUN = {
     "docs/guides/installing.md": (
         "it installs on this machine; scripts/first_chat.py and scripts/image.sh try it"
     ),
+    "docs/guides/backup.md": "it needs a cluster",
 }
 """Page and reason of every block that the tests leave out."""
 TYPED_IN = {"README.md": ["PASSWORD", "CODE"]}

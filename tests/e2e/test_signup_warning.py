@@ -33,6 +33,6 @@ async def test_open_registration_is_warned_about(
     assert await server.stop() == 0
     log = (tmp_path / "server.log").read_text()
     assert ("RETINUE_SIGNUP=open" in log) is is_warned
-    assert log.count("outgoing calls") == 1, "one line says what they may reach"
-    assert ("others can reach this instance" in log) is bool(env)
+    assert log.count("egress_to_") == 1, "one line says what they may reach"
+    assert ("instance_reachable_by_others" in log) is bool(env)
     assert ("RETINUE_METRICS_TOKEN" in log) is is_warned, "metrics need no token unless one is set"

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.llm_server import Request
-from tests.e2e.chatting import HEAD, Shop, StreamClient, Talk, Talker, piece, set_up, talking
+from tests.e2e.chatting import Shop, StreamClient, set_up, talking
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
+from tests.e2e.speaking import make_table, speaking
 from tests.e2e.supervised import KeptConnection, KeptLoad, LoadResult, SupervisedServer, stored_rows
 
 KILLS = int(os.environ.get("RETINUE_TEST_WORKER_KILLS", "50"))
@@ -24,30 +24,6 @@ CLIENTS = 8
 SHORT_CLIENTS = 3
 # Five deaths of a slot within 30 seconds end the server: here each slot has fewer.
 SECONDS_BETWEEN_KILLS = 4.2
-
-
-def speaking(may_end: asyncio.Event) -> Talk:
-    """Say two words, and the last one once the test allows it; `hang` never ends by itself."""
-
-    async def talk(
-        _talker: Talker, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        writer.write(HEAD + piece("one ") + piece("two "))
-        await writer.drain()
-        if request.json["messages"][-1]["content"] == "hang":
-            await reader.read()
-            return
-        await may_end.wait()
-        writer.write(piece("end") + piece("", "stop") + b"data: [DONE]\n\n")
-
-    return talk
-
-
-async def make_table(shop: Shop) -> str:
-    body = {"name": "Rows", "columns": [{"name": "title", "type": "text"}]}
-    status, answer = await shop.call("POST", "/api/v1/data-tables", body)
-    assert status == 201, answer
-    return str(answer["data"]["id"])
 
 
 @pytest.mark.every_case

@@ -6,13 +6,12 @@ import msgspec
 import pytest
 
 from retinue.access.models import Role
+from tests.embed.completion_requests import COMPLETIONS, HELLO, body
 from tests.embed.keys import PATH, listed
 from tests.factories.agents import change_agent, make_agent, make_direct_sub_agent
 
 pytestmark = pytest.mark.either_database
 
-COMPLETIONS = "/v1/chat/completions"
-HELLO = [{"role": "user", "content": "Hello"}]
 PLACE = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 FUNCTION = {"type": "function", "function": {"name": "place", "parameters": PLACE}}
 BAD_FUNCTION = {"type": "function", "function": {"name": "place", "parameters": {"type": "array"}}}
@@ -20,10 +19,6 @@ BAD_FUNCTION = {"type": "function", "function": {"name": "place", "parameters": 
 
 def choose(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name}}
-
-
-def body(**more: Any) -> dict[str, Any]:
-    return {"model": "Support", "messages": HELLO, **more}
 
 
 def chunks_of(content: bytes) -> list[Any]:
@@ -235,7 +230,9 @@ async def test_who_may_not_chat_may_not_complete(people, admin, agent):
 
 
 async def test_the_rules_of_a_key_hold_here_too(admin, api, agent, key_for, provider):
-    holder = await key_for(agent, allowed_domains=["example.com"], monthly_token_budget=1)
+    holder = await key_for(agent, allowed_domains=["example.com"], monthly_token_budget=100)
+    usage = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+    provider.says("Hello.", usage=usage)
     refused = await api.post(COMPLETIONS, body(), headers=holder.headers)
     assert (refused.status, refused.details["reason"]) == (403, "origin_not_allowed")
     headers = {**holder.headers, "Origin": "https://example.com"}

@@ -87,17 +87,19 @@ async def test_turns_are_counted_exactly_and_tokens_by_the_month(admin, holder, 
 
 
 async def test_a_spent_budget_is_refused_until_the_month_is_over(admin, key_for, agent, provider, clock):
-    holder = await key_for(agent, monthly_token_budget=1)
+    holder = await key_for(agent, monthly_token_budget=60)
+    provider.otherwise = lambda _: Reply("Hello.", usage=HALF)
     assert (await holder.say()).status == 200
     refused = await holder.say()
     assert (refused.status, refused.code) == (429, "rate_limited")
-    assert (refused.details["limit"], refused.headers["x-ratelimit-limit"]) == (1, "1")
+    assert (refused.details["limit"], refused.headers["x-ratelimit-limit"]) == (60, "60")
+    assert refused.details["scope"] == {"type": "embed_key", "id": None}, "not the organization's limit"
     assert refused.headers["x-ratelimit-remaining"] == "0"
     assert len(provider.requests) == 1
     assert (await holder.snippet()).status == 200, "only what takes tokens is refused"
     clock.advance(refused.details["retry_after"] + 1)
     assert parse_instant(clock.now()).day == 1
-    assert (await holder.say()).status == 200
+    assert (await holder.say(session_id="another")).status == 200
 
 
 async def test_many_at_once_spend_no_more_than_one_after_another(admin, key_for, agent, provider):
@@ -146,7 +148,8 @@ async def test_as_many_turns_at_once_as_the_budget_can_pay(key_for, agent, provi
 
 
 async def test_a_client_that_takes_its_time_sees_what_others_have_spent(key_for, agent, provider, service):
-    holder = await key_for(agent, monthly_token_budget=1)
+    holder = await key_for(agent, monthly_token_budget=60)
+    provider.otherwise = lambda _: Reply("Hello.", usage=HALF)
     waiting, may_send = asyncio.Event(), asyncio.Event()
 
     async def slow(scope, receive, send):
@@ -164,7 +167,7 @@ async def test_a_client_that_takes_its_time_sees_what_others_have_spent(key_for,
     assert (await holder.say()).status == 200
     may_send.set()
     refused = await late
-    assert (refused.status, refused.details["limit"]) == (429, 1)
+    assert (refused.status, refused.details["limit"]) == (429, 60)
     assert len(provider.requests) == 1
 
 

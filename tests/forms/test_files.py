@@ -6,7 +6,7 @@ from retinue.files.jobs import expire_files
 from retinue.files.models import File
 from retinue.forms.intake.file_uploads import purge_uploads
 from retinue.forms.models import FormUpload
-from tests.client import Api
+from tests.client import HOST, Api
 from tests.factories.forms import NAME, PATH, address, make_form, send, sent, submission, upload
 from tests.factories.people import People
 from tests.factories.uploads import picture
@@ -155,7 +155,7 @@ class Sender:
 
     async def answer(self, *, declared: int | None = None) -> int:
         """The status of the answer; the body goes on until the server has had enough."""
-        headers = [(b"content-type", b"multipart/form-data; boundary=x")]
+        headers = [(b"host", HOST.encode()), (b"content-type", b"multipart/form-data; boundary=x")]
         if declared is not None:
             headers.append((b"content-length", str(declared).encode()))
         scope = {

@@ -110,6 +110,8 @@ BAD_FORMS = [
     ),
     ({"name": "A", "fields": [{"type": "text", "id": ""}]}, {"fields.0.id"}),
     ({"name": "A", "fields": [{"type": "text", "id": "a\nb"}]}, {"fields.0.id"}),
+    ({"name": "A", "fields": [{"type": "text", "id": ["a"]}]}, {"fields.0.id"}),
+    ({"name": "A", "fields": [{"type": "text", "id": {"a": 1}}]}, {"fields.0.id"}),
     ({"name": "A", "fields": [{"type": "text", "id": "a"}, {"type": "text", "id": "a"}]}, {"fields.1.id"}),
     ({"name": "A", "fields": [{"type": "text", "required": "yes"}]}, {"fields.0.required"}),
     ({"name": "A", "fields": [{"type": "text", "label": 7}]}, {"fields.0.label"}),
@@ -119,6 +121,10 @@ BAD_FORMS = [
     (
         {"name": "A", "fields": [{"type": "text", "conditional": {"field": "b", "operator": "looks_like"}}]},
         {"fields.0.conditional.operator"},
+    ),
+    (
+        {"name": "A", "fields": [{"type": "text", "conditional": {"field": "b", "operator": "equals"}}]},
+        {"fields.0.conditional.value"},
     ),
     ({"name": "A", "fields": [{"type": "select", "data_source": {"type": "sql"}}]}, None),
     ({"name": "A", "fields": [], "workflow_id": "w" * 65}, {"workflow_id"}),

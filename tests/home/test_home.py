@@ -7,6 +7,7 @@ import pytest
 
 from retinue.access.models import Role
 from retinue.agents.models import Agent, AgentStatus, LogSettings, WebSearch
+from retinue.app import Service
 from retinue.chat.models import ChatChannel, ChatLog, TurnStatus
 from retinue.credentials.models import Credential, CredentialType
 from retinue.home.today import percentile_95
@@ -17,7 +18,8 @@ from retinue.kit.db.models import TenantRecord
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
 from retinue.notifications.models import Channel, ChannelType
 from retinue.providers.models import ProviderKey, ProviderName
-from retinue.usage.models import Budget, ScopeType, UsageEntry
+from retinue.usage import periods
+from retinue.usage.models import Budget, BudgetAction, ScopeType, UsageEntry
 from retinue.webhooks.models import Webhook
 from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution
 from tests.client import Api
@@ -254,6 +256,73 @@ async def test_a_budget_near_its_end_is_named(people: People) -> None:
     await store(people, budget, UsageEntry(hour=ctx.now[:13], cost_usd=0.9))
     (need,) = (await home(await people.super_admin()))["needs"]
     assert (need["title_code"], need["params"]["percent"], need["severity"]) == ("budget_near", 90, "warn")
+
+
+async def test_a_used_up_budget_says_who_answers_nobody(people: People) -> None:
+    ctx, agent = people.context(), new_agent()
+    await store(people, agent)
+    month = ctx.now[:7]
+    spent = {"limit_usd": 1.0, "announced_for": month, "created_by": "usr"}
+    of_agent = Budget(scope_type=ScopeType.agent, scope_id=agent.id, **spent)
+    of_tenant = Budget(scope_type=ScopeType.tenant, scope_id="", action=BudgetAction.notify, **spent)
+    key = ProviderKey(
+        provider=ProviderName.openai,
+        name="Main key",
+        found_models=[],
+        monthly_budget_usd=0.5,
+        created_by="usr",
+    )
+    await store(people, of_agent, of_tenant, key)
+    hour = ctx.now[:13]
+    await store(
+        people,
+        UsageEntry(hour=hour, agent_id=agent.id, cost_usd=1.05),
+        UsageEntry(hour=hour, provider_key_id=key.id, cost_usd=0.5),
+    )
+    found = [one for one in (await home(await people.super_admin()))["needs"] if one["kind"] == "budget"]
+    by_object = {one["object"]["id"]: one for one in found}
+    assert by_object.keys() == {of_agent.id, of_tenant.id, key.id}
+    desk = by_object[of_agent.id]
+    assert (desk["title_code"], desk["severity"], desk["action"]) == ("budget_blocks", "bad", "raise_limit")
+    assert desk["object"] == {"type": "budget", "id": of_agent.id, "name": "Clerk"}
+    assert desk["params"] == {
+        "percent": 105,
+        "resets_at": periods.end_of(month),
+        "scope": "agent",
+        "scope_id": agent.id,
+        "scope_name": "Clerk",
+        "budget_id": of_agent.id,
+        "period": "month",
+        "action": "block",
+    }
+    assert by_object[of_tenant.id]["title_code"] == "budget_spent"
+    of_key = by_object[key.id]
+    # Another key may answer instead, so nobody is said to be silent.
+    assert (of_key["title_code"], of_key["object"]["type"], of_key["params"]["budget_id"]) == (
+        "budget_spent",
+        "api_key",
+        None,
+    )
+
+
+async def test_a_key_that_may_spend_nothing_is_named(people: People) -> None:
+    key = ProviderKey(
+        provider=ProviderName.openai, name="Paused", found_models=[], monthly_budget_usd=0.0, created_by="usr"
+    )
+    await store(people, key)
+    (need,) = [one for one in (await home(await people.super_admin()))["needs"] if one["kind"] == "budget"]
+    assert (need["object"]["id"], need["params"]["percent"]) == (key.id, 100)
+
+
+async def test_a_budget_that_is_over_when_it_is_set_is_named(people: People, service: Service) -> None:
+    admin, agent = await people.super_admin(), new_agent()
+    await store(people, agent)
+    await store(people, UsageEntry(hour=now(people)[:13], agent_id=agent.id, cost_usd=1.0))
+    body = {"scope": {"type": "agent", "id": agent.id}, "limit_usd": 0.5}
+    assert (await admin.post("/api/v1/budgets", body)).status == 201
+    await service.runner.drain()
+    (need,) = [one for one in (await home(admin))["needs"] if one["kind"] == "budget"]
+    assert (need["title_code"], need["object"]["name"]) == ("budget_blocks", "Clerk")
 
 
 async def test_the_first_steps_are_done_when_they_are_really_done(people: People, clock: ManualClock) -> None:

@@ -69,7 +69,7 @@ class StreamClient:
 
     async def ask(self, method: str, path: str, token: str, body: bytes, headers: dict[str, str]) -> None:
         """Send the request and read the head of its answer."""
-        lines = [f"{method} {path} HTTP/1.1", "Host: testserver", f"Content-Length: {len(body)}"]
+        lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}"]
         if token:
             lines.append(f"Authorization: Bearer {token}")
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]

@@ -21,7 +21,7 @@ from retinue.kit.http.uploads import FormData
 from retinue.kit.jobs.declare import GiveUp
 from retinue.kit.schema.base import MessageReply, Name, Schema
 from retinue.users.events import UserCreated
-from tests.client import Response
+from tests.client import HOST, Response
 
 PATIENCE_S = 10
 PREFIX = "/planted"
@@ -315,7 +315,9 @@ class Exchange:
             "path": path,
             "raw_path": path.encode(),
             "query_string": b"",
-            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers],
+            "headers": [
+                (name.lower().encode(), value.encode("latin-1")) for name, value in (("host", HOST), *headers)
+            ],
             "client": (ip, 40000),
         }
         self._task = asyncio.create_task(service(scope, self._receive, self._send))

@@ -344,4 +344,4 @@ async def test_a_producer_that_fails_while_it_is_closed_is_logged_and_harmless(m
     await peer.has_events(1)
     peer.left.set()
     await ended(task)
-    assert logged == ["stream did not stop cleanly"]
+    assert logged == ["stream_not_stopped"]

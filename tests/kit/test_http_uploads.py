@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import hashlib
 import os
 import stat
@@ -6,6 +7,7 @@ import threading
 
 import pytest
 
+from retinue.kit.db.errors import StorageFull
 from retinue.kit.errors import FileTooLarge, Invalid, Unavailable, UnsupportedMediaType
 from retinue.kit.http import uploads
 from retinue.kit.http.bodies import ClientGone
@@ -261,13 +263,17 @@ async def test_a_file_input_left_empty_is_no_file(read):
         assert (form.files, form.fields) == ([], {"a": "b"})
 
 
-async def test_a_disk_that_refuses_is_unavailable_and_leaves_nothing(read, monkeypatch):
-    def full(_descriptor, _data):
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize(
+    ("number", "refusal"),
+    [(errno.ENOSPC, StorageFull), (errno.EDQUOT, StorageFull), (errno.EIO, Unavailable)],
+)
+async def test_a_disk_that_refuses_is_named_and_leaves_nothing(read, monkeypatch, number, refusal):
+    def refuse(_descriptor, _data):
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(uploads.os, "write", full)
+    monkeypatch.setattr(uploads.os, "write", refuse)
     for size in (10, 400_000):
-        with pytest.raises(Unavailable):
+        with pytest.raises(refusal):
             await read(body(file(b"a", bytes(size))))
 
 

@@ -48,7 +48,7 @@ async def test_a_search_takes_every_character_as_itself(filled, search, found) -
 async def test_pages_are_cut_and_counted(filled) -> None:
     page = await boxes.page(filled, ListQuery(page=2, per_page=3))
     assert (len(page.items), page.total, page.page, page.per_page) == (1, 4, 2, 3)
-    assert page.shown(lambda box: box.name).pagination.total_pages == 2
+    assert page.to_page(lambda box: box.name).pagination.total_pages == 2
     assert (await boxes.page(filled, ListQuery(per_page=1000))).per_page == 100
     assert (await boxes.page(filled, ListQuery(page=99))).items == []
 

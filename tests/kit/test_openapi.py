@@ -1,6 +1,5 @@
 import json
 from types import SimpleNamespace
-from typing import Any
 
 import msgspec
 import pytest
@@ -10,8 +9,6 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from schemathesis import GenerationMode
 
 from retinue.kit.context import Context
-from retinue.kit.context.config_schemas import ConfigSchema
-from retinue.kit.context.manifest import Manifest
 from retinue.kit.http.openapi import describe
 from retinue.kit.http.request_content import decode_query
 from retinue.kit.http.routing import PUBLIC, Routes
@@ -95,10 +92,8 @@ def test_an_operation_says_who_may_call_it_and_what_it_costs(operations):
 
 def test_path_parameters_are_named_as_in_the_path(operations):
     parameters = operations["set_label"]["parameters"]
-    assert [(each["name"], each["in"], each["required"]) for each in parameters] == [
-        ("agent_id", "path", True),
-        ("label", "path", True),
-    ]
+    named = [(each["name"], each["in"], each["required"]) for each in parameters if "name" in each]
+    assert named == [("agent_id", "path", True), ("label", "path", True)]
 
 
 def test_query_fields_are_parameters_with_their_limits_and_defaults(operations):
@@ -151,12 +146,15 @@ def test_a_list_page_has_a_name_of_its_own(document, operations):
 
 
 def test_a_reply_is_described_by_its_body(operations):
-    assert answer_schema(operations["change_agent"]) == {"$ref": "#/components/schemas/AgentOut"}
+    assert answer_schema(operations["change_agent"])["allOf"] == [
+        {"$ref": "#/components/schemas/AgentOut"},
+        {"$ref": "#/components/schemas/RequestWarnings"},
+    ]
 
 
 def test_a_union_is_any_of_its_members_beside_its_stream(operations):
     content = operations["chat"]["responses"]["200"]["content"]
-    assert content["application/json"]["schema"]["anyOf"] == [
+    assert content["application/json"]["schema"]["allOf"][0]["anyOf"] == [
         {"$ref": "#/components/schemas/MessageReply"},
         {"$ref": "#/components/schemas/Started"},
     ]
@@ -165,10 +163,22 @@ def test_a_union_is_any_of_its_members_beside_its_stream(operations):
 
 def test_wrapped_answers_are_described_below_data(operations):
     schema = answer_schema(operations["upload_file"], "201")
-    assert schema["properties"] == {"data": {"$ref": "#/components/schemas/Started"}}
+    started = {"$ref": "#/components/schemas/Started"}
+    assert schema["properties"]["data"] == {"description": "Result of the operation.", **started}
+    assert schema["properties"]["warnings"]["type"] == "array"
     assert schema["required"] == ["data"]
     many = answer_schema(operations["upload_files"])
-    assert many["properties"]["data"] == {"type": "array", "items": {"$ref": "#/components/schemas/Started"}}
+    assert many["properties"]["data"] == {"description": "The entries.", "type": "array", "items": started}
+
+
+def test_a_body_may_be_sent_strictly_and_its_warnings_are_somewhere(operations):
+    prefer = {"$ref": "#/components/parameters/Prefer"}
+    assert prefer in operations["change_agent"]["parameters"]
+    assert prefer in operations["upload_file"]["parameters"]
+    assert prefer not in operations["list_agents"]["parameters"]
+    header = {"$ref": "#/components/headers/X-Retinue-Warnings"}
+    assert operations["upload_files"]["responses"]["200"]["headers"]["X-Retinue-Warnings"] == header
+    assert "X-Retinue-Warnings" not in operations["change_agent"]["responses"]["200"]["headers"]
 
 
 def test_nothing_returned_is_no_content(operations):
@@ -305,62 +315,6 @@ def test_paths_that_differ_only_in_a_parameter_name_are_refused():
 
     with pytest.raises(TypeError, match="differ only in the names"):
         describe(routes.routes, "")
-
-
-class _BoxCreate(Schema):
-    config: dict[str, Any]
-    parts: list[dict[str, Any]]
-
-
-class _RoundBoxConfig(msgspec.Struct):
-    """A box without corners."""
-
-    width: int
-    lid: bool = False
-
-
-_LENGTH = {"type": "integer"}
-_SQUARE = {"type": "object", "properties": {"width": _LENGTH, "height": _LENGTH}, "required": ["height"]}
-
-
-def _describe_boxes(*declared):
-    routes = Routes("/boxes", tag="boxes")
-
-    @routes.post("", requires=PUBLIC)
-    async def create_box(ctx: Context, body: _BoxCreate) -> None: ...
-
-    manifests = (Manifest(name="kit", config_schemas=declared),)
-    return json.loads(describe(routes.routes, "", manifests))["components"]["schemas"]
-
-
-def test_a_free_form_object_stays_one_and_lists_the_schemas_of_its_kinds():
-    places = ("_BoxCreate.config", "_BoxCreate.parts[].config")
-    schemas = _describe_boxes(
-        ConfigSchema(fields=places, kind="other/round", schema=_RoundBoxConfig),
-        ConfigSchema(
-            fields=places, kind="square", schema=_SQUARE, name="Square", description="Four corners."
-        ),
-        ConfigSchema(fields=("Crate.config",), kind="square", schema=_SQUARE, name="SquareCrate"),
-    )
-    kinds = {name: {"$ref": f"#/components/schemas/{name}"} for name in ("Square", "_RoundBoxConfig")}
-    by_kind = {"square": kinds["Square"], "other/round": kinds["_RoundBoxConfig"]}
-    box = schemas["_BoxCreate"]["properties"]
-    assert box["config"] == {"type": "object", "x-config-schemas": by_kind}
-    assert list(box["config"]["x-config-schemas"]) == ["square", "other/round"]
-    assert box["parts"]["items"] == {
-        "type": "object",
-        "properties": {"config": {"x-config-schemas": by_kind}},
-    }
-    assert schemas["Square"] == {**_SQUARE, "title": "Square", "description": "Four corners."}
-    assert list(schemas["Square"]["properties"]) == ["height", "width"]
-    assert schemas["_RoundBoxConfig"]["required"] == ["width"]
-    assert "SquareCrate" not in schemas, "the document has no field of that name"
-
-
-def test_two_configs_of_one_name_are_refused():
-    square = ConfigSchema(fields=("_BoxCreate.config",), kind="square", schema=_SQUARE, name="Square")
-    with pytest.raises(TypeError, match="Square"):
-        _describe_boxes(square, square)
 
 
 def _whole(value):

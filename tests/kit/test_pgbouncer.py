@@ -12,12 +12,11 @@ import pytest
 from retinue.cli.backups.create import create_backup
 from retinue.cli.doctor.service_checks import check_services
 from retinue.kit.db import postgres, postgres_listener
-from retinue.kit.db.databases import database_for
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.db.postgres import PostgresDatabase
 from retinue.kit.errors import CannotStart
 from retinue.kit.settings import Settings
-from retinue.migrations.upgrade import current, head, upgrade
+from retinue.migrations.upgrade import head, read_revision, upgrade
 from tests.client import Api
 from tests.databases import SERVER, Databases
 from tests.e2e.processes import drop_database, make_database
@@ -113,13 +112,8 @@ async def empty(pooler: PgBouncer, worker_id: str) -> AsyncIterator[str]:
 @pytest.mark.slow
 async def test_an_empty_database_is_migrated_through_the_pooler(empty: str, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, database_url=empty)
-    database = database_for(settings)
-    await database.open()
-    try:
-        assert await upgrade(settings, database)
-        assert await current(database) == head()
-    finally:
-        await database.close()
+    assert await upgrade(settings)
+    assert await read_revision(settings) == head()
 
 
 async def test_a_pooler_that_was_not_recognized_costs_retries_and_never_a_wrong_answer(

@@ -47,7 +47,9 @@ async def test_a_tenants_people_are_not_charged_for_their_neighbours_at_an_addre
     me = await people.signed_in()
     await admitted(api, 70)
     assert (await me.get("/planted/read")).status == 200
-    assert (await me.get(ANYONE)).status == 429, "an open route is the address's, whoever calls"
+    refused = await me.get(ANYONE)
+    assert refused.status == 429, "an open route is the address's, whoever calls"
+    assert refused.headers["x-ratelimit-scope"] == "address"
 
 
 @pytest.mark.parametrize("token", ["", "garbage", "a.b.c", "emb_aaaaaaaaaaaaaaaaaaaaaaaaaa"])

@@ -120,7 +120,7 @@ async def test_a_renewal_that_fails_is_tried_again(service, me, planted, people,
             in_each(service, lambda one: patch.setattr(one.instance.database, "begin", refuse))
             await asyncio.wait_for(failed.wait(), PATIENCE_S)
         await renewed(people, clock, times=2)
-    assert "idempotency claim not renewed" in {log["event"] for log in logs}
+    assert "idempotency_claim_not_renewed" in {log["event"] for log in logs}
     planted.gate.opened.set()
     assert (await first).status == 201
 
@@ -162,13 +162,13 @@ async def test_an_answer_lost_after_its_commit_is_found_by_the_retry(me, planted
 async def test_a_claim_that_cannot_be_settled_hides_no_error(me, people, clock, monkeypatch):
     settle = idempotency._store_refusal
 
-    async def settle_without_a_database(ctx, claim, error):
+    async def settle_without_a_database(ctx, claim, error, format):
         async def refuse():
             raise DatabaseUnavailable
 
         with monkeypatch.context() as patch:
             patch.setattr(ctx.instance.database, "begin", refuse)
-            await settle(ctx, claim, error)
+            await settle(ctx, claim, error, format)
 
     monkeypatch.setattr(idempotency, "_store_refusal", settle_without_a_database)
     answer = await post(me, "/planted/failing/conflict")

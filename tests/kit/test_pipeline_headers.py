@@ -128,6 +128,6 @@ async def test_a_head_request_of_a_stream_ends_and_starts_nothing(me, planted):
 async def test_health_tells_strangers_nothing_of_the_network_behind_it(make_service):
     api = Api(await make_service(egress_allow=("10.0.0.0/8", "db.internal")))
     answer = await api.get("/health")
-    assert set(answer.json()) == {"status", "version", "database", "worker", "vault", "sandbox"}
+    assert set(answer.json()) == {"status", "version", "commit", "database", "worker", "vault", "sandbox"}
     assert b"10.0.0" not in answer.body
     assert b"internal" not in answer.body

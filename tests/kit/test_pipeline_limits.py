@@ -135,6 +135,7 @@ async def test_a_refusal_says_exactly_what_refused_and_for_how_long(people, cloc
         }
     }
     assert shown(refused) == (60, 0, 60)
+    assert refused.headers["x-ratelimit-scope"] == "tenant"
     assert int(refused.headers["x-ratelimit-reset"]) == pytest.approx(began + 60, abs=1)
     assert refused.headers["content-type"] == "application/json"
     clock.advance(wait)
@@ -152,7 +153,7 @@ async def test_refused_calls_cost_nothing(service, people, clock):
     assert await admitted(caller, "read") == 60
 
 
-async def test_a_call_too_dear_for_what_is_left_is_refused_and_a_cheaper_one_is_not(people):
+async def test_a_call_unaffordable_for_what_is_left_is_refused_and_a_cheaper_one_is_not(people):
     caller = await someone(people)
     for _ in range(5):
         await call(caller, "chat")

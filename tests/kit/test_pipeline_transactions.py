@@ -136,7 +136,7 @@ async def test_what_follows_a_commit_may_fail_without_undoing_the_answer(me, peo
         answer = await me.post(f"{FAILING}/after")
     assert (answer.status, await notes(people)) == (200, 1)
     assert planted.done_after_commit == ["done"], "the next one is still done"
-    assert [log["event"] for log in logs] == ["what was to follow a commit failed"]
+    assert [log["event"] for log in logs] == ["after_commit_failed"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ async def test_a_unit_inside_an_open_transaction_is_a_mistake(me, people):
     with capture_logs() as logs:
         answer = await asyncio.wait_for(me.post(f"{FAILING}/unit"), PATIENCE_S)
     assert (answer.status, await notes(people)) == (500, 0)
-    assert [log["event"] for log in logs] == ["request failed"]
+    assert [log["event"] for log in logs] == ["request_failed"]
     await works_as_before(me)
 
 

@@ -194,7 +194,7 @@ async def test_a_start_removes_what_a_crash_has_left(service, clock, planted, mo
     again = Service(service.settings, clock)
     await again.start()
     # As the command does once requests are taken: a start does not wait for it.
-    await asyncio.wait_for(again.probe_sandboxes(), PATIENCE_S)
+    await asyncio.wait_for(again.probe_sandboxes(), 10 * PATIENCE_S)
     await again.stop()
     assert (old.exists(), young.exists()) == (False, True), "the young one may be another process's"
     young.unlink()

@@ -85,13 +85,8 @@ async def test_a_wrong_direct_url_is_named_before_anything_is_migrated(port: int
     url = f"postgresql://{USER}:{RIGHT}@127.0.0.1:{port}/postgres"
     direct = f"postgresql://{USER}:{WRONG}@127.0.0.1:{port}/postgres"
     settings = Settings(database_url=url, database_direct_url=direct, data_dir=tmp_path)
-    database = database_for(settings)
-    await database.open()
-    try:
-        with pytest.raises(CannotStart, match=r"rejected the password .* Check RETINUE_DATABASE_DIRECT_URL"):
-            await upgrade(settings, database)
-    finally:
-        await database.close()
+    with pytest.raises(CannotStart, match=r"rejected the password .* Check RETINUE_DATABASE_DIRECT_URL"):
+        await upgrade(settings)
 
 
 async def test_a_command_says_it_in_one_line(port: int, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from retinue.kit.systemd import ServiceNotifier
+from tests.e2e.processes import ServerProcess, launched
 
 pytestmark = pytest.mark.either_database
 
@@ -27,12 +28,12 @@ def test_the_life_of_a_service_is_told(manager: socket.socket) -> None:
     assert "NOTIFY_SOCKET" not in os.environ
     notifier.ready()
     notifier.reloading()
-    notifier.stopping()
+    notifier.stopping(within_seconds=14.5)
     assert manager.recv(100) == b"READY=1"
     state, _, time = manager.recv(100).partition(b"\nMONOTONIC_USEC=")
     assert state == b"RELOADING=1"
     assert time.isdigit()
-    assert manager.recv(100) == b"STOPPING=1"
+    assert manager.recv(100) == b"STOPPING=1\nEXTEND_TIMEOUT_USEC=14500000"
 
 
 async def test_the_watchdog_hears_from_the_event_loop(
@@ -79,3 +80,20 @@ def test_an_abstract_name_and_a_manager_that_is_gone(monkeypatch: pytest.MonkeyP
 def test_without_systemd_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     ServiceNotifier.from_environment().ready()
+
+
+async def test_a_worker_reports_that_it_still_turns(tmp_path: Path) -> None:
+    """As `WatchdogSec` of its unit demands, without which systemd would kill a worker that works."""
+    address = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.settimeout(120)
+        server = ServerProcess(tmp_path)
+        env = {**server.worker_env, "NOTIFY_SOCKET": address, "WATCHDOG_USEC": "200000"}
+        worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+        heard = [await asyncio.to_thread(manager.recv, 100) for _ in range(4)]
+        assert heard == [b"READY=1", *[b"WATCHDOG=1"] * 3]
+        worker.terminate()
+        while not (await asyncio.to_thread(manager.recv, 100)).startswith(b"STOPPING=1\n"):
+            pass
+        assert await worker.wait() == 0

@@ -5,13 +5,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from structlog.testing import CapturedCall, CapturingLogger
 
 from retinue.app import Service
 from retinue.domains import DOMAINS
 from retinue.kit.clock import ManualClock
 from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
+from retinue.kit.db.errors import StorageFull
 from retinue.kit.errors import RetinueError
+from retinue.kit.jobs import runner
 from retinue.kit.jobs.declare import JobKind, Retry, implement
 from retinue.kit.jobs.worker_health import FAULT_WINDOW_SECONDS, MAX_TURN_FAILURE_SECONDS, MIN_FAULTS
 from tests.client import Api
@@ -47,7 +50,9 @@ async def service(make_service: Any) -> Service:
 
 async def worker_of(service: Service) -> str:
     answer = await Api(service).get("/health")
-    assert (answer.status, answer.json()["status"]) == (200, "ok")
+    worker = answer.json()["worker"]
+    status, parts = ("ok", None) if worker in {"ok", "off"} else ("degraded", ["worker"])
+    assert (answer.status, answer.json()["status"], answer.json().get("degraded")) == (200, status, parts)
     told: str = answer.json()["worker"]
     return told
 
@@ -80,6 +85,26 @@ async def test_jobs_that_all_fail_by_a_fault_of_ours_make_it_failing(
 async def test_what_others_refuse_is_no_fault_of_the_worker(service: Service) -> None:
     await run_jobs(service, *["expected"] * (2 * MIN_FAULTS))
     assert await worker_of(service) == "ok"
+
+
+async def test_a_full_disk_is_one_line_for_each_turn(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise StorageFull
+
+    logger = CapturingLogger()
+    with monkeypatch.context() as patched:
+        patched.setattr(runner, "log", logger)
+        patched.setattr(service.runner._queue, "claim", refuse)
+        async with People(service).context() as ctx:
+            ctx.defer(FAIL, Order("none"))
+        while not service.runner.health._failing_since:
+            await asyncio.sleep(0.01)
+        while not logger.calls:
+            await asyncio.sleep(0.01)
+    worker = service.runner.status().worker
+    assert logger.calls[0] == CapturedCall("warning", ("storage_full",), {"worker": worker})
 
 
 async def test_turns_that_keep_failing_make_it_failing(

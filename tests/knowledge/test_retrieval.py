@@ -7,6 +7,7 @@ import pytest
 from retinue.kit.context import Context
 from retinue.knowledge import retrieval, vector_index
 from retinue.knowledge.vector_index import IndexCache
+from retinue.usage.model_call import FreeCall
 from tests.adapters.llm_server import refusing
 
 RETURNS = ("returns.md", b"# Returns\n\nGoods may be sent back within thirty days of delivery.\n")
@@ -188,7 +189,7 @@ async def test_nothing_is_searched_inside_a_transaction(people: Any, person: Any
     async with people.context(person.user.tenant_id) as ctx:
         await ctx.unit_of_work.begin()
         with pytest.raises(RuntimeError):
-            await retrieval.search(ctx, "kb_x", "anything")
+            await retrieval.search(ctx, "kb_x", "anything", hold=FreeCall())
         await ctx.rollback()
 
 

@@ -8,6 +8,8 @@ import pytest
 from retinue.access.models import Role
 from retinue.knowledge import retrieval
 from retinue.knowledge.vector_index import IndexCache
+from retinue.usage.enforcement import Spender
+from retinue.usage.single_call import SingleCall
 
 STEPS, LONG_STEPS = 60, 1000
 TOPICS = ("pump", "filter", "tank", "valve", "hose")
@@ -106,4 +108,6 @@ async def test_rows_of_another_tenant_are_left_out_even_if_an_index_named_them(
     remembered[key], remembered[other_key] = other_index, index
     for tenant_id, base_id in (key, other_key):
         async with people.context(tenant_id) as ctx:
-            assert await retrieval.search(ctx, base_id, "code QX-7000 of the pump") == []
+            hold = SingleCall(Spender())
+            found = await retrieval.search(ctx, base_id, "code QX-7000 of the pump", hold=hold)
+            assert found.passages == []

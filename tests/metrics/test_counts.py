@@ -114,8 +114,8 @@ async def test_a_made_up_model_makes_no_series(admin: Api, agent: Json, provider
 
 
 async def test_a_budget_that_refuses_is_counted(admin: Api, agent: Json, provider: ProviderServer) -> None:
-    await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=10, action="block")
-    provider.says("Hello.", usage={"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18})
+    await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=100, action="block")
+    provider.says("Hello.", usage={"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100})
     assert (await chat(admin, agent)).status == 200
     assert (await chat(admin, agent)).status == 429
     found = await scrape(admin)

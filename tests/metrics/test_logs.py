@@ -42,7 +42,7 @@ async def test_a_failed_sign_in_is_a_warning_without_what_was_typed(admin: Api) 
     with capture_logs() as logs:
         typed = {"email": ADMIN_EMAIL, "password": "canary-password"}
         assert (await Api(admin.app).post("/auth/login", typed)).status == 401
-    (line,) = [line for line in logs if line["event"] == "sign-in failed"]
+    (line,) = [line for line in logs if line["event"] == "sign_in_failed"]
     assert (line["log_level"], line["method"], line["reason"]) == (
         "warning", "password", "invalid_credentials",
     )  # fmt: skip

@@ -33,7 +33,8 @@ tool_executions_total{kind,status} tool_duration_seconds{kind} retrieval_duratio
 jobs_waiting{queue} job_oldest_age_seconds{queue} jobs_total{kind,outcome} job_duration_seconds{queue}
 events_waiting webhook_deliveries_total{outcome} webhook_delivery_lag_seconds workflow_runs_total{status}
 approvals_waiting tokens_issued_total{grant} sandbox_runs_total{backend,status} egress_refused_total{reason}
-database_connections{state} database_commit_duration_seconds vault_sealed spans_exported_total{outcome}
+database_connections{state} database_commit_duration_seconds vault_sealed degraded{part}
+spans_exported_total{outcome}
 """
 
 needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool (Debian: prometheus) is missing")

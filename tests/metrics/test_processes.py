@@ -52,6 +52,7 @@ async def until_answered(port: int) -> None:
 
 
 @pytest.mark.either_database
+@pytest.mark.campaign
 async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Path) -> None:
     metrics = {"RETINUE_METRICS": "on", "RETINUE_METRICS_TOKEN": TOKEN, "RETINUE_WORKER": "off"}
     async with ServerProcess(tmp_path, **metrics) as one:
@@ -72,6 +73,9 @@ async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Pa
             assert (await ask(port, token=""))[0] == 401
             assert (await ask(port, token="wrong"))[0] == 401
             assert (await ask(port, "/health"))[0] == 404
+            assert (await ask(port, "/health/live", token=""))[0] == 200
+            while (await ask(port, "/health/ready", token=""))[0] != 200:
+                await asyncio.sleep(0.05)
             while not has(found := await numbers(port), "retinue_events_waiting"):
                 await asyncio.sleep(0.05)
             assert has(await numbers(one.port), "retinue_jobs_waiting"), "measured by the worker"
@@ -88,6 +92,22 @@ async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Pa
         assert found["retinue_http_requests_in_flight"] == 1
         assert found["process_resident_memory_bytes"] < memory
         assert not has(found, "retinue_jobs_waiting"), "nobody measures it any more"
+
+
+@pytest.mark.either_database
+async def test_a_worker_says_whether_it_works_without_metrics_too(tmp_path: Path) -> None:
+    server, port = ServerProcess(tmp_path), free_port()
+    env = {**server.worker_env, "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{port}"}
+    worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+    while not (await ask(port))[0]:
+        assert worker.returncode is None, (tmp_path / "worker.log").read_text()
+        await asyncio.sleep(0.05)
+    assert (await ask(port, "/health/live", token=""))[0] == 200
+    while (await ask(port, "/health/ready", token=""))[0] != 200:
+        await asyncio.sleep(0.05)
+    assert (await ask(port))[0] == 404, "metrics are off"
+    worker.terminate()
+    assert await asyncio.wait_for(worker.wait(), 60) == 0
 
 
 @pytest.mark.either_database

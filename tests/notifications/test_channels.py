@@ -44,6 +44,7 @@ async def test_every_provider_is_described_stored_masked_and_revealed(people, ad
     for provider, secret in SECRETS.items():
         given = _COMPLETE[provider]
         made = await make_channel(admin, provider, {**given, "note": "kept"})
+        assert made.pop("warnings") == ["ignored_field:config.note"]
         assert set(made) == SUMMARY | {"config", "priority", "last_used_at", "last_error", "updated_at"}
         assert made["config"] == {**given, "note": "kept", secret: MASK}, provider
         read = await admin.get(f"{CHANNELS}/{made['id']}")
@@ -91,6 +92,11 @@ async def test_what_is_wrong_with_a_channel_is_said(admin) -> None:
         ),
         (
             {"type": "email", "provider": "smtp", "config": {**smtp, "password": "p", "credential_id": "c"}},
+            "invalid_config",
+            "credential_id",
+        ),
+        (
+            {"type": "email", "provider": "smtp", "config": {**smtp, "password": [1], "credential_id": "c"}},
             "invalid_config",
             "credential_id",
         ),

@@ -86,7 +86,7 @@ async def test_a_stream_hears_of_what_another_process_stores(
         await listening.until("notification")
         await listening.until("unread", 2)
         assert heard(listening)[1:] == [("notification", 1, "From afar"), ("unread", 1, 1)]
-        here.instance.shutting_down.set()
+        here.instance.draining.set()
         await listening.end()
         assert listening.events[-1].data["code"] == "server_shutdown"
     finally:

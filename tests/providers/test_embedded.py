@@ -13,6 +13,7 @@ from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.model_resolution import default_model, is_configured, resolve_model
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
+from tests.factories.spending import unlimited
 from tests.factories.weights import fetched
 
 pytestmark = pytest.mark.either_database
@@ -60,18 +61,18 @@ async def test_without_weights_the_list_says_how_to_get_them(make_service, tmp_p
         assert not await is_configured(ctx, CHAT)
         for model in (CHAT, "whatever/somebody-named"):
             with pytest.raises(ModelNotConfigured, match="retinue models pull"):
-                await model_calls.chat(ctx, request(model))
+                await model_calls.chat(ctx, request(model), hold=unlimited())
 
 
 async def test_on_the_first_run_every_model_is_answered_by_the_embedded_one(ctx) -> None:
-    reply = await model_calls.chat(ctx, request("anthropic/claude-opus-5"))
+    reply = await model_calls.chat(ctx, request("anthropic/claude-opus-5"), hold=unlimited())
     assert (reply.model, reply.usage.completion_tokens) == (CHAT, 3)
-    deltas = [delta async for delta in model_calls.stream(ctx, request("no such model"))]
+    deltas = [delta async for delta in model_calls.stream(ctx, request("no such model"), hold=unlimited())]
     assert isinstance(deltas[0], TextDelta)
     assert isinstance(deltas[-1], ReplyFinished)
     assert deltas[-1].reply.model == CHAT
     assert await is_configured(ctx, "anthropic/claude-opus-5")
-    found = await model_calls.embed(ctx, EMBEDDING, ["hello"])
+    found = await model_calls.embed(ctx, EMBEDDING, ["hello"], hold=unlimited())
     assert (found.model, len(found.vectors[0])) == (EMBEDDING, 384)
 
 
@@ -94,7 +95,9 @@ async def test_with_the_first_key_only_what_is_served_is_answered(admin, ctx, pr
         assert not await is_configured(ctx, model)
     assert await is_configured(ctx, "gpt-4o-mini")
     assert await is_configured(ctx, CHAT)
-    assert (await model_calls.chat(ctx, request("gpt-4o-mini"))).model == "openai_compatible/gpt-4o-mini"
+    assert (
+        await model_calls.chat(ctx, request("gpt-4o-mini"), hold=unlimited())
+    ).model == "openai_compatible/gpt-4o-mini"
     await admin.put(f"{PATH}/{key['id']}", {"is_active": False})
     assert await who_answers(ctx, "anthropic/claude-opus-5") == [CHAT]
 
@@ -119,7 +122,7 @@ async def test_a_refused_key_does_not_count_as_configured(admin, ctx, provider) 
 
 
 async def test_others_write_while_an_embedded_model_answers(admin, ctx) -> None:
-    async with aclosing(model_calls.stream(ctx, request(CHAT))) as deltas:
+    async with aclosing(model_calls.stream(ctx, request(CHAT), hold=unlimited())) as deltas:
         await anext(deltas)
         assert not ctx.unit_of_work.is_open
         assert (await admin.post(PATH, {"provider": "groq", "api_key": "gsk_0123456789"})).status == 201
@@ -128,7 +131,7 @@ async def test_others_write_while_an_embedded_model_answers(admin, ctx) -> None:
 async def test_an_embedded_model_is_not_asked_inside_a_transaction(ctx, admin) -> None:
     await ctx.db.get(type(admin.user), admin.user.id)
     with pytest.raises(RuntimeError, match="before the transaction opens"):
-        await model_calls.chat(ctx, request(CHAT))
+        await model_calls.chat(ctx, request(CHAT), hold=unlimited())
 
 
 @pytest.mark.parametrize(

@@ -117,16 +117,17 @@ async def test_a_workflow_and_a_tool_run_as_the_machine_that_started_them(
 
 
 async def test_chats_spend_the_budget_of_the_account(admin, agent, provider, service):
-    account = await make_account(admin, *CHATS, monthly_token_budget=1)
+    account = await make_account(admin, *CHATS, monthly_token_budget=100)
     robot = admin.signed_in(await token_of(admin, await make_secret(admin, account)))
-    provider.says("One.")
+    provider.says("One.", usage={"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100})
     await reply_to(robot, agent)
     shown = (await admin.get(f"{PATH}/{account['id']}")).json()
-    assert shown["tokens_used"] >= 1
+    assert shown["tokens_used"] == 100
     for rest in ("", "/stream", "/async"):
         refused = await robot.post(path_of(agent, rest), {"message": "More"})
         assert (refused.status, refused.code) == (429, "rate_limited"), refused
-        assert refused.details["limit"] == 1
+        assert refused.details["limit"] == 100
+        assert refused.details["scope"] == {"type": "service_account", "id": None}
     assert (await robot.get("/api/v1/agents")).status == 200
     await admin.patch(f"{PATH}/{account['id']}", {"monthly_token_budget": 1_000_000})
     provider.says("Two.")

@@ -96,6 +96,11 @@ BAD_REQUESTS = [
     (b'{"grant_type": "a", "grant_type": "a"}', {"Content-Type": "application/json"}, "invalid_request"),
     (b"[" * 5000, {"Content-Type": "application/json"}, "invalid_request"),
     (b"null", {"Content-Type": "application/json"}, "invalid_request"),
+    (
+        b'{"client_id": "\\ud800", "client_secret": "x"}',
+        {"Content-Type": "application/json"},
+        "invalid_request",
+    ),
     (b"grant_type=password&username=a&password=b", FORM, "unsupported_grant_type"),
     (
         b"grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=x",
@@ -143,11 +148,13 @@ async def test_every_cause_of_an_invalid_client_looks_the_same_and_is_audited(ad
     other = await make_secret(admin, await make_account(admin, name="Other"))
     path = f"{PATH}/{account['id']}"
 
+    addresses = (f"203.0.113.{number}" for number in range(20, 40))
+
     async def refusals(secret) -> set:
-        found = set()
+        found, caller = set(), admin.at(next(addresses))
         for answer in (
-            await ask_token(admin, secret),
-            await admin.post("/auth/token", GRANT, headers=basic_header(secret)),
+            await ask_token(caller, secret),
+            await caller.post("/auth/token", GRANT, headers=basic_header(secret)),
         ):
             body = answer.json()
             found.add((answer.status, body["error"], body["error_description"]))
@@ -169,12 +176,12 @@ async def test_every_cause_of_an_invalid_client_looks_the_same_and_is_audited(ad
     await service.runner.drain()
     rows = await audits(people, "auth.token_refused")
     assert {row.subject_id for row in rows} == {account["id"]}
-    assert all(row.success is False and row.ip_address == admin.ip for row in rows)
+    assert all(row.success is False and row.ip_address.startswith("203.0.113.") for row in rows)
     assert [row.metadata["reason"] for row in rows] == [
-        *("wrong_secret",) * 6,
-        *("account_disabled",) * 2,
-        *("ip_not_allowed",) * 2,
-        *("account_expired",) * 2,
+        "wrong_secret",
+        "account_disabled",
+        "ip_not_allowed",
+        "account_expired",
     ]
 
 
@@ -226,7 +233,7 @@ async def test_neither_the_database_nor_the_logs_hold_a_secret(make_service, log
     await admin.signed_in(secret["client_secret"]).get("/api/v1/agents")
     await service.runner.drain()
     text, lines = secret["client_secret"], logged.getvalue()
-    assert "token refused" in lines
+    assert "token_refused" in lines
     assert account["id"] in lines
     assert text not in lines
     async with people.context() as ctx:

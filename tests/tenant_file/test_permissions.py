@@ -123,6 +123,7 @@ async def test_no_secret_moves_because_of_a_file(people):
     ):
         key = "https://erp.example/in:" if "erp" in old else "\0"
         document = exported.replace(old, new).replace(key.replace(old, new), key)
+        document = document.replace(f"@webhooks/{new}", f"@webhooks/{old}")
         refused = await plan(api, document)
         assert refused.status == 422, (old, refused)
         assert problem in next(iter(refused.details))

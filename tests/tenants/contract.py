@@ -21,3 +21,8 @@ async def create_tenant(scene: Scene) -> Call:
 @CONTRACT.writes("tenants.name tenants.updated_at")
 async def update_tenant(scene: Scene) -> Call:
     return Call(scene.admin, {"name": "Renamed"}, {"tenant_id": scene.user.tenant_id})
+
+
+@CONTRACT.writes("tenants.mail_to_outsiders tenants.updated_at")
+async def update_own_tenant(scene: Scene) -> Call:
+    return Call(scene.admin, {"mail_to_outsiders": {"domains": ["example.com"], "per_day": 10}})

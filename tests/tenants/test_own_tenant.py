@@ -3,7 +3,7 @@
 from retinue.kit.limits import PLANS
 from tests.factories.people import People
 
-FIELDS = {"id", "name", "plan", "limits", "trace_sample", "created_at"}
+FIELDS = {"id", "name", "plan", "limits", "trace_sample", "mail_to_outsiders", "created_at"}
 
 
 async def test_a_viewer_sees_their_tenant_with_the_plans_numbers(people: People):

@@ -5,8 +5,9 @@ import json
 import pytest
 import yaml
 
+from retinue.tools import openapi_import
 from retinue.tools.models import Tool
-from tests.factories.tools import run_tool
+from tests.factories.tools import run_tool, tool_body
 
 pytestmark = pytest.mark.either_database
 
@@ -163,3 +164,21 @@ async def test_a_document_may_be_larger_than_other_bodies(admin) -> None:
     document = pets("https://pets.example.com")
     document["x-notes"] = "n" * 2_000_000
     await imported(admin, 200, dry_run=True, document=json.dumps(document))
+
+
+async def test_names_that_the_import_writes_are_no_mistake_of_the_caller(admin, monkeypatch) -> None:
+    strict = {"Prefer": "handling=strict"}
+    body = {"document": pets("https://pets.example")}
+    answer = await admin.post("/v1/tools/import/openapi", body, headers=strict)
+    assert answer.status == 201, answer
+    assert "warnings" not in answer.json()
+    config = (await admin.get(f"/v1/tools/{answer.json()['data']['id']}")).json()["data"]["config"]
+    assert all("input_schema" in endpoint for endpoint in config["endpoints"].values())
+    made = await admin.post("/v1/tools", tool_body(config=config), headers=strict)
+    assert made.status == 201, made
+    monkeypatch.setattr(openapi_import, "_endpoint", lambda _: {"method": "GET", "of_a_later_version": 1})
+    later = await admin.post("/v1/tools/import/openapi", body, headers=strict)
+    assert later.status == 201, later
+    wrong = {**body, "auth_config": {"tokn": "x"}}
+    refused = await admin.post("/v1/tools/import/openapi", wrong, headers=strict)
+    assert (refused.status, [*refused.details]) == (422, ["auth_config.tokn"])

@@ -28,6 +28,8 @@ MCP = {"kind": "mcp"}
         (REST, {"endpoints": {"a": {"method": "BREW"}}}, "config.endpoints.a.method"),
         (REST, {"endpoints": {"a": {"path": 1}}}, "config.endpoints.a.path"),
         (REST, {"endpoints": {"a": {"default_params": []}}}, "config.endpoints.a.default_params"),
+        (REST, {"endpoints": {"a": {"description": {}}}}, "config.endpoints.a.description"),
+        (REST, {"endpoints": {"a": {"input_schema": "x"}}}, "config.endpoints.a.input_schema"),
         (
             REST,
             {"endpoints": {"a": {"default_headers": {"Host": "x"}}}},

@@ -30,7 +30,7 @@ def test_references_that_multiply_are_cut_off_in_time():
     paths = {f"/{number}": {"post": {"requestBody": {"content": content}}} for number in range(900)}
     document = described(paths, components={"schemas": schemas})
     begun = time.process_time()
-    assert refused(parse_api, document) == "is too large or has too many references"
+    assert refused(parse_api, document).startswith("needs more than 400,000 steps")
     assert time.process_time() - begun < 10
 
 
@@ -102,7 +102,7 @@ def test_aliases_that_multiply_are_read_without_being_unfolded():
     [
         (b"{", "is not valid JSON"),
         (b"[" * 100_000, "is nested too deeply"),
-        (b"{" + b" " * (8 * 1024**2) + b"}", "is larger than 8 MiB"),
+        (b"{" + b" " * (16 * 1024**2) + b"}", "has 16.0 MiB, and at most 16 MiB are read"),
         (b"a: [", "is not valid YAML"),
         (b"a: 'b\n", "is not valid YAML"),
         (b"a: \x00", "is not valid YAML"),
@@ -111,7 +111,7 @@ def test_aliases_that_multiply_are_read_without_being_unfolded():
         (b"? " * 100_000, "is nested too deeply"),
         (b"a: " + b"[" * 100_000, "is nested too deeply"),
         (b"a: " + b"{" * 100_000, "is nested too deeply"),
-        (b"x: y\n" * 2_000_000, "is larger than 8 MiB of YAML"),
+        (b"x: y\n" * 4_000_000, "has 19.1 MiB, and at most 16 MiB are read"),
         (b"- a\n" * 500_000, "has too much YAML"),
         (b"&a [*a]", "has a YAML alias"),
         (b"a: *b", "has a YAML alias"),

@@ -1,5 +1,6 @@
 """Parts of `serve --processes N` without processes: slots, sockets, run files, systems that lack calls."""
 
+import json
 import os
 import socket
 import subprocess
@@ -7,13 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from retinue.cli.processes import reload_command
 from retinue.cli.processes.listeners import close_listeners, has_balanced_ports, open_listeners
 from retinue.cli.processes.orphans import reap_orphans
+from retinue.cli.processes.reload_command import run_reload
 from retinue.cli.processes.run_file import RunFile, find_supervisors, read_state
 from retinue.cli.processes.slots import DEATH_WINDOW_SECONDS, MAX_DEATHS, Slot
+from retinue.cli.processes.supervisor import Supervisor
+from retinue.kit.errors import CannotStart
 from retinue.kit.http.listening_sockets import bind
+from retinue.kit.jobs.worker_ids import machine_id
 from retinue.kit.machine import available_cores
 from retinue.kit.setting_values import process_count
+from retinue.kit.settings import Settings
+from retinue.kit.systemd import ServiceNotifier
 
 pytestmark = pytest.mark.either_database
 
@@ -103,13 +111,59 @@ def test_a_supervisor_is_found_by_its_file_while_it_lives(tmp_path: Path) -> Non
     assert list(find_supervisors(tmp_path)) == []
     file = RunFile(tmp_path, 4)
     (path,) = find_supervisors(tmp_path)
-    file.record_reload("no such file")
+    file.record_reload_begun()
+    file.record_reload_ended("no such file")
     state = read_state(path)
     assert state is not None
     assert (state.pid, state.processes, state.reload_count) == (os.getpid(), 4, 1)
     assert state.reload_error == "no such file"
     file.close()
     assert list(find_supervisors(tmp_path)) == []
+
+
+def test_the_command_waits_for_a_reload_that_began_after_its_signal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = RunFile(tmp_path, 2)
+    file.record_reload_begun()
+    later = iter(
+        [
+            lambda: file.record_reload_ended(""),
+            file.record_reload_begun,
+            lambda: file.record_reload_ended("no such file"),
+        ]
+    )
+    monkeypatch.setattr(reload_command.os, "kill", lambda _pid, _number: None)
+    monkeypatch.setattr(reload_command.time, "sleep", lambda _: next(later)())
+    with pytest.raises(CannotStart, match="no such file"):
+        run_reload(Settings(data_dir=tmp_path), 10)
+    file.close()
+
+
+def test_the_command_understands_the_file_of_an_older_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server that was not restarted since an upgrade goes on with the code that it was started with."""
+    file = RunFile(tmp_path, 2)
+    (path,) = find_supervisors(tmp_path)
+    old = {"pid": os.getpid(), "machine": machine_id(), "processes": 2, "reload_error": ""}
+    path.write_text(json.dumps({**old, "reload_count": 3}))
+
+    def reload(_pid: int, _number: int) -> None:
+        path.write_text(json.dumps({**old, "reload_count": 4}))
+
+    monkeypatch.setattr(reload_command.os, "kill", reload)
+    run_reload(Settings(data_dir=tmp_path), 10)
+    assert capsys.readouterr().out == f"2 processes of the server {os.getpid()} replaced.\n"
+    file.close()
+
+
+async def test_systemd_hears_of_a_stop_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while a reload runs, whose end the supervisor would otherwise await."""
+    notifier, told = ServiceNotifier(""), []
+    monkeypatch.setattr(notifier, "_send", told.append)
+    Supervisor(Settings(data_dir=tmp_path), [], notifier)._stop()
+    assert [text.partition("\n")[0] for text in told] == ["STOPPING=1"]
 
 
 def test_the_file_of_a_killed_supervisor_is_not_believed(tmp_path: Path) -> None:

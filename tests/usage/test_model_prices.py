@@ -21,6 +21,8 @@ async def test_prices_are_found_in_order(admin: Api, people: People) -> None:
         "cached_input_price_per_mtok": 1.25,
         "cache_write_price_per_mtok": None,
         "output_price_per_mtok": 10.0,
+        "speech_price_per_mchar": None,
+        "transcription_price_per_minute": None,
         "source": "list",
         "updated_at": None,
     }

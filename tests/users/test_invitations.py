@@ -5,6 +5,7 @@ from html import escape
 
 import pytest
 
+from retinue.access.models import Role
 from retinue.kit.ids import hash_token
 from retinue.users.models import Invitation
 from tests.factories.happenings import events, only_event
@@ -54,7 +55,10 @@ async def test_the_token_is_stored_as_a_hash_only(service, people, tenant_admin)
     assert token not in str(stored)
 
 
-async def test_a_link_uses_the_configured_address_and_no_header(service, tenant_admin):
+async def test_a_link_uses_the_configured_address_and_no_header(make_service):
+    # A development instance would not even answer to another host.
+    service = await make_service(base_url="https://retinue.example.com")
+    tenant_admin = await People(service).signed_in(Role.tenant_admin)
     lies = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
     answer = await tenant_admin.post("/users/invite", {"email": EMAIL, "role": "viewer"}, headers=lies)
     assert answer.status == 201

@@ -6,6 +6,7 @@ from typing import Any
 
 from retinue.access.models import Role
 from retinue.app import Service
+from retinue.approvals.jobs import expire_approvals
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer, refusing
 from tests.client import Api
@@ -243,6 +244,23 @@ async def test_people_decide_which_way_a_run_goes_on(service: Service, people: P
         if status == "failed":
             assert done["error"]["code"] == "approval_rejected"
     assert "Workflow Flow failed" in await titles_of(admin)
+
+
+async def test_an_approval_that_expires_was_not_rejected(
+    service: Service, admin: Api, people: People, clock: ManualClock
+) -> None:
+    boss = await people.signed_in(Role.agent_user)
+    config = {"title": "Pay?", "approvers": {"user_ids": [boss.user.id]}, "expires_in_s": 60}
+    flow = await make_workflow(admin, node("ask", "approval", **config), node("pay"), links=["ask>pay"])
+    id = await start(admin, flow, {})
+    await service.runner.drain()
+    clock.advance(61)
+    async with people.context() as ctx:
+        await expire_approvals(ctx.detached())
+    await service.runner.drain()
+    done = await execution(admin, flow, id)
+    assert (done["status"], done["error"]["code"]) == ("failed", "approval_timeout")
+    assert done["error"]["message"] == "The approval timed out. Nobody decided in time."
 
 
 async def test_tables_are_written_and_emptied_exactly_once(

@@ -142,6 +142,7 @@ PROBLEMS: list[tuple[dict[str, Any], set[str]]] = [
     ({"nodes": [node("a", "switch", value=1, cases=[{}])]}, {"nodes.a.config.cases.0.value"}),
     ({"nodes": [node("a", "delay")]}, {"nodes.a.config"}),
     ({"nodes": [node("a", "loop", items=[], node={"type": "loop"})]}, {"nodes.a.config.node"}),
+    ({"nodes": [node("a", "loop", items=[], node={"type": ["tool"]})]}, {"nodes.a.config.node.type"}),
     ({"nodes": [node("a", "loop", items=[], node={"type": "tool", "config": {"tool_id": "x"}})]},
      {"nodes.a.config.node.config.tool_id"}),
     ({"nodes": [node("a", set=1, retry={"max": 99})]}, {"nodes.a.retry.max"}),

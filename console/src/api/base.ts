@@ -6,3 +6,6 @@ export const serverVersion = meta("retinue-version").startsWith("__") ? "dev" : 
 
 /** The address of a guide that this server publishes, such as `embedding.md#the-widget`. */
 export const guide = (page: string) => `${basePath}/docs/guides/${page}`;
+
+/** Refuse what the server would not understand: a mistake of ours is an error, not a field that is dropped. */
+export const STRICT = ["Prefer", "handling=strict"] as const;

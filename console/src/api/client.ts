@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
-import { basePath } from "./base";
-import { ApiError, errorOf, offline } from "./errors";
+import { basePath, STRICT } from "./base";
+import { lost } from "./connection";
+import { ApiError, errorOf, isOwnLimit } from "./errors";
 import { noteWrite } from "./repeats";
 import type { paths } from "./schema";
 import { accessToken, refresh } from "./session";
@@ -15,13 +16,19 @@ export function subscribeToRate(listener: () => void) {
   return () => void rateListeners.delete(listener);
 }
 
-/** When the server takes requests again, after it has refused one for the number of requests. */
-let resumesAt = 0;
-export const currentPause = () => resumesAt;
+/** Until when the organization's requests are refused, and the seconds of the window that is used up. */
+export type RequestPause = { endsAt: number; windowSeconds: number };
+let pause: RequestPause = { endsAt: 0, windowSeconds: 60 };
+export const currentPause = () => pause;
 
-function noteRate(response: Response) {
-  if (response.status === 429) {
-    resumesAt = Date.now() + 1000 * (Number(response.headers.get("Retry-After")) || 30);
+/** What an answer says about the organization's requests; a refusal by another limit has numbers of its own. */
+export function noteRate(response: Response) {
+  const isRefused = response.status === 429;
+  if (isRefused && !isOwnLimit(response)) return;
+  if (isRefused) {
+    const seconds = Number(response.headers.get("Retry-After")) || 30;
+    const windowSeconds = Number(response.headers.get("X-RateLimit-Window")) || 60;
+    pause = { endsAt: Date.now() + 1000 * seconds, windowSeconds };
     for (const listener of rateListeners) listener();
   }
   const limit = Number(response.headers.get("X-RateLimit-Limit"));
@@ -31,6 +38,7 @@ function noteRate(response: Response) {
   for (const listener of rateListeners) listener();
 }
 
+const GATEWAY_CODES = ["http_502", "http_503", "http_504"];
 const newCorrelationId = () => `con_${crypto.getRandomValues(new Uint32Array(3)).join("").slice(0, 24)}`;
 
 /** `fetch` with the session: the token from memory, one refresh after a 401, errors as `ApiError`. */
@@ -53,18 +61,21 @@ async function send(request: Request): Promise<Response> {
   const tenant = actingTenant();
   if (tenant) request.headers.set("X-Tenant-ID", tenant);
   request.headers.set("X-Correlation-ID", newCorrelationId());
+  request.headers.set(...STRICT);
   try {
     return await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
-    throw offline();
+    throw lost();
   }
 }
 
 async function settle(response: Response): Promise<Response> {
   noteRate(response);
-  if (!response.ok) throw await errorOf(response);
-  return response;
+  if (response.ok) return response;
+  const error = await errorOf(response);
+  // A gateway answers for a server that is gone, and not in our words.
+  throw GATEWAY_CODES.includes(error.code) ? lost() : error;
 }
 
 const empty: Middleware = {

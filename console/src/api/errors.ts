@@ -9,6 +9,8 @@ export class ApiError extends Error {
     readonly details: Record<string, unknown> = {},
     readonly correlationId = "",
     readonly retryAfterSeconds = 0,
+    /** The organization has used up its requests; other limits refuse one thing, not every request. */
+    readonly isOwnLimit = false,
   ) {
     super(message);
   }
@@ -17,6 +19,9 @@ export class ApiError extends Error {
     return typeof this.details.reason === "string" ? this.details.reason : "";
   }
 }
+
+/** Whether an answer is the refusal of a request by the limit of the organization's plan. */
+export const isOwnLimit = (response: Response) => response.headers.get("X-RateLimit-Scope") === "tenant";
 
 export const offline = () => new ApiError(0, "server_gone", sentenceOf("server_gone", "The server does not answer."));
 
@@ -42,7 +47,8 @@ export async function errorOf(response: Response): Promise<ApiError> {
     };
     const invalid = error.code === "validation_error" && sentences(error.details);
     const message = invalid || sentenceOf(error.code, error.message, error.details);
-    return new ApiError(response.status, error.code, message, error.details, correlationId, retryAfter);
+    const isOwn = response.status === 429 && isOwnLimit(response);
+    return new ApiError(response.status, error.code, message, error.details, correlationId, retryAfter, isOwn);
   } catch {
     return new ApiError(response.status, `http_${response.status}`, response.statusText, {}, correlationId, retryAfter);
   }

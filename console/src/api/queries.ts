@@ -5,8 +5,10 @@ import { ApiError } from "./errors";
 /** Only what may be gone in a moment is tried again, and after a 429 only once its window is over. */
 const retry = (count: number, error: Error) =>
   error instanceof ApiError &&
-  (error.status === 429 ? count < 3 : error.status === 0 || error.status >= 502) &&
+  (error.status === 429 ? isShort(error) : error.status === 0 || error.status >= 502) &&
   count < 2;
+/** A budget or a limit of the day is not waited for. */
+const isShort = (error: ApiError) => error.retryAfterSeconds <= 60;
 const retryDelay = (count: number, error: Error) =>
   error instanceof ApiError && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 + 250 : 800 * 2 ** count;
 
@@ -14,6 +16,13 @@ export const newQueryClient = () =>
   new QueryClient({
     defaultOptions: { queries: { staleTime: 30_000, retry, retryDelay, refetchOnWindowFocus: false } },
   });
+
+/** Ask once more for what failed, where a screen shows it. */
+export const refetchFailed = (client: QueryClient) =>
+  client.refetchQueries({ type: "active", predicate: (query) => query.state.status === "error" });
+
+/** Ask once more for what a screen shows; what none shows is asked for when one does. */
+export const refetchShown = (client: QueryClient) => client.invalidateQueries();
 
 export const meQuery = queryOptions({
   queryKey: ["users", "me"],

@@ -3005,7 +3005,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        patch: operations["update_own_tenant"];
         trace?: never;
     };
     "/api/v1/tenant/apply": {
@@ -3722,6 +3722,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["read_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["check_link"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6848,6 +6864,7 @@ export interface components {
         Health: {
             status: string;
             version: string;
+            commit: string | null;
             database: string;
             worker: string;
             vault: string;
@@ -6856,6 +6873,7 @@ export interface components {
             };
             direct_connection?: string;
             processes?: components["schemas"]["ProcessCounts"];
+            degraded?: string[];
         };
         Home: {
             needs: components["schemas"]["Need"][];
@@ -7104,6 +7122,10 @@ export interface components {
             } | null;
             explain?: boolean;
         };
+        LinkCheck: {
+            purpose: "reset_password" | "setup";
+            token: string;
+        };
         ListingDiff: {
             added: string[];
             removed: string[];
@@ -7161,6 +7183,10 @@ export interface components {
             max?: number;
             concurrency?: number;
             on_item_error?: "fail" | "continue";
+        };
+        MailToOutsiders: {
+            domains: string[];
+            per_day: number;
         };
         MailgunChannelConfig: {
             api_key?: string;
@@ -7356,6 +7382,8 @@ export interface components {
             cached_input_price_per_mtok: number | null;
             cache_write_price_per_mtok: number | null;
             output_price_per_mtok: number | null;
+            speech_price_per_mchar: number | null;
+            transcription_price_per_minute: number | null;
             source: components["schemas"]["PriceSource"];
             updated_at: string | null;
         };
@@ -7365,10 +7393,12 @@ export interface components {
         };
         ModelPriceUpdate: {
             model: string;
-            input_price_per_mtok: number;
-            output_price_per_mtok: number;
+            input_price_per_mtok?: number | null;
+            output_price_per_mtok?: number | null;
             cached_input_price_per_mtok?: number | null;
             cache_write_price_per_mtok?: number | null;
+            speech_price_per_mchar?: number | null;
+            transcription_price_per_minute?: number | null;
             scope?: "instance" | "tenant";
         };
         ModelProbe: {
@@ -7474,6 +7504,7 @@ export interface components {
             recipients?: {
                 user_ids?: string[];
                 roles?: ("super_admin" | "tenant_admin" | "agent_developer" | "agent_user" | "viewer")[];
+                emails?: string[];
             };
             channel_id?: string;
             channel_type?: "email" | "team_chat" | "webhook" | "sms" | "in_app";
@@ -7544,6 +7575,16 @@ export interface components {
         };
         OnTimeout: "approve" | "fail" | "reject";
         OnUnpriced: "allow" | "refuse";
+        OpenAiError: {
+            error: components["schemas"]["OpenAiErrorContent"];
+        };
+        OpenAiErrorContent: {
+            code: string;
+            message: string;
+            type: "authentication_error" | "insufficient_quota" | "invalid_request_error" | "permission_error" | "rate_limit_error" | "server_error";
+            param: string | null;
+            details?: Record<string, never>;
+        };
         Option: {
             value: unknown;
             label: string;
@@ -7552,6 +7593,9 @@ export interface components {
             resourceSpans: Record<string, never>[];
         };
         OtlpEncoding: "json" | "protobuf";
+        OwnTenantUpdate: {
+            mail_to_outsiders?: components["schemas"]["MailToOutsiders"] | null;
+        };
         PackagesStatus: "failed" | "none" | "ready" | "resolving";
         Pagination: {
             page: number;
@@ -7807,6 +7851,7 @@ export interface components {
             correlation_id: string;
             error: string | null;
             created_at: string;
+            redacted?: boolean;
         };
         ReceivedOutFlatPage: {
             data: components["schemas"]["ReceivedOut"][];
@@ -7890,6 +7935,9 @@ export interface components {
             content: string;
             created_at: string;
         };
+        RequestWarnings: {
+            warnings?: string[];
+        };
         Requester: {
             type: string;
             id: string;
@@ -7918,6 +7966,8 @@ export interface components {
         RestEndpoint: {
             method?: string;
             path?: string;
+            description?: string | null;
+            input_schema?: Record<string, never> | null;
             default_params?: Record<string, never> | null;
             default_headers?: {
                 [key: string]: string | number | boolean | null;
@@ -8004,30 +8054,6 @@ export interface components {
             deleted: number;
         };
         RunStatus: "cancelled" | "completed" | "failed" | "pending" | "running" | "timeout" | "waiting";
-        SavedAgent: {
-            id: string;
-            name: string;
-            description: string;
-            primary_model: string;
-            status: components["schemas"]["AgentStatus"];
-            temperature: number | null;
-            created_at: string;
-            updated_at: string;
-            fallback_models: string[];
-            system_prompt: string;
-            max_tokens: number | null;
-            cache_ttl: components["schemas"]["CacheTtl"];
-            timeouts: components["schemas"]["AgentTimeouts"];
-            output_schema: Record<string, never> | null;
-            reasoning_effort: components["schemas"]["ReasoningEffort"] | null;
-            tool_search: components["schemas"]["ToolSearch"];
-            max_context_tokens: number | null;
-            compaction_model: string | null;
-            version: number;
-            created_by: string;
-            published_at: string | null;
-            warnings?: string[];
-        };
         ScheduleTriggerConfig: {
             cron: string;
             timezone?: string | null;
@@ -8101,6 +8127,7 @@ export interface components {
             allowed_ips?: string[] | null;
             rate_limit_per_minute?: number | null;
             monthly_token_budget?: number | null;
+            strict?: boolean;
         };
         ServiceAccountOut: {
             id: string;
@@ -8113,6 +8140,7 @@ export interface components {
             allowed_ips: string[];
             rate_limit_per_minute: number | null;
             monthly_token_budget: number | null;
+            strict: boolean;
             tokens_used: number;
             last_used_at: string | null;
             last_used_ip: string | null;
@@ -8134,6 +8162,7 @@ export interface components {
             allowed_ips?: string[];
             rate_limit_per_minute?: number | null;
             monthly_token_budget?: number | null;
+            strict?: boolean;
         };
         SesChannelConfig: {
             access_key_id?: string;
@@ -8249,6 +8278,7 @@ export interface components {
             tool_search?: components["schemas"]["ToolSearch"];
             max_context_tokens?: number | null;
             compaction_model?: string | null;
+            status?: string;
             web_search?: components["schemas"]["WebSearchUpdate"];
             log_settings?: components["schemas"]["LogSettingsUpdate"];
             tools?: components["schemas"]["ToolDraft"][];
@@ -8353,6 +8383,7 @@ export interface components {
         };
         SubAgentDraft: {
             id?: string | null;
+            name?: string | null;
             relationship_type?: components["schemas"]["RelationshipType"];
             is_enabled?: boolean;
             delegation_prompt?: string | null;
@@ -8570,6 +8601,7 @@ export interface components {
             plan: components["schemas"]["Plan"];
             limits: components["schemas"]["PlanLimits"];
             trace_sample: number | null;
+            mail_to_outsiders: components["schemas"]["MailToOutsiders"] | null;
             created_at: string;
             admin: components["schemas"]["FirstAdminOut"];
         };
@@ -8579,6 +8611,7 @@ export interface components {
             plan: components["schemas"]["Plan"];
             limits: components["schemas"]["PlanLimits"];
             trace_sample: number | null;
+            mail_to_outsiders: components["schemas"]["MailToOutsiders"] | null;
             created_at: string;
         };
         TenantOutPage: {
@@ -8654,6 +8687,7 @@ export interface components {
         };
         ToolDraft: {
             tool_id: string;
+            name?: string | null;
             is_enabled?: boolean;
             display_order?: number | null;
             config_override?: Record<string, never> | null;
@@ -9629,6 +9663,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                 "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 [name: string]: unknown;
@@ -9713,20 +9748,24 @@ export interface components {
     parameters: {
         IdempotencyKey: string;
         IfMatch: string;
+        Prefer: string;
         TenantId: string;
     };
     requestBodies: never;
     headers: {
         ETag: string;
         "Idempotent-Replayed": string;
+        "Preference-Applied": string;
         "Retry-After": number;
         "WWW-Authenticate": string;
         "X-Correlation-ID": string;
         "X-RateLimit-Limit": number;
         "X-RateLimit-Remaining": number;
         "X-RateLimit-Reset": number;
+        "X-RateLimit-Scope": string;
         "X-RateLimit-Window": number;
         "X-Request-ID": string;
+        "X-Retinue-Warnings": string;
     };
     pathItems: never;
 }
@@ -9883,6 +9922,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -9905,7 +9945,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessRequestOut"];
+                    "application/json": components["schemas"]["AccessRequestOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -9979,6 +10019,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -10002,7 +10043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SavedAgent"];
+                    "application/json": components["schemas"]["AgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -10023,6 +10064,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -10042,6 +10084,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10148,6 +10191,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -10172,7 +10216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SavedAgent"];
+                    "application/json": components["schemas"]["AgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -10288,7 +10332,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOut"];
+                    "application/json": components["schemas"]["AgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10319,6 +10363,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -10340,6 +10385,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10413,6 +10459,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -10472,6 +10519,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -10496,7 +10544,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobAccepted"];
+                    "application/json": components["schemas"]["JobAccepted"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -10559,7 +10607,22 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["RateLimited"];
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -10583,6 +10646,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -10608,6 +10672,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10680,6 +10745,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -10863,7 +10929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobOut"];
+                    "application/json": components["schemas"]["JobOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10908,6 +10974,7 @@ export interface operations {
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -10928,6 +10995,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11005,6 +11073,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -11133,6 +11202,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -11153,6 +11223,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11213,6 +11284,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -11279,7 +11351,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Stopped"];
+                    "application/json": components["schemas"]["Stopped"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11364,6 +11436,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -11388,7 +11461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DocumentOutBatchAnswer"];
+                    "application/json": components["schemas"]["DocumentOutBatchAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             207: {
@@ -11403,7 +11476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DocumentOutBatchAnswer"];
+                    "application/json": components["schemas"]["DocumentOutBatchAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11531,6 +11604,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -11556,7 +11630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DocumentOut"];
+                    "application/json": components["schemas"]["DocumentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11663,7 +11737,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DocumentOut"];
+                    "application/json": components["schemas"]["DocumentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11742,6 +11816,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -11766,7 +11841,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftOut"];
+                    "application/json": components["schemas"]["DraftOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -11893,6 +11968,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -11913,6 +11989,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11997,6 +12074,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12020,7 +12098,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LogSettingsOut"];
+                    "application/json": components["schemas"]["LogSettingsOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12111,6 +12189,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12136,7 +12215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FeedbackGiven"];
+                    "application/json": components["schemas"]["FeedbackGiven"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12170,6 +12249,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12192,6 +12272,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12263,7 +12344,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOut"];
+                    "application/json": components["schemas"]["AgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12503,6 +12584,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12527,7 +12609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubAgentOut"];
+                    "application/json": components["schemas"]["SubAgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12574,6 +12656,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12598,7 +12681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubAgentOut"];
+                    "application/json": components["schemas"]["SubAgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12644,6 +12727,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12668,7 +12752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubAgentOut"];
+                    "application/json": components["schemas"]["SubAgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12761,6 +12845,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12786,7 +12871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubAgentOut"];
+                    "application/json": components["schemas"]["SubAgentOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -12822,6 +12907,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -12848,7 +12934,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TrainingStarted"];
+                    "application/json": components["schemas"]["TrainingStarted"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13144,6 +13230,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -13164,6 +13251,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13348,6 +13436,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -13371,7 +13460,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WidgetSettings"];
+                    "application/json": components["schemas"]["WidgetSettings"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -13493,6 +13582,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -13515,7 +13605,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyOut"];
+                    "application/json": components["schemas"]["ApiKeyOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -13609,6 +13699,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 key_id: string;
@@ -13632,7 +13723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyOut"];
+                    "application/json": components["schemas"]["ApiKeyOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -13761,7 +13852,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyTest"];
+                    "application/json": components["schemas"]["ApiKeyTest"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13930,6 +14021,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 approval_id: string;
@@ -13956,6 +14048,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApprovalOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -14030,6 +14123,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 approval_id: string;
@@ -14056,6 +14150,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApprovalOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -14130,6 +14225,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 approval_id: string;
@@ -14156,6 +14252,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApprovalOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -14252,6 +14349,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApprovalOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -14454,6 +14552,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -14476,7 +14575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewAuditStream"];
+                    "application/json": components["schemas"]["NewAuditStream"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14616,6 +14715,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 stream_id: string;
@@ -14640,7 +14740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditStreamOut"];
+                    "application/json": components["schemas"]["AuditStreamOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14706,7 +14806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditStreamTest"];
+                    "application/json": components["schemas"]["AuditStreamTest"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14822,6 +14922,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -14844,7 +14945,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetOut"];
+                    "application/json": components["schemas"]["BudgetOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -14877,6 +14978,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 budget_id: string;
@@ -14900,7 +15002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BudgetOut"];
+                    "application/json": components["schemas"]["BudgetOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -15113,6 +15215,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 conversation_id: string;
@@ -15137,7 +15240,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConversationOut"];
+                    "application/json": components["schemas"]["ConversationOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -15191,7 +15294,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConversationOut"];
+                    "application/json": components["schemas"]["ConversationOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15361,6 +15464,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -15385,6 +15489,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["TableOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -15467,6 +15572,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -15492,6 +15598,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["TableOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -15666,6 +15773,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -15692,6 +15800,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ColumnOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -15799,6 +15908,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -15826,6 +15936,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ColumnOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -15926,6 +16037,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -15957,6 +16069,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ImportStarted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -16140,6 +16253,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ImportOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -16252,6 +16366,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -16274,6 +16389,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16325,6 +16441,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -16350,6 +16467,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RowsDeleted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -16396,6 +16514,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -16417,6 +16536,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16520,6 +16640,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -16542,6 +16663,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16644,6 +16766,7 @@ export interface operations {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 table_id: string;
@@ -16667,6 +16790,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16760,6 +16884,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -16782,7 +16907,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewEmbedKeyOut"];
+                    "application/json": components["schemas"]["NewEmbedKeyOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -16832,6 +16957,7 @@ export interface operations {
             };
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -16933,6 +17059,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 embed_key_id: string;
@@ -16957,7 +17084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmbedKeyOut"];
+                    "application/json": components["schemas"]["EmbedKeyOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -17004,6 +17131,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 embed_key_id: string;
@@ -17028,7 +17156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RotatedEmbedKeyOut"];
+                    "application/json": components["schemas"]["RotatedEmbedKeyOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -17238,6 +17366,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -17260,7 +17389,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubscriptionOut"];
+                    "application/json": components["schemas"]["SubscriptionOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -17353,6 +17482,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -17374,7 +17504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SigningSecretRotation"];
+                    "application/json": components["schemas"]["SigningSecretRotation"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -17454,6 +17584,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 subscription_id: string;
@@ -17477,7 +17608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubscriptionOut"];
+                    "application/json": components["schemas"]["SubscriptionOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -17666,6 +17797,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -17688,7 +17820,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EventTested"];
+                    "application/json": components["schemas"]["EventTested"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -17751,6 +17883,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -17778,6 +17911,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FileOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -17997,6 +18131,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 file_id: string;
@@ -18023,6 +18158,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FileUrl"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -18110,6 +18246,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -18135,6 +18272,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -18156,6 +18294,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -18180,6 +18319,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -18204,7 +18344,22 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["RateLimited"];
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             502: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -18356,6 +18511,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_id: string;
@@ -18382,6 +18538,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -18540,6 +18697,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormState"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -18607,6 +18765,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormCopy"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -18791,6 +18950,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormState"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -19041,6 +19201,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_id: string;
@@ -19068,6 +19229,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SubmissionOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -19138,6 +19300,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SubmissionOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -19169,6 +19332,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_id: string;
@@ -19193,7 +19357,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SubmitAnswer"];
+                    "application/json": components["schemas"]["SubmitAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: {
@@ -19250,6 +19414,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -19290,6 +19455,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormState"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -19504,6 +19670,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -19526,7 +19693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IncomingWebhookOut"];
+                    "application/json": components["schemas"]["IncomingWebhookOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -19620,6 +19787,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 incoming_webhook_id: string;
@@ -19643,7 +19811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IncomingWebhookOut"];
+                    "application/json": components["schemas"]["IncomingWebhookOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -19870,7 +20038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Replayed"];
+                    "application/json": components["schemas"]["Replayed"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -19989,7 +20157,9 @@ export interface operations {
     remove_mfa_device: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 device_id: string;
             };
@@ -20069,7 +20239,9 @@ export interface operations {
     disable_mfa: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20090,7 +20262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20133,7 +20305,9 @@ export interface operations {
     enable_mfa: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20154,7 +20328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MfaEnabledOut"];
+                    "application/json": components["schemas"]["MfaEnabledOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20197,7 +20371,9 @@ export interface operations {
     renew_recovery_codes: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20218,7 +20394,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecoveryCodes"];
+                    "application/json": components["schemas"]["RecoveryCodes"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20275,7 +20451,9 @@ export interface operations {
     set_up_mfa: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20296,7 +20474,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MfaSetup"];
+                    "application/json": components["schemas"]["MfaSetup"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20381,7 +20559,9 @@ export interface operations {
     verify_mfa_code: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20402,7 +20582,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MfaValidity"];
+                    "application/json": components["schemas"]["MfaValidity"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20471,6 +20651,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -20492,7 +20673,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelPriceOut"];
+                    "application/json": components["schemas"]["ModelPriceOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20673,6 +20854,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -20695,7 +20877,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChannelOut"];
+                    "application/json": components["schemas"]["ChannelOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -20939,6 +21121,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 channel_id: string;
@@ -20962,7 +21145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChannelOut"];
+                    "application/json": components["schemas"]["ChannelOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -21250,7 +21433,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChannelTested"];
+                    "application/json": components["schemas"]["ChannelTested"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -21278,6 +21461,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -21343,6 +21527,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -21365,7 +21550,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotificationsSent"];
+                    "application/json": components["schemas"]["NotificationsSent"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -21409,6 +21594,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -21451,7 +21637,9 @@ export interface operations {
     update_notification_preferences: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21472,7 +21660,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PreferencesOut"];
+                    "application/json": components["schemas"]["PreferencesOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -21489,6 +21677,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -21511,7 +21700,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarkedAllRead"];
+                    "application/json": components["schemas"]["MarkedAllRead"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -21561,6 +21750,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -21583,7 +21773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotificationTested"];
+                    "application/json": components["schemas"]["NotificationTested"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -21599,6 +21789,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -21705,7 +21896,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarkedRead"];
+                    "application/json": components["schemas"]["MarkedRead"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -21760,7 +21951,9 @@ export interface operations {
     update_profile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21781,7 +21974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProfileUpdated"];
+                    "application/json": components["schemas"]["ProfileUpdated"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -21798,6 +21991,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -21822,7 +22016,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AvatarChanged"];
+                    "application/json": components["schemas"]["AvatarChanged"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -21880,6 +22074,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -21901,6 +22096,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21992,6 +22188,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -22097,6 +22294,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -22124,7 +22322,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitorFileOut"];
+                    "application/json": components["schemas"]["VisitorFileOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -22180,6 +22378,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -22194,7 +22393,9 @@ export interface operations {
     read_transcript: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 agent_id: string;
             };
@@ -22217,7 +22418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transcript"];
+                    "application/json": components["schemas"]["Transcript"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -22371,6 +22572,7 @@ export interface operations {
                     "*/*": unknown;
                     "application/json": {
                         data: components["schemas"]["ApprovalOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -22624,6 +22826,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_slug: string;
@@ -22650,6 +22853,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ConversationStarted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -22705,6 +22909,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -22790,6 +22995,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FormConversationOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -22829,6 +23035,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -22891,6 +23098,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_slug: string;
@@ -22918,6 +23126,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ConversationAnswer"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -22960,6 +23169,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -22976,6 +23186,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_slug: string;
@@ -22998,6 +23209,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23060,6 +23272,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -23215,7 +23428,9 @@ export interface operations {
     save_progress: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 form_slug: string;
                 progress_id: string;
@@ -23241,6 +23456,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProgressSaved"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -23269,6 +23485,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -23285,6 +23502,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_slug: string;
@@ -23309,7 +23527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PublicAnswer"];
+                    "application/json": components["schemas"]["PublicAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: {
@@ -23364,6 +23582,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -23380,6 +23599,7 @@ export interface operations {
             query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 form_slug: string;
@@ -23409,6 +23629,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Uploaded"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -23463,6 +23684,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -23554,6 +23776,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -23576,7 +23799,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceAccountOut"];
+                    "application/json": components["schemas"]["ServiceAccountOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -23719,6 +23942,7 @@ export interface operations {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 service_account_id: string;
@@ -23744,7 +23968,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceAccountOut"];
+                    "application/json": components["schemas"]["ServiceAccountOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -23852,6 +24076,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 service_account_id: string;
@@ -23876,7 +24101,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewSecretOut"];
+                    "application/json": components["schemas"]["NewSecretOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -24021,12 +24246,57 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    update_own_tenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OwnTenantUpdate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantOut"] & components["schemas"]["RequestWarnings"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TenantNotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReusedOrInvalid"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     apply_tenant: {
         parameters: {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -24046,6 +24316,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -24145,6 +24416,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -24163,6 +24435,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -24239,6 +24512,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -24261,7 +24535,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TenantCreatedOut"];
+                    "application/json": components["schemas"]["TenantCreatedOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -24328,6 +24602,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 tenant_id: string;
@@ -24351,7 +24626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TenantOut"];
+                    "application/json": components["schemas"]["TenantOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -24407,6 +24682,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -24429,7 +24705,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TraceExporterOut"];
+                    "application/json": components["schemas"]["TraceExporterOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -24569,6 +24845,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 exporter_id: string;
@@ -24593,7 +24870,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TraceExporterOut"];
+                    "application/json": components["schemas"]["TraceExporterOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -24672,7 +24949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TraceExporterTest"];
+                    "application/json": components["schemas"]["TraceExporterTest"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -24917,7 +25194,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MfaReset"];
+                    "application/json": components["schemas"]["MfaReset"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -25012,6 +25289,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -25034,7 +25312,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookMade"];
+                    "application/json": components["schemas"]["WebhookMade"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -25128,6 +25406,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 webhook_id: string;
@@ -25151,7 +25430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookOut"];
+                    "application/json": components["schemas"]["WebhookOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -25365,7 +25644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeliveryRetried"];
+                    "application/json": components["schemas"]["DeliveryRetried"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -25409,6 +25688,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 webhook_id: string;
@@ -25433,7 +25713,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeliveriesReplayed"];
+                    "application/json": components["schemas"]["DeliveriesReplayed"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -25480,6 +25760,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 webhook_id: string;
@@ -25504,7 +25785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookSecretRotation"];
+                    "application/json": components["schemas"]["WebhookSecretRotation"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -25602,6 +25883,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 webhook_id: string;
@@ -25626,7 +25908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookTested"];
+                    "application/json": components["schemas"]["WebhookTested"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -25713,6 +25995,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -25738,6 +26021,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -25843,6 +26127,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 workflow_id: string;
@@ -25869,6 +26154,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -25987,6 +26273,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowState"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26041,6 +26328,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26074,6 +26362,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 workflow_id: string;
@@ -26100,6 +26389,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowExecutionOut"] | components["schemas"]["WorkflowExecutionAccepted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26117,6 +26407,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowExecutionOut"] | components["schemas"]["WorkflowExecutionAccepted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26291,6 +26582,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowExecutionSummary"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26335,6 +26627,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 workflow_id: string;
@@ -26362,6 +26655,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowExecutionAccepted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26484,6 +26778,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowState"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26577,6 +26872,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 workflow_id: string;
@@ -26603,6 +26899,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowScheduleOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26761,7 +27058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Switched"];
+                    "application/json": components["schemas"]["Switched"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -26799,7 +27096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Switched"];
+                    "application/json": components["schemas"]["Switched"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -26840,6 +27137,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowState"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -26893,6 +27191,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WorkflowValidated"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -27022,7 +27321,9 @@ export interface operations {
     change_password: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27043,7 +27344,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27085,7 +27386,9 @@ export interface operations {
     forgot_password: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27106,7 +27409,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27120,7 +27423,9 @@ export interface operations {
     read_invitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27141,7 +27446,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvitationDetails"];
+                    "application/json": components["schemas"]["InvitationDetails"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27165,10 +27470,76 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    check_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkCheck"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
+                };
+            };
+            400: components["responses"]["InvalidJson"];
+            409: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     login: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27189,7 +27560,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"] | components["schemas"]["MfaRequired"];
+                    "application/json": (components["schemas"]["SignedIn"] | components["schemas"]["MfaRequired"]) & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27249,7 +27620,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -27301,7 +27672,9 @@ export interface operations {
     complete_sign_in: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27322,7 +27695,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tokens"];
+                    "application/json": components["schemas"]["Tokens"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27379,7 +27752,9 @@ export interface operations {
     refresh_tokens: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27400,7 +27775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tokens"];
+                    "application/json": components["schemas"]["Tokens"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27443,7 +27818,9 @@ export interface operations {
     register: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27464,7 +27841,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Registered"];
+                    "application/json": components["schemas"]["Registered"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27533,7 +27910,9 @@ export interface operations {
     resend_verification: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27554,7 +27933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27568,7 +27947,9 @@ export interface operations {
     reset_password: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27589,7 +27970,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27679,7 +28060,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -27761,7 +28142,9 @@ export interface operations {
     set_up_instance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27782,7 +28165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["SignedIn"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -27900,14 +28283,31 @@ export interface operations {
                     "application/json": components["schemas"]["TokenRefusal"];
                 };
             };
-            429: components["responses"]["RateLimited"];
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRefusal"];
+                };
+            };
             503: components["responses"]["Unavailable"];
         };
     };
     verify_email: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -27928,7 +28328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageReply"];
+                    "application/json": components["schemas"]["MessageReply"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -28619,6 +29019,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 role: string;
@@ -28642,7 +29043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RoleUpdated"];
+                    "application/json": components["schemas"]["RoleUpdated"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -28922,7 +29323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Invited"];
+                    "application/json": components["schemas"]["Invited"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -28993,6 +29394,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -29015,7 +29417,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Invited"];
+                    "application/json": components["schemas"]["Invited"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -29217,7 +29619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserOut"];
+                    "application/json": components["schemas"]["UserOut"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -29294,7 +29696,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StatusChanged"];
+                    "application/json": components["schemas"]["StatusChanged"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -29371,7 +29773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StatusChanged"];
+                    "application/json": components["schemas"]["StatusChanged"] & components["schemas"]["RequestWarnings"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -29427,6 +29829,7 @@ export interface operations {
             query?: never;
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 user_id: string;
@@ -29450,7 +29853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RoleChanged"];
+                    "application/json": components["schemas"]["RoleChanged"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -29510,6 +29913,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -29532,7 +29936,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOutBatchAnswer"];
+                    "application/json": components["schemas"]["AgentOutBatchAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             207: {
@@ -29547,7 +29951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentOutBatchAnswer"];
+                    "application/json": components["schemas"]["AgentOutBatchAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -29630,6 +30034,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -29656,6 +30061,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Attached"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -29749,6 +30155,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 agent_id: string;
@@ -29776,6 +30183,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AttachmentOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -29810,6 +30218,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -29829,6 +30238,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Retinue-Warnings": components["headers"]["X-Retinue-Warnings"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -29840,9 +30250,49 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["InvalidJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            400: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
             404: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -29854,7 +30304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
             409: {
@@ -29868,11 +30318,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            415: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
             422: {
                 headers: {
                     "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
@@ -29884,7 +30360,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
             429: {
@@ -29894,12 +30370,13 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
             502: {
@@ -29913,7 +30390,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
             503: {
@@ -29928,7 +30405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
             504: {
@@ -29942,7 +30419,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"];
                 };
             };
         };
@@ -29992,6 +30469,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -30017,6 +30495,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CredentialOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -30178,6 +30657,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 credential_id: string;
@@ -30204,6 +30684,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CredentialOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -30379,6 +30860,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 credential_id: string;
@@ -30405,6 +30887,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AccessRuleOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -30422,6 +30905,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AccessRuleOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -30621,6 +31105,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 credential_id: string;
@@ -30647,6 +31132,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CredentialOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -30731,6 +31217,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CredentialTestResult"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -30846,11 +31333,80 @@ export interface operations {
                     "application/json": components["schemas"]["Models"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["TenantNotFound"];
-            429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            403: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            404: {
+                headers: {
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Correlation-ID": components["headers"]["X-Correlation-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"];
+                };
+            };
         };
     };
     list_tools: {
@@ -30899,6 +31455,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -30924,6 +31481,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolMade"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31008,6 +31566,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -31032,6 +31591,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["McpImported"] | components["schemas"]["McpImportPreview"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31049,6 +31609,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["McpImported"] | components["schemas"]["McpImportPreview"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31113,6 +31674,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -31137,6 +31699,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolImported"] | components["schemas"]["ImportPreview"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31154,6 +31717,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolImported"] | components["schemas"]["ImportPreview"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31239,6 +31803,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "If-Match"?: components["parameters"]["IfMatch"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 tool_id: string;
@@ -31265,6 +31830,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolOut"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31376,6 +31942,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 tool_id: string;
@@ -31402,6 +31969,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Executed"] | components["schemas"]["Accepted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31419,6 +31987,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Executed"] | components["schemas"]["Accepted"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31584,6 +32153,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 tool_id: string;
@@ -31610,6 +32180,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolRefreshed"];
+                        warnings?: string[];
                     };
                 };
             };
@@ -31750,6 +32321,7 @@ export interface operations {
             header?: {
                 "X-Tenant-ID"?: components["parameters"]["TenantId"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -31772,7 +32344,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkflowOutBatchAnswer"];
+                    "application/json": components["schemas"]["WorkflowOutBatchAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             207: {
@@ -31787,7 +32359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkflowOutBatchAnswer"];
+                    "application/json": components["schemas"]["WorkflowOutBatchAnswer"] & components["schemas"]["RequestWarnings"];
                 };
             };
             400: components["responses"]["InvalidJson"];
@@ -31919,6 +32491,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Scope": components["headers"]["X-RateLimit-Scope"];
                     "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;

@@ -17,7 +17,7 @@ describe("the session", () => {
   it("asks nothing on a browser without a session", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
     const session = await fresh();
-    await session.resume();
+    await session.resumeSession();
     expect(session.sessionState()).toBe("signed-out");
     expect(fetched).not.toHaveBeenCalled();
   });
@@ -43,7 +43,7 @@ describe("the session", () => {
     const answers = [answer(401, { error: {} }), granted("second")];
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => answers.shift() ?? granted("never"));
     const session = await fresh();
-    await session.resume();
+    await session.resumeSession();
     expect(session.sessionState()).toBe("signed-in");
     expect(await session.accessToken()).toBe("second");
   });

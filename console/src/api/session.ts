@@ -1,5 +1,6 @@
-import { basePath } from "./base";
-import { ApiError, errorOf, offline } from "./errors";
+import { basePath, STRICT } from "./base";
+import { lost } from "./connection";
+import { ApiError, errorOf } from "./errors";
 import { noteWrite } from "./repeats";
 import { forgetTenant } from "./tenant";
 
@@ -33,7 +34,7 @@ function enter(next: SessionState) {
 }
 
 export const sessionState = () => state;
-export function subscribe(listener: () => void) {
+export function subscribeToSession(listener: () => void) {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
@@ -48,7 +49,7 @@ function accept(body: { access_token: string; expires_in: number }) {
 const post = (path: string, body: object): Promise<Response> => noteWrite(send(path, body));
 
 async function send(path: string, body: object): Promise<Response> {
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  const headers: Record<string, string> = { "Content-Type": "application/json", [STRICT[0]]: STRICT[1] };
   if (grant) headers.Authorization = `Bearer ${grant.token}`;
   try {
     return await fetch(basePath + path, {
@@ -58,7 +59,7 @@ async function send(path: string, body: object): Promise<Response> {
       credentials: "same-origin",
     });
   } catch {
-    throw offline();
+    throw lost();
   }
 }
 
@@ -84,6 +85,15 @@ export const isSetupOpen = async (): Promise<boolean> => (await readInstance()).
 
 /** Whether mails reach people; without a mail server they are files on the server. */
 export const sendsMail = async (): Promise<boolean> => (await readInstance()).sends_mail;
+
+export type LinkState = "works" | "wrong" | "used";
+
+/** Whether the link of the set-up or of a password reset works; what cannot be asked now is left to its form. */
+export async function stateOfLink(purpose: "setup" | "reset_password", token: string): Promise<LinkState> {
+  const response = await post("/auth/link", { purpose, token });
+  if (response.status === 409) return "used";
+  return response.status === 422 ? "wrong" : "works";
+}
 
 /** Make the first administrator with the link that the server printed; they are signed in at once. */
 export async function setUp(person: FirstPerson): Promise<void> {
@@ -142,7 +152,7 @@ function lose() {
 }
 
 /** Find out at the start whether there is a session. Without one on this browser nothing is asked. */
-export async function resume(): Promise<void> {
+export async function resumeSession(): Promise<void> {
   if (!localStorage.getItem(HINT)) return enter("signed-out");
   await refresh();
 }

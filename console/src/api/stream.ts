@@ -1,4 +1,5 @@
 import { call, urlOf } from "./client";
+import { lost } from "./connection";
 
 export type ServerEvent = { event: string; data: unknown; id: string };
 
@@ -43,9 +44,14 @@ function parseEvent(block: string): ServerEvent | undefined {
   return event;
 }
 
-/** Ask for a stream and yield its events. */
+/** Ask for a stream and yield its events; a connection that breaks is a server that does not answer. */
 export async function* openStream(path: string, init: RequestInit): AsyncGenerator<ServerEvent> {
   const headers = { Accept: "text/event-stream", "Content-Type": "application/json", ...init.headers };
   const response = await call(new Request(urlOf(path), { ...init, headers }));
-  if (response.body) yield* readEvents(response.body);
+  if (!response.body) return;
+  try {
+    yield* readEvents(response.body);
+  } catch (error) {
+    throw init.signal?.aborted ? error : lost();
+  }
 }

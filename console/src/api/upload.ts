@@ -1,8 +1,10 @@
+import { STRICT } from "./base";
 import { urlOf } from "./client";
-import { type ApiError, errorOf, offline } from "./errors";
+import { lost } from "./connection";
+import { type ApiError, errorOf } from "./errors";
 import { accessToken } from "./session";
 
-const JSON_HEADERS = ["Content-Type", "Retry-After", "X-Correlation-ID"];
+const JSON_HEADERS = ["Content-Type", "Retry-After", "X-Correlation-ID", "X-RateLimit-Scope"];
 
 function answerOf(request: XMLHttpRequest): Response {
   const headers = new Headers();
@@ -26,8 +28,9 @@ export async function upload<T>(
     const request = new XMLHttpRequest();
     request.open("POST", urlOf(path));
     if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
+    request.setRequestHeader(...STRICT);
     request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
-    request.onerror = () => reject(offline());
+    request.onerror = () => reject(lost());
     request.onabort = () => reject(new DOMException("stopped", "AbortError"));
     request.onload = () => {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as T);

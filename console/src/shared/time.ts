@@ -30,6 +30,14 @@ const CLOCK: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour
 /** A moment that somebody waits for, as a day and a time: "18 Nov, 09:30". */
 export const clock = (at: string) => new Date(at).toLocaleString(locale, CLOCK);
 
+const hourOfDay = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+
+/** The day and the time of a moment, for a sentence that has a word between them. */
+export const dayAndTime = (at: string) => ({
+  day: dayOfYear.format(new Date(at)),
+  time: hourOfDay.format(new Date(at)),
+});
+
 /** A day with its year: "18 Nov 2026". */
 export const day = (at: string) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
 
@@ -54,11 +62,12 @@ export function duration(ms: number): string {
 export const decimal = (value: number, least: number, most = least) =>
   value.toLocaleString(locale, { minimumFractionDigits: least, maximumFractionDigits: most });
 
-/** The time that is left until a moment: "38 min", "5 h", "2 d"; "over" once it has passed. */
+/** The time that is left until a moment: "40 s", "38 min", "5 h", "2 d"; "over" once it has passed. */
 export function left(at: string, now = Date.now()): string {
   const rest = Date.parse(at) - now;
   if (rest <= 0) return general("over");
-  if (rest < HOUR) return `${Math.max(1, Math.floor(rest / MINUTE))} min`;
+  if (rest < MINUTE) return `${Math.ceil(rest / 1000)} s`;
+  if (rest < HOUR) return `${Math.floor(rest / MINUTE)} min`;
   return rest < 2 * DAY ? `${Math.floor(rest / HOUR)} h` : `${Math.floor(rest / DAY)} d`;
 }
 

@@ -11,8 +11,10 @@ import msgspec
 
 from retinue.adapters import documents
 from retinue.adapters.documents import DocumentError
+from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.kit.egress import MAX_PAGE_REDIRECTS, Egress, EgressTimeout, Response
 from retinue.kit.errors import RetinueError
+from retinue.kit.fair_queue import QueuedCaller
 
 TIMEOUT_SECONDS = 10.0
 MAX_PAGE_BYTES = 2 * 1024 * 1024
@@ -47,7 +49,7 @@ class PageFailed(Exception):
         self.message = message
 
 
-async def read_web_page(egress: Egress, url: str, folder: Path) -> WebPage:
+async def read_web_page(egress: Egress, url: str, folder: Path, requester: QueuedCaller) -> WebPage:
     """Fetch a page and return its text, with absolute links; `folder` is for a temporary copy."""
     try:
         async with egress.request(
@@ -65,7 +67,7 @@ async def read_web_page(egress: Egress, url: str, folder: Path) -> WebPage:
         raise PageFailed("timeout", f"The page did not arrive within {TIMEOUT_SECONDS:g} seconds.") from None
     except RetinueError as error:
         raise PageFailed("not_readable", error.message) from None
-    return await _read_text(content, address, extension, folder)
+    return await _read_text(content, address, extension, folder, requester)
 
 
 def _extension_of(response: Response) -> str:
@@ -80,14 +82,21 @@ def _extension_of(response: Response) -> str:
     raise PageFailed("not_readable", f"The address is no page of text, but {media_type[:100]}.")
 
 
-async def _read_text(content: bytes, address: str, extension: str, folder: Path) -> WebPage:
+async def _read_text(
+    content: bytes, address: str, extension: str, folder: Path, requester: QueuedCaller
+) -> WebPage:
     path = folder / secrets.token_hex(16)
     try:
         await asyncio.to_thread(_write_copy, path, content)
         parsed = await documents.parse(
-            path, filename=f"page{extension}", is_web_page=True, size=_PIECE_LENGTH, overlap=0
+            path,
+            filename=f"page{extension}",
+            requester=requester,
+            is_web_page=True,
+            size=_PIECE_LENGTH,
+            overlap=0,
         )
-    except DocumentError as error:
+    except (DocumentError, ReadersBusy) as error:
         raise PageFailed("not_readable", f"The page cannot be read: {error.message}") from None
     finally:
         await asyncio.to_thread(path.unlink, missing_ok=True)

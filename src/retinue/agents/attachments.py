@@ -16,7 +16,7 @@ from retinue.tools.models import Tool
 MAX_TOOLS = 128
 
 
-def shown(ctx: Context, attached: AttachedTool) -> AttachmentOut:
+def render_attachment(ctx: Context, attached: AttachedTool) -> AttachmentOut:
     tool, attachment = attached.tool, attached.attachment
     return AttachmentOut.of(
         attachment,

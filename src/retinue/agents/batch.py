@@ -20,14 +20,14 @@ async def run_batch(ctx: Context, body: Batch) -> BatchAnswer[AgentOut]:
 async def _perform(ctx: Context, operation: BatchOperation) -> OperationResult[AgentOut]:
     ctx.principal.require(_DELETE if operation.op == "delete" else _WRITE)
     if operation.op == "create":
-        agent = await service.create(ctx, batch.parse_operation_data(operation, AgentCreate))
+        agent = await service.create(ctx, batch.parse_operation_data(ctx, operation, AgentCreate))
         return OperationResult(agent.id, AgentOut.of(agent))
     agent = await fetch_agent(ctx, batch.require_id(operation))
     if operation.op == "delete":
         await service.delete(ctx, agent)
         return OperationResult(agent.id, None)
     if operation.op == "update":
-        changed = await service.update(ctx, agent, batch.parse_operation_data(operation, AgentUpdate))
+        changed = await service.update(ctx, agent, batch.parse_operation_data(ctx, operation, AgentUpdate))
     else:
         changed = await service.change(ctx, agent, status=_STATES[operation.op])
     return OperationResult(changed.id, AgentOut.of(changed))

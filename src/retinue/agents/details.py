@@ -11,7 +11,7 @@ from retinue.knowledge import service as knowledge
 D = TypeVar("D", bound=AgentDetail)
 
 
-async def shown(ctx: Context, agent: Agent, shape: type[D], **more: Any) -> D:
+async def render_agent(ctx: Context, agent: Agent, shape: type[D], **more: Any) -> D:
     tools = await load_tools(ctx, agent)
     sub_agents = await load_sub_agents(ctx, agent)
     counts = await knowledge.load_counts(ctx, agent.knowledge_base_id)

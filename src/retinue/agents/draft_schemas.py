@@ -28,6 +28,7 @@ class ToolDraft(Schema, kw_only=True):
     """A tool of the draft. The `name` of a snapshot that is sent back has no effect."""
 
     tool_id: Id
+    name: str | None = None
     is_enabled: bool = True
     display_order: DisplayOrder | None = None
     config_override: JsonObject | None = None
@@ -43,6 +44,7 @@ class SubAgentDraft(Schema, kw_only=True):
     """
 
     id: Id | None = None
+    name: str | None = None
     relationship_type: RelationshipType = RelationshipType.template
     is_enabled: bool = True
     delegation_prompt: Prompt | None = ""
@@ -55,6 +57,7 @@ class SnapshotChanges(AgentChanges, kw_only=True):
     The `status` of a snapshot that is sent back has no effect.
     """
 
+    status: str | UnsetType = UNSET
     web_search: WebSearchUpdate | UnsetType = UNSET
     log_settings: LogSettingsUpdate | UnsetType = UNSET
     tools: Annotated[list[ToolDraft], Meta(max_length=MAX_TOOLS)] | UnsetType = UNSET
@@ -84,12 +87,6 @@ class Publication(Schema, kw_only=True):
     from_draft: bool = False
     note: Annotated[str, Meta(max_length=1_000)] | None = None
     force: bool = False
-
-
-class SavedAgent(AgentOut, kw_only=True):
-    """`warnings` is present if fields of the request had no effect."""
-
-    warnings: list[str] | UnsetType = UNSET
 
 
 class PublishedAgent(AgentOut, kw_only=True):

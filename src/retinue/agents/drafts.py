@@ -63,7 +63,7 @@ async def load(ctx: Context, agent: Agent) -> DraftOfAgent:
     return DraftOfAgent(agent=agent, record=record, snapshot=stored)
 
 
-async def shown(ctx: Context, draft: DraftOfAgent) -> DraftOut:
+async def render_draft(ctx: Context, draft: DraftOfAgent) -> DraftOut:
     agent, record = draft.agent, draft.record
     stored = _to_json(draft.snapshot)
     is_changed = False

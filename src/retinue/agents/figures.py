@@ -19,8 +19,8 @@ class AgentFigures(msgspec.Struct, frozen=True):
 async def listed(ctx: Context, page: Slice[Agent], query: AgentList) -> Page[AgentListed]:
     """Return the page, with figures if they were asked for."""
     if query.include is None:
-        return page.shown(lambda agent: AgentListed.of(agent, stats=msgspec.UNSET))
+        return page.to_page(lambda agent: AgentListed.of(agent, stats=msgspec.UNSET))
     figures: dict[str, AgentRowStats] = {}
     for provider in ctx.instance.registry.all(AgentFigures):
         figures |= await provider.load(ctx, [agent.id for agent in page.items], query.period)
-    return page.shown(lambda agent: AgentListed.of(agent, stats=figures[agent.id]))
+    return page.to_page(lambda agent: AgentListed.of(agent, stats=figures[agent.id]))

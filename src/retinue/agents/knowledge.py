@@ -15,6 +15,8 @@ from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, UnsupportedFileType
 from retinue.kit.http.batch import BatchAnswer, BatchItem, batch_answer, to_batch_error
+from retinue.kit.http.replies import Reply
+from retinue.kit.http.unknown_names import WARNINGS_HEADER
 from retinue.kit.http.uploads import FormData, UploadedFile
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, Page, PageQuery
@@ -25,8 +27,15 @@ from retinue.knowledge.document_passages import page_of_passages, position_of
 from retinue.knowledge.errors import DocumentNotFound
 from retinue.knowledge.models import Chunk, Document, DocumentStatus, KnowledgeBase
 from retinue.knowledge.queries import DOCUMENTS
-from retinue.knowledge.retrieval import MAX_PASSAGES, MIN_RELEVANCE, TURN_PASSAGES, Passage
+from retinue.knowledge.retrieval import (
+    BY_WORDS_WARNING,
+    MAX_PASSAGES,
+    MIN_RELEVANCE,
+    TURN_PASSAGES,
+    Passage,
+)
 from retinue.knowledge.terms import shared_terms
+from retinue.usage.single_call import SingleCall, spender_of
 
 UPLOAD_FIELDS = ("files", "files[]", "file")
 
@@ -203,7 +212,7 @@ async def _training_started(ctx: Context, base_id: str, documents: Sequence[Docu
 
 async def list_documents(ctx: Context, agent: Agent, query: DocumentList) -> Page[DocumentOut]:
     page = await DOCUMENTS.page(ctx.db, query, base_id=agent.knowledge_base_id or "")
-    return page.shown(shown)
+    return page.to_page(render_document)
 
 
 async def fetch_document(ctx: Context, agent: Agent, document_id: str) -> Document:
@@ -220,11 +229,11 @@ async def update_document(ctx: Context, agent: Agent, document_id: str, body: Do
     if metadata is not None and len(msgspec.json.encode(metadata)) > _MAX_METADATA_BYTES:
         raise Invalid({"metadata": f"must be at most {_MAX_METADATA_BYTES} bytes"})
     enabled = None if isinstance(body.enabled, UnsetType) else body.enabled
-    return shown(await knowledge.change(ctx, document, metadata=metadata, enabled=enabled))
+    return render_document(await knowledge.change(ctx, document, metadata=metadata, enabled=enabled))
 
 
 async def reindex_document(ctx: Context, agent: Agent, document_id: str) -> DocumentOut:
-    return shown(await knowledge.reindex(ctx, await fetch_document(ctx, agent, document_id)))
+    return render_document(await knowledge.reindex(ctx, await fetch_document(ctx, agent, document_id)))
 
 
 async def delete_document(ctx: Context, agent: Agent, document_id: str) -> None:
@@ -252,34 +261,36 @@ async def _apply(ctx: Context, agent: Agent, document_id: str, action: str) -> D
         await knowledge.delete(ctx, document)
         return None
     if action == "reindex":
-        return shown(await knowledge.reindex(ctx, document))
-    return shown(await knowledge.change(ctx, document, enabled=action == "enable"))
+        return render_document(await knowledge.reindex(ctx, document))
+    return render_document(await knowledge.change(ctx, document, enabled=action == "enable"))
 
 
 async def list_chunks(ctx: Context, agent: Agent, document_id: str, query: PageQuery) -> Page[ChunkOut]:
     page = await page_of_passages(ctx, await fetch_document(ctx, agent, document_id), query)
-    return page.shown(_chunk)
+    return page.to_page(_chunk)
 
 
 def _chunk(chunk: Chunk) -> ChunkOut:
     return ChunkOut.of(chunk, position=position_of(chunk))
 
 
-async def search(ctx: Context, agent: Agent, body: KnowledgeQuery) -> list[PassageOut]:
+async def search(ctx: Context, agent: Agent, body: KnowledgeQuery) -> Reply[list[PassageOut]]:
     """Return the passages for a query; an explained search also returns near misses."""
-    passages = await retrieval.search(
+    found = await retrieval.search(
         ctx,
         agent.knowledge_base_id,
         body.query,
+        hold=SingleCall(spender_of(ctx, agent.id)),
         top_k=body.top_k,
         filters=body.filters,
         min_relevance=0.0 if body.explain else MIN_RELEVANCE,
     )
-    if not body.explain:
-        return [_passage(passage) for passage in passages]
-    return [
-        _passage(passage, _explanation(passage, body.query, place)) for place, passage in enumerate(passages)
+    headers = ((WARNINGS_HEADER, BY_WORDS_WARNING),) if found.is_unpaid else ()
+    shown_passages = [
+        _passage(passage, _explanation(passage, body.query, place) if body.explain else UNSET)
+        for place, passage in enumerate(found.passages)
     ]
+    return Reply(shown_passages, headers=headers)
 
 
 def _explanation(passage: Passage, query: str, place: int) -> PassageExplanation:
@@ -301,6 +312,6 @@ def _passage(passage: Passage, explanation: PassageExplanation | UnsetType = UNS
     )
 
 
-def shown(document: Document) -> DocumentOut:
+def render_document(document: Document) -> DocumentOut:
     problem = DocumentProblem(**document.error) if document.error else None
     return DocumentOut.of(document, enabled=document.is_enabled, error=problem)

@@ -28,13 +28,15 @@ def check(ctx: Context, tool: Tool, override: Override) -> None:
         return
     if len(msgspec.json.encode(override)) > _MAX_OVERRIDE_BYTES:
         raise Invalid({"config_override": f"must be at most {_MAX_OVERRIDE_BYTES // 1024} KiB"})
+    effective = apply_override(tool.config, override)
     try:
-        known_keys.validate_config(ctx, tool.tool_type, apply_override(tool.config, override))
+        known_keys.validate_config(ctx, tool.tool_type, effective)
     except Invalid as invalid:
         problems = {
             name.replace("config", "config_override", 1): problem for name, problem in _details(invalid)
         }
         raise Invalid(problems) from None
+    known_keys.report_unknown_keys(ctx, tool.tool_type, effective, override, "config_override")
 
 
 def _details(invalid: Invalid) -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ MAX_SUB_AGENTS = 50
 _AGENT_FIELDS = frozenset(DirectAgent.__struct_fields__)
 
 
-def shown(attached: AttachedAgent) -> SubAgentOut:
+def render_sub_agent(attached: AttachedAgent) -> SubAgentOut:
     relation, agent = attached.relation, attached.agent
     more: JsonObject = {}
     if relation.relationship_type is RelationshipType.direct:

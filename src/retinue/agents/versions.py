@@ -40,7 +40,7 @@ def summarize(version: AgentVersion) -> VersionSummary:
     return VersionSummary.of(version, published=version.is_published)
 
 
-def shown(ctx: Context, version: AgentVersion) -> VersionOut:
+def render_version(ctx: Context, version: AgentVersion) -> VersionOut:
     snapshot = shown_snapshot(ctx, version.snapshot)
     return VersionOut.of(version, published=version.is_published, snapshot=snapshot)
 

@@ -38,7 +38,7 @@ async def expire_approvals(ctx: Context) -> None:
                     expired += await expire_approval(unit, id)
             except Exception:
                 # One failure must not block the other approvals.
-                log.exception("an approval could not be ended", approval_id=id)
+                log.exception("approval_not_ended", approval_id=id)
         if len(found) < EXPIRY_BATCH_SIZE or not expired:
             break
 

@@ -19,6 +19,7 @@ from retinue.kit.errors import Invalid, InvalidJson, RetinueError, UnsupportedMe
 from retinue.kit.http.bodies import check_json_shape, read_body
 from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.request import Request
+from retinue.kit.ignored_fields import report_unknown_keys
 from retinue.kit.schema.validation import field_errors
 
 _MAX_BODY_BYTES = 64 * 1024
@@ -45,10 +46,10 @@ async def decide(ctx: Context, token: str, request: Request) -> ApprovalOut | Re
     if media_type not in {"", "application/json"}:
         raise UnsupportedMediaType(f"Send {_FORM_MEDIA_TYPE} or application/json.")
     async with approver_ctx:
-        decided = await store(approver_ctx, approval.id, _decision(_read_json(body)))
+        decided = await store(approver_ctx, approval.id, _decision(_read_json(ctx, body)))
         responses = await load_responses(approver_ctx, [approval.id])
         names = await load_names(approver_ctx, [decided], responses)
-    return ApprovalOut.shown(decided, responses[approval.id], names=names[approval.id])
+    return ApprovalOut.from_record(decided, responses[approval.id], names=names[approval.id])
 
 
 async def _decide_by_form(
@@ -79,13 +80,15 @@ def _decision(sent: LinkDecision) -> ApproverDecision:
     )
 
 
-def _read_json(body: bytes) -> LinkDecision:
+def _read_json(ctx: Context, body: bytes) -> LinkDecision:
     check_json_shape(body)
     try:
         raw = msgspec.json.decode(body or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidJson from error
-    return _validate(raw)
+    decision = _validate(raw)
+    report_unknown_keys(ctx.caller.ignored, raw, LinkDecision, "")
+    return decision
 
 
 def _read_form(body: bytes) -> dict[str, list[str]]:

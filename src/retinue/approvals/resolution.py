@@ -50,6 +50,8 @@ async def resolve_approval(
         return
     result = {
         "decision": decision,
+        # What really happened: after the time limit `decision` is what `on_timeout` makes of it.
+        "status": status.value,
         "comment": comment,
         "data": await _collect_data(ctx, locked),
         "edited_input": locked.edited_input,

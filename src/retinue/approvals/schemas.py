@@ -75,7 +75,7 @@ class ApprovalOut(Schema, kw_only=True):
     context: list[ContextMessage] | UnsetType = UNSET
 
     @classmethod
-    def shown(
+    def from_record(
         cls,
         approval: Approval,
         responses: list[Given],

@@ -73,7 +73,7 @@ async def page(ctx: Context, query: AuditList) -> AuditPage:
     actions = {"action": None if is_prefix else action, "action_prefix": action if is_prefix else None}
     wanted = _AuditFilter(**{**msgspec.structs.asdict(query), **actions})
     found = await _LISTINGS["-sequence" if query.after is None else "sequence"].page(ctx.db, wanted)
-    shown = found.shown(AuditEntryOut.of)
+    shown = found.to_page(AuditEntryOut.of)
     return AuditPage(data=shown.data, pagination=shown.pagination, head=await read_head(ctx))
 
 

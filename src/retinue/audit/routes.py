@@ -70,7 +70,7 @@ async def create_audit_stream(ctx: Context, body: AuditStreamCreate) -> NewAudit
 @routes.get("/streams/{stream_id}", requires="audit:read")
 async def get_audit_stream(ctx: Context, stream: StreamById) -> AuditStreamOut:
     """Return one receiver of the audit log."""
-    return await streams.shown(ctx, stream)
+    return await streams.render_stream(ctx, stream)
 
 
 @routes.patch("/streams/{stream_id}", requires="audit:write", errors=(VaultSealed,))

@@ -32,14 +32,14 @@ _LISTING = Listing(AuditStream)
 
 async def page(ctx: Context, query: PageQuery) -> Page[AuditStreamOut]:
     head = (await queries.read_head(ctx)).sequence
-    return (await _LISTING.page(ctx.db, query)).shown(lambda stream: _shown(stream, head))
+    return (await _LISTING.page(ctx.db, query)).to_page(lambda stream: _render_stream(stream, head))
 
 
-async def shown(ctx: Context, stream: AuditStream) -> AuditStreamOut:
-    return _shown(stream, (await queries.read_head(ctx)).sequence)
+async def render_stream(ctx: Context, stream: AuditStream) -> AuditStreamOut:
+    return _render_stream(stream, (await queries.read_head(ctx)).sequence)
 
 
-def _shown(stream: AuditStream, head: int) -> AuditStreamOut:
+def _render_stream(stream: AuditStream, head: int) -> AuditStreamOut:
     config = AuditStreamConfig(url=stream.url, headers=stream.headers)
     return AuditStreamOut.of(stream, type="webhook", config=config, lag=max(0, head - stream.cursor))
 
@@ -61,7 +61,7 @@ async def create(ctx: Context, body: AuditStreamCreate) -> NewAuditStream:
         )
     )
     ctx.emit(AuditStreamCreated(stream_id=stream.id, url=stream.url))
-    return NewAuditStream.of(_shown(stream, head), secret=secret)
+    return NewAuditStream.of(_render_stream(stream, head), secret=secret)
 
 
 async def update(ctx: Context, stream: AuditStream, body: AuditStreamUpdate) -> AuditStreamOut:
@@ -75,7 +75,7 @@ async def update(ctx: Context, stream: AuditStream, body: AuditStreamUpdate) -> 
         # A changed stream is tried again at once.
         await ctx.db.update(locked, **changes, due_at=ctx.now, failure_count=0, last_error=None)
         ctx.emit(AuditStreamUpdated(stream_id=locked.id, changed=changed))
-    return await shown(ctx, locked)
+    return await render_stream(ctx, locked)
 
 
 async def delete(ctx: Context, stream: AuditStream) -> None:

@@ -80,6 +80,15 @@ class RegistrationDisabled(Forbidden):
         )
 
 
+class RegistrationBeforeSetup(Forbidden):
+    """This instance has no administrator yet. People can register once it is set up."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "administrator", "anonymous", reason="registration_disabled", message=type(self).__doc__
+        )
+
+
 class SetupClosed(Conflict):
     """This instance is set up already. Sign in."""
 

@@ -25,7 +25,7 @@ def observed_login(ctx: Context, method: Literal["password", "mfa", "setup"]) ->
         yield attempt
     except RetinueError as error:
         attempt.outcome = str((error.details or {}).get("reason", error.code))
-        log.warning("sign-in failed", method=method, reason=attempt.outcome, address=ctx.caller.ip_address)
+        log.warning("sign_in_failed", method=method, reason=attempt.outcome, address=ctx.caller.ip_address)
         raise
     except BaseException:
         attempt.outcome = "error"

@@ -101,7 +101,7 @@ class InstanceSetup(Record, kw_only=True):
 
 
 class PasswordPurpose(StrEnum):
-    """What a password is shown for."""
+    """The action that a password confirms."""
 
     login = "login"
     change_password = "change_password"  # noqa: S105  a purpose, not a password

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from retinue.auth import account_mails, one_time_tokens, passwords, sessions
+from retinue.auth import account_mails, one_time_tokens, passwords, sessions, setup
 from retinue.auth.account_mails import MailPurpose
 from retinue.auth.errors import InvalidCredentials, InvalidToken, WrongCurrentPassword
 from retinue.auth.events import PasswordChanged, PasswordResetLinkPrinted, PasswordResetRequested
 from retinue.auth.job_kinds import SEND_PASSWORD_RESET, PasswordResetRequest
 from retinue.auth.models import PasswordPurpose, TokenPurpose
-from retinue.auth.schemas.accounts import PasswordChange, PasswordReset
+from retinue.auth.schemas.accounts import LinkCheck, PasswordChange, PasswordReset
 from retinue.auth.sign_in import check_password, lock_unchanged, reset_attempts
 from retinue.kit.context import Context
 from retinue.kit.errors import Conflict
@@ -98,3 +98,11 @@ async def _replace(ctx: Context, user: User, new_hash: str, *, with_link: bool) 
     await sessions.end_all(ctx, user, except_for="" if with_link else ctx.principal.session_id)
     ctx.emit(PasswordChanged(user_id=user.id, with_link=with_link))
     await account_mails.send_password_changed(ctx, user)
+
+
+async def require_valid_link(ctx: Context, body: LinkCheck) -> None:
+    """Raise as the form of the link would; the link is not spent, and nothing says whose it is."""
+    if body.purpose == "setup":
+        await setup.require_open_link(ctx, body.token)
+    else:
+        await one_time_tokens.fetch(ctx, body.token, TokenPurpose.reset_password)

@@ -14,10 +14,10 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from retinue.auth.password_rules import MAX_PASSWORD_LENGTH, password_problem
 from retinue.kit.clock import Clock
 from retinue.kit.errors import Invalid, RateLimited, Unavailable
 
-MAX_PASSWORD_LENGTH = 128
 MAX_SIGN_INS_WAITING = 200
 MAX_ANONYMOUS_WAITING = 50
 _ANONYMOUS_RETRY_SECONDS = 2
@@ -65,19 +65,9 @@ def _dummy_hash(cost: tuple[int, ...]) -> str:
 
 def validate_password(password: str, field: str = "password") -> None:
     """Require at least 8 characters with an uppercase letter, a lowercase letter and a number."""
-    if len(password) > MAX_PASSWORD_LENGTH:
-        raise Invalid({field: f"must be at most {MAX_PASSWORD_LENGTH} characters"})
-    missing = []
-    if len(password) < 8:
-        missing.append("at least 8 characters")
-    if not any(letter.isupper() for letter in password):
-        missing.append("an uppercase letter")
-    if not any(letter.islower() for letter in password):
-        missing.append("a lowercase letter")
-    if not any(letter.isdigit() for letter in password):
-        missing.append("a number")
-    if missing:
-        raise Invalid({field: f"must have {', '.join(missing)}"})
+    problem = password_problem(password)
+    if problem:
+        raise Invalid({field: problem})
 
 
 async def hash_password(password: str, cost: tuple[int, ...]) -> str:

@@ -4,9 +4,9 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.access.models import Role
-from retinue.auth import email_verification, passwords
+from retinue.auth import email_verification, passwords, setup_state
 from retinue.auth.account_mails import MailPurpose, may_send_to
-from retinue.auth.errors import InvalidInvitation, RegistrationDisabled
+from retinue.auth.errors import InvalidInvitation, RegistrationBeforeSetup, RegistrationDisabled
 from retinue.auth.events import EmailVerified
 from retinue.auth.schemas.accounts import InvitationDetails, Registered, Registration
 from retinue.kit.context import Context
@@ -14,6 +14,7 @@ from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.db.statements import Statement
 from retinue.kit.http.request import limit_address
 from retinue.kit.ids import hash_token, new_id
+from retinue.kit.schema.validation import check_each
 from retinue.tenants import service as tenants
 from retinue.tenants.models import Plan, Tenant
 from retinue.tenants.queries import own_tenant
@@ -52,10 +53,13 @@ class _Membership(msgspec.Struct):
 
 
 async def register(ctx: Context, body: Registration) -> Registered:
-    passwords.validate_password(body.password)
-    validate_email(body.email)
+    check_each(
+        lambda: passwords.validate_password(body.password),
+        lambda: validate_email(body.email),
+    )
     await _require_quota(ctx)
     async with ctx.unit() as unit:
+        await _require_administrator(unit)
         membership = await _resolve_membership(unit, body)
     may_mail = await may_send_to(ctx, MailPurpose.registration, body.email)
     password_hash = await passwords.hash_for_anonymous(body.password, ctx.settings.password_cost, ctx.clock)
@@ -100,6 +104,12 @@ async def _require_quota(ctx: Context) -> None:
         decision = await ctx.instance.limiter.hit_window(key, limit, window_s)
         if not decision.allowed:
             raise decision.refusal()
+
+
+async def _require_administrator(ctx: Context) -> None:
+    """Refuse strangers where others reach the instance before its administrator does."""
+    if not ctx.settings.is_development and await setup_state.is_open(ctx):
+        raise RegistrationBeforeSetup
 
 
 async def _resolve_membership(ctx: Context, body: Registration) -> _Membership:

@@ -7,7 +7,7 @@ from retinue.auth.errors import InvalidRefreshToken
 from retinue.auth.events import LoggedIn, LoggedOut, OtherSessionsEnded, RefreshTokenReused
 from retinue.auth.models import MfaChallenge, RefreshToken, Session
 from retinue.auth.schemas.sign_in import Tokens
-from retinue.auth.setup_state import close_setup
+from retinue.auth.setup_state import close_setup, ends_setup
 from retinue.kit.clock import parse_instant
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement, record_statement
@@ -63,7 +63,7 @@ async def start_session(
             user_agent=ctx.caller.user_agent,
         )
     )
-    if user.last_login_at is None:
+    if ends_setup(user):
         await close_setup(ctx)
     await ctx.db.update(user, last_login_at=ctx.now)
     ctx.emit(LoggedIn(user_id=user.id, session_id=session.id, second_factor=second_factor))

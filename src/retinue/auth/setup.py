@@ -1,7 +1,7 @@
 """Set-up: the person who started the server becomes its first administrator, with a link printed there.
 
-It is open from the first start until somebody signs in or sets the instance up, whichever comes first, and
-never opens again. An operator who chose the administrator's password gets no link.
+It is open from the first start until a super administrator signs in or sets the instance up, whichever comes
+first, and never opens again. An operator who chose the administrator's password gets no link.
 """
 
 import hmac
@@ -25,6 +25,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.http.request import limit_address
 from retinue.kit.ids import hash_token, new_token
 from retinue.kit.principal import SYSTEM
+from retinue.kit.schema.validation import check_each
 from retinue.kit.secrets import Secret
 from retinue.tenants.models import Tenant
 from retinue.users.email_addresses import validate_email
@@ -38,7 +39,15 @@ _MAX_LINKS = 10
 _ATTEMPTS = AttemptGuard("setup", limit=10, window_s=15 * 60, message="Too many attempts to set up.")
 
 _users = User.__table__
-_SOMEBODY_SIGNED_IN = Statement(sa.select(_users.c.id).where(_users.c.last_login_at.is_not(None)).limit(1))
+_ADMINISTRATOR_WHO_SIGNED_IN = Statement(
+    sa.select(_users.c.id)
+    .where(
+        _users.c.role == Role.super_admin.value,
+        _users.c.is_pending == sa.false(),
+        _users.c.last_login_at.is_not(None),
+    )
+    .limit(1)
+)
 
 
 async def issue_link_token(instance: Instance) -> Secret | None:
@@ -48,7 +57,7 @@ async def issue_link_token(instance: Instance) -> Secret | None:
     async with Context(instance, SYSTEM, Caller(correlation_id="cor_bootstrap")) as ctx:
         system = ctx.system("the set-up belongs to the instance")
         # An instance of an earlier release has people, but no such row.
-        used = await system.scalar(_SOMEBODY_SIGNED_IN) is not None
+        used = await system.scalar(_ADMINISTRATOR_WHO_SIGNED_IN) is not None
         row = InstanceSetup(id=SETUP_ID, token_hashes=[], closed_at=ctx.now if used else None)
         await system.insert_missing(row)
         setup = await system.lock(InstanceSetup, SETUP_ID)
@@ -59,11 +68,6 @@ async def issue_link_token(instance: Instance) -> Secret | None:
     return Secret(token)
 
 
-async def is_open(ctx: Context) -> bool:
-    setup = await ctx.system("the set-up belongs to the instance").get(InstanceSetup, SETUP_ID)
-    return setup is not None and setup.closed_at is None and bool(setup.token_hashes)
-
-
 async def set_up(ctx: Context, body: InstanceSetupRequest) -> SignedIn:
     """Create the first administrator and sign them in; of concurrent callers one succeeds."""
     address = limit_address(ctx.caller.ip_address)
@@ -71,8 +75,10 @@ async def set_up(ctx: Context, body: InstanceSetupRequest) -> SignedIn:
     with observed_login(ctx, "setup"):
         async with ctx.unit() as unit:
             await _require_valid_link(unit, body.token)
-        passwords.validate_password(body.password)
-        validate_email(body.email)
+        check_each(
+            lambda: passwords.validate_password(body.password),
+            lambda: validate_email(body.email),
+        )
         password_hash = await passwords.hash_password(body.password, ctx.settings.password_cost)
         await _require_valid_link(ctx, body.token)
         await close_setup(ctx)
@@ -84,7 +90,17 @@ async def set_up(ctx: Context, body: InstanceSetupRequest) -> SignedIn:
 
 async def _require_valid_link(ctx: Context, token: str) -> None:
     """Lock the set-up and raise unless it is open and one of the printed links has this token."""
-    setup = await ctx.system("the set-up belongs to the instance").lock(InstanceSetup, SETUP_ID)
+    _require_match(
+        await ctx.system("the set-up belongs to the instance").lock(InstanceSetup, SETUP_ID), token
+    )
+
+
+async def require_open_link(ctx: Context, token: str) -> None:
+    """Raise unless the set-up is open and one of the printed links has this token."""
+    _require_match(await ctx.system("the set-up belongs to the instance").get(InstanceSetup, SETUP_ID), token)
+
+
+def _require_match(setup: InstanceSetup | None, token: str) -> None:
     if setup is None or setup.closed_at is not None:
         raise SetupClosed
     presented = hash_token(token)
@@ -97,7 +113,7 @@ async def _require_valid_link(ctx: Context, token: str) -> None:
 async def _claim_account(ctx: Context, body: InstanceSetupRequest, password_hash: str) -> User:
     """Create the person's account, or hand over the administrator of the first start if it has the address.
 
-    Nobody has signed in to that one yet. With another address, its printed password keeps working.
+    No administrator has signed in to that one yet. With another address, its printed password keeps working.
     """
     tenant = await ctx.system("nobody has a tenant yet").find(Tenant, is_default=True)
     assert tenant is not None
@@ -107,7 +123,10 @@ async def _claim_account(ctx: Context, body: InstanceSetupRequest, password_hash
         if existing.role is not Role.super_admin or existing.tenant_id != tenant.id:
             raise EmailTaken
         names = {"first_name": body.first_name, "last_name": body.last_name}
-        await ctx.db.update(existing, **names, password_hash=password_hash)
+        await ctx.db.update(
+            existing, **names, password_hash=password_hash, is_pending=False, is_vouched_for=True
+        )
+        await sessions.end_all(ctx, existing)
         return existing
     user = User(
         email=body.email,

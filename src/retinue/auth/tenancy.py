@@ -6,6 +6,7 @@ from retinue.auth.schemas.tenancy import FirstAdmin, TenantCreate
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.limits import limits_for
+from retinue.kit.schema.validation import check_each
 from retinue.tenants import service as tenants
 from retinue.tenants.models import Plan, Tenant
 from retinue.users.email_addresses import validate_email
@@ -16,8 +17,10 @@ from retinue.users.models import User
 
 async def create(ctx: Context, body: TenantCreate) -> tuple[Tenant, User]:
     """Create the tenant and its first administrator in one transaction."""
-    passwords.validate_password(body.admin.password, "admin.password")
-    validate_email(body.admin.email, "admin.email")
+    check_each(
+        lambda: passwords.validate_password(body.admin.password, "admin.password"),
+        lambda: validate_email(body.admin.email, "admin.email"),
+    )
     plan = body.plan or Plan(ctx.settings.default_plan)
     limits_for(plan, body.limits)
     hash = await passwords.hash_password(body.admin.password, ctx.settings.password_cost)

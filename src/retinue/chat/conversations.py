@@ -39,7 +39,7 @@ _ERASE_TEXTS = Statement(
 )
 
 
-async def shown(ctx: Context, conversation: Conversation) -> ConversationDetail:
+async def render_conversation(ctx: Context, conversation: Conversation) -> ConversationDetail:
     id = conversation.summary_id
     summary = None if id is None else await ctx.db.get(ConversationSummary, id)
     return ConversationDetail.of(conversation, compaction=None if summary is None else summary.report)
@@ -103,7 +103,7 @@ async def export(ctx: Context, conversation: Conversation, format: str) -> Downl
 def _as_json(conversation: Conversation, messages: list[Message]) -> bytes:
     shown = {
         "conversation": ConversationOut.of(conversation),
-        "messages": [MessageOut.shown(message) for message in messages],
+        "messages": [MessageOut.from_record(message) for message in messages],
     }
     return msgspec.json.format(msgspec.json.encode(shown))
 

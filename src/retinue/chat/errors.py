@@ -41,6 +41,10 @@ class TooManyTurns(RateLimited):
     """Too many messages are being answered at the moment. Try again in a few seconds."""
 
 
+class TooManyConversions(RateLimited):
+    """Too many files of visitors are being converted at the moment. Try again in a few seconds."""
+
+
 class ModelCannotSee(RetinueError):
     """The agent's model does not accept images. Choose a model with vision, or send the text."""
 

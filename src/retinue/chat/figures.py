@@ -23,7 +23,7 @@ _OF_AGENTS = (in_list(_logs.c.agent_id, "agent_ids"), _logs.c.created_at >= _SIN
 
 
 class Percentiles(msgspec.Struct, frozen=True):
-    """Of the completed turns whose logs are kept; None without any."""
+    """Percentiles of the completed turns whose logs are kept; None without any."""
 
     p95_response_time_ms: int | None = None
     p95_first_token_ms: int | None = None

@@ -3,6 +3,7 @@
 import msgspec
 
 from retinue.kit.clock import Instant
+from retinue.kit.events.declare import EventOccurred
 from retinue.kit.jobs.declare import JobKind, Retry
 
 
@@ -34,6 +35,7 @@ ERASE_CONVERSATION_EVENTS = JobKind(
 ERASE_AGENT_EVENTS = JobKind(
     "chat.erase_agent_events", DeletedAgent, retry=_ERASURE_RETRY, aliases=("forget_agent_events",)
 )
+INDEX_FUNCTIONS = JobKind("chat.index_functions", EventOccurred, retry=Retry((0, 10, 60, 600, 3600)))
 ANSWER_TURN = JobKind(
     "chat.answer",
     AcceptedTurn,

@@ -8,8 +8,16 @@ from sqlalchemy.dialects import postgresql
 from retinue.agents.models import Agent
 from retinue.chat.completion_event import emit_chat_completed
 from retinue.chat.engine import MAX_TURN_SECONDS
+from retinue.chat.engine.function_vectors import EMBED_FUNCTIONS, embed_functions, purge_function_vectors
 from retinue.chat.event_erasure import erase_agent_events, erase_conversation_events
-from retinue.chat.job_kinds import ANSWER_TURN, ERASE_AGENT_EVENTS, ERASE_CONVERSATION_EVENTS, RESUME_TURN
+from retinue.chat.function_index import index_functions
+from retinue.chat.job_kinds import (
+    ANSWER_TURN,
+    ERASE_AGENT_EVENTS,
+    ERASE_CONVERSATION_EVENTS,
+    INDEX_FUNCTIONS,
+    RESUME_TURN,
+)
 from retinue.chat.models import ChatJob, ChatLog, ChatTotals, Conversation, ConversationStatus, TurnStatus
 from retinue.chat.queries import TURN_IN_USE
 from retinue.chat.replies.after_approval import fail_lost_resumptions, resume_turn
@@ -156,6 +164,9 @@ JOBS = (
         aliases=("purge_chat_logs",),
     ),
     periodic("chat.purge_stream_followers", purge_stream_followers, every_s=3600),
+    implement(INDEX_FUNCTIONS, index_functions, timeout_s=1800, transactional=False),
+    implement(EMBED_FUNCTIONS, embed_functions, timeout_s=1800, transactional=False),
+    periodic("chat.purge_function_vectors", purge_function_vectors, every_s=_DAY_SECONDS),
     implement(ANSWER_TURN, answer_turn, timeout_s=MAX_TURN_SECONDS + 30, transactional=False),
     periodic(
         "chat.fail_lost_turns",

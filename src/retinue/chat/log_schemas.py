@@ -37,7 +37,7 @@ class LogOut(Schema, kw_only=True):
     created_at: str
 
     @classmethod
-    def shown(cls, log: ChatLog) -> "LogOut":
+    def from_record(cls, log: ChatLog) -> "LogOut":
         if not log.has_usage:
             return cls.of(log, usage=None, usage_by_model=[], estimated_cost_usd=None)
         usage = TokenUsage(

@@ -1,14 +1,18 @@
 from retinue.agents.figures import AgentFigures
 from retinue.chat.agent_deletion import delete_conversations, find_conversations
+from retinue.chat.attachments.derivation import Conversions
 from retinue.chat.attachments.lifetimes import (
     detach_derived,
     detach_file,
     find_conversations_with_file,
     find_originals,
 )
+from retinue.chat.engine.function_vectors import FunctionVector
 from retinue.chat.engine.tool_search import FunctionIndexes
 from retinue.chat.events import ChatCompleted, ChatMessage, ChatStarted
 from retinue.chat.figures import load_figures
+from retinue.chat.function_index import INDEXED_EVENTS
+from retinue.chat.job_kinds import INDEX_FUNCTIONS
 from retinue.chat.jobs import JOBS
 from retinue.chat.models import (
     ChatJob,
@@ -40,6 +44,7 @@ from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
 from retinue.kit.context.search_sources import SearchSource
+from retinue.kit.events.declare import Listener
 
 manifest = Manifest(
     name="chat",
@@ -49,6 +54,7 @@ manifest = Manifest(
         ConversationFile,
         ConversationSummary,
         FileDerivative,
+        FunctionVector,
         ReplayableReply,
         StreamFollower,
         ChatLog,
@@ -59,6 +65,7 @@ manifest = Manifest(
     routes=ROUTES,
     events=(ChatStarted, ChatMessage, ChatCompleted),
     jobs=JOBS,
+    listeners=tuple(Listener(type, INDEX_FUNCTIONS) for type in INDEXED_EVENTS),
     references=(
         Reference(to="agent", kind="conversations", find=find_conversations, detach=delete_conversations),
         Reference(to=FILE, kind="conversations", find=find_conversations_with_file, detach=detach_file),
@@ -71,8 +78,9 @@ manifest = Manifest(
         ConversationAccess(can_read_all_conversations, find_own_conversation_ids, load_last_messages),
     ),
     process_state=(
-        ProcessState(LiveTurns, LiveTurns, LiveTurns.close),
+        ProcessState(LiveTurns, LiveTurns, LiveTurns.close, LiveTurns.wait_until_idle),
         ProcessState(FunctionIndexes, FunctionIndexes),
+        ProcessState(Conversions, Conversions),
     ),
     provided=(AgentFigures(load_figures),),
     search_sources=(

@@ -79,7 +79,7 @@ class Conversation(TenantRecord, kw_only=True):
     last_message_at: Instant
     status: ConversationStatus = ConversationStatus.active
     summary_id: str | None = None
-    """What is left out of its prompts, once it has become too long."""
+    """The part left out of its prompts, once it has become too long."""
 
 
 class Speaker(StrEnum):
@@ -149,10 +149,13 @@ class ConversationFile(TenantRecord, kw_only=True):
     "file_derivatives",
     prefix="fdv",
     unique=[("tenant_id", "file_id")],
-    indexes=[("tenant_id", "derived_file_id")],
+    indexes=[("tenant_id", "derived_file_id"), ("tenant_id", "content_key")],
 )
 class FileDerivative(TenantRecord, kw_only=True):
-    """What models get of a file, made once: an image without metadata, or the text of a document."""
+    """A file as models get it, made once: an image without metadata, or the text of a document.
+
+    Files with the same `content_key` are converted alike; empty for files of earlier versions.
+    """
 
     file_id: Annotated[str, Ref(File, cascade=True)]
     derived_file_id: str
@@ -161,6 +164,7 @@ class FileDerivative(TenantRecord, kw_only=True):
     size_bytes: int
     pages: int | None = None
     characters: int = 0
+    content_key: Annotated[str, ServerDefault("''")] = ""
 
 
 @table(
@@ -170,7 +174,7 @@ class FileDerivative(TenantRecord, kw_only=True):
     indexes=[("tenant_id", "conversation_id")],
 )
 class ConversationSummary(TenantRecord, kw_only=True):
-    """What is left out of the prompts of a conversation (ADR 32): see `Compacted`.
+    """The part left out of the prompts of a conversation (ADR 32): see `Compacted`.
 
     `key` allows one at a time: it names the conversation and the number of the compaction, or the messages
     that a caller sent. Until `lease_expires_at`, a turn is working on it; null once it counts.

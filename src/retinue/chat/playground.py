@@ -20,7 +20,7 @@ from retinue.chat.schemas import ChatAsk, ChatReply
 from retinue.chat.turn.history import load_newest_messages
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
-from retinue.chat.turn.storage import build_conversation, find_own_conversation
+from retinue.chat.turn.turn_conversation import build_conversation, find_own_conversation
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.idempotent_steps import idempotent_step
@@ -146,9 +146,9 @@ def _copy(conversation: Conversation, seed: SeedText, position: int) -> Message:
     return message
 
 
-def shown(message: Message, body: ChatAsk) -> ChatReply:
+def render_reply(message: Message, body: ChatAsk) -> ChatReply:
     """Return the reply; a visitor is not told of tools, models and prices, as on the public endpoint."""
-    reply, details = ChatReply.shown(message), message.details
+    reply, details = ChatReply.from_record(message), message.details
     if body.as_ is None or details is None:
         return reply
     sources = tuple(source.plain() for source in cited_sources(message.content, details.sources))

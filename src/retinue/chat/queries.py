@@ -103,7 +103,7 @@ async def page_of_conversations(ctx: Context, query: ConversationList) -> Page[C
         ids = sorted({conversation.agent_id for conversation in page.items})
         rows = await ctx.db.rows(_AGENT_NAMES, ids=list_parameter(ids))
         names = {row[0]: row[1] for row in rows}
-    return page.shown(
+    return page.to_page(
         lambda one: ConversationListed.of(one, agent_name=names.get(one.agent_id, UNSET)),
     )
 

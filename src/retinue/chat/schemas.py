@@ -98,7 +98,7 @@ class ChatReply(Schema, kw_only=True):
     compaction: Compaction | None
 
     @classmethod
-    def shown(cls, message: Message) -> "ChatReply":
+    def from_record(cls, message: Message) -> "ChatReply":
         details = message.details
         assert details is not None
         return cls(
@@ -133,7 +133,7 @@ class AudioReply(ChatReply, kw_only=True):
 
     @classmethod
     def heard(cls, message: Message, transcription: Transcription) -> "AudioReply":
-        return cls.of(ChatReply.shown(message), transcription=TranscriptionOut.of(transcription))
+        return cls.of(ChatReply.from_record(message), transcription=TranscriptionOut.of(transcription))
 
 
 class SpeechAsk(Schema, kw_only=True):
@@ -174,8 +174,8 @@ class JobOut(Schema, kw_only=True):
     completed_at: str | None
 
     @classmethod
-    def shown(cls, job: ChatJob, reply: Message | None = None) -> "JobOut":
-        return cls.of(job, job_id=job.id, type="chat", result=ChatReply.shown(reply) if reply else None)
+    def from_record(cls, job: ChatJob, reply: Message | None = None) -> "JobOut":
+        return cls.of(job, job_id=job.id, type="chat", result=ChatReply.from_record(reply) if reply else None)
 
 
 class JobList(PageQuery, kw_only=True):
@@ -243,7 +243,7 @@ class MessageOut(Schema, kw_only=True):
     attachments: list[MessageAttachmentOut]
 
     @classmethod
-    def shown(cls, message: Message) -> "MessageOut":
+    def from_record(cls, message: Message) -> "MessageOut":
         rating: Literal["positive", "negative", "none"] = "positive" if message.rating > 0 else "negative"
         feedback = Feedback(rating=rating, comment=message.comment) if message.rating else None
         attachments = [MessageAttachmentOut.of(attachment) for attachment in message.attachments or ()]

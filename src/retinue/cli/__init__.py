@@ -11,6 +11,7 @@ from retinue import __version__
 from retinue.cli.command_settings import read_settings
 from retinue.cli.groups import admin, audit, models, vault
 from retinue.kit.errors import CannotStart, RetinueError
+from retinue.kit.machine import raise_descriptor_limit
 from retinue.kit.setting_loader import load_settings
 from retinue.kit.settings import BadSetting
 
@@ -61,12 +62,13 @@ def serve(
 ) -> None:
     """Start the API and, unless RETINUE_WORKER=off, a worker inside it."""
     settings = read_settings(**({"RETINUE_PROCESSES": processes} if processes else {}))
+    raise_descriptor_limit()
     if settings.processes > 1:
-        from retinue.cli.processes.supervisor import run_supervisor
+        from retinue.cli.processes.supervised_server import run_supervisor
 
         run_supervisor(settings, host, port)
     else:
-        from retinue.cli.serve_command import run_server
+        from retinue.cli.processes.lone_server import run_server
 
         run_server(settings, host, port)
 
@@ -75,7 +77,7 @@ def serve(
 def reload(
     timeout: Annotated[int, typer.Option(help="Seconds to wait for the end of the reload.", min=1)] = 300,
 ) -> None:
-    """Replace the processes of a running `serve --processes N` one by one, without a failed request.
+    """Replace the processes of a running `serve` one by one, without a failed request or a cut reply.
 
     The new ones have the current code and settings. Exit code 0: all are replaced; 1: no such server runs on
     the data directory, or the old processes go on because the new ones did not start; 2: wrong use or
@@ -91,7 +93,9 @@ def worker() -> None:
     """Run background jobs in a separate process."""
     from retinue.worker import run_worker
 
-    run_worker(read_settings())
+    settings = read_settings()
+    raise_descriptor_limit()
+    run_worker(settings)
 
 
 @app.command()
@@ -117,21 +121,26 @@ def backup(
     keep: Annotated[
         int, typer.Option(help="Remove older backups beside it, but keep this many; 0 keeps all.", min=0)
     ] = 0,
+    unsigned: Annotated[
+        bool, typer.Option("--unsigned", help="Verify a file that the master key at hand did not sign.")
+    ] = False,
 ) -> None:
     """Write the database and the files into one file while the server runs, or verify such a file.
 
     Exit code 0: the backup is whole and was read back; 1: it could not be made; 2: wrong use or settings;
-    3: the file to verify is cut, changed, foreign, or sealed with another passphrase.
+    3: the file to verify is cut, changed, unsigned, foreign, or sealed with another passphrase.
     """
     from retinue.cli.backups.commands import run_backup, run_backup_verification
 
     match arguments:
         case ["verify", file]:
-            run_backup_verification(read_settings(), Path(file), passphrase_file)
-        case [file] if file != "verify":
+            run_backup_verification(read_settings(), Path(file), passphrase_file, is_unsigned=unsigned)
+        case [file] if file != "verify" and not unsigned:
             run_backup(read_settings(), Path(file), passphrase_file, keep)
         case _:
-            raise BadSetting("name one file: retinue backup FILE, or retinue backup verify FILE")
+            raise BadSetting(
+                "name one file: retinue backup FILE, or retinue backup verify FILE; --unsigned is for verify"
+            )
 
 
 @app.command()
@@ -144,18 +153,35 @@ def restore(
         bool, typer.Option("--check", help="Restore into a temporary place, check it, and remove it.")
     ] = False,
     without_key: Annotated[
-        bool, typer.Option("--without-key", help="Restore without the master key; secrets stay sealed.")
+        bool,
+        typer.Option(
+            "--without-key", help="Compare nothing with the master key and leave the secrets sealed."
+        ),
     ] = False,
+    unsigned: Annotated[
+        bool,
+        typer.Option("--unsigned", help="Dangerous: restore what the master key at hand did not sign."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask about --unsigned.")] = False,
     passphrase_file: _PassphraseFile = None,
 ) -> None:
     """Restore a backup into an empty folder, and with PostgreSQL into an empty database.
 
     Exit code 0: restored and checked; 1: the place is not empty, full or not allowed; 2: wrong use or
-    settings; 3: the backup is cut, changed, foreign, of a newer version, or of another master key.
+    settings; 3: the backup is cut, changed, unsigned, foreign, of a newer version, or of another master key.
     """
     from retinue.cli.backups.commands import run_restore
 
-    run_restore(read_settings(), file, data_dir, passphrase_file, is_check=check, is_without_key=without_key)
+    run_restore(
+        read_settings(),
+        file,
+        data_dir,
+        passphrase_file,
+        is_agreed=yes,
+        is_check=check,
+        is_without_key=without_key,
+        is_unsigned=unsigned,
+    )
 
 
 @app.command()

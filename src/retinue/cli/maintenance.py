@@ -10,7 +10,6 @@ from retinue.auth.password_change import PrintedLink, issue_reset_link
 from retinue.cli.instance_folder import require_instance
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
-from retinue.kit.db.databases import database_for
 from retinue.kit.durable_files import private_umask
 from retinue.kit.events.audit_verification import ChainVerdict, verify_chain
 from retinue.kit.logging import configure_logging
@@ -35,7 +34,7 @@ def with_instance(
         require_instance(settings)
 
     async def run() -> bool:
-        instance = await open_instance(command_settings(settings), may_migrate=may_migrate)
+        instance = await open_instance(command_settings(settings), may_migrate=may_migrate, is_command=True)
         try:
             return await action(instance)
         finally:
@@ -53,16 +52,8 @@ def command_context(instance: Instance) -> Context:
 
 
 def run_migrations(settings: Settings) -> None:
-    async def run() -> bool:
-        database = database_for(settings)
-        await database.open()
-        try:
-            return await upgrade(settings, database)
-        finally:
-            await database.close()
-
     with private_umask():
-        changed = asyncio.run(run())
+        changed = asyncio.run(upgrade(settings))
     typer.echo(f"{'migrated to' if changed else 'already at'} revision {head()}")
 
 

@@ -7,19 +7,14 @@ from collections.abc import Callable
 
 import structlog
 import typer
-import uvloop
 
 from retinue.adapters.llm.local_servers import LocalServers
 from retinue.app import Service
 from retinue.console.files import is_built
-from retinue.kit.durable_files import private_umask
-from retinue.kit.http.server import ConnectionLimits, NotStarted
+from retinue.kit.http.server import ConnectionLimits
 from retinue.kit.http.server import serve as serve_http
-from retinue.kit.logging import configure_logging
 from retinue.kit.peers import Peers
 from retinue.kit.settings import Settings
-from retinue.kit.systemd import ServiceNotifier
-from retinue.kit.vault import root_keys
 from retinue.wiring import server_settings
 
 log = structlog.get_logger("retinue")
@@ -29,14 +24,16 @@ class ServeCommand:
     """Creates the service once the socket is bound: only then is the public address known."""
 
     def __init__(self, settings: Settings, peers: Peers | None = None, *, is_first: bool = True) -> None:
-        """Of several processes only the one that `is_first` prints where to go."""
+        """Only the process that `is_first` prints the address."""
         self.settings = settings
         self._peers = peers
         self._is_first = is_first
         self.when_ready: Callable[[], None] = lambda: None
+        self.when_stopping: Callable[[], None] = lambda: None
         self._has_base_url = bool(settings.base_url)
         self.service: Service | None = None
         self.shutting_down = asyncio.Event()
+        self.orphaned = asyncio.Event()
         self._draining = asyncio.Event()
 
     def bound(self, addresses: list[tuple[str, int]]) -> None:
@@ -60,35 +57,46 @@ class ServeCommand:
         self._draining.set()
         self.service.drain()
 
+    async def _finish_work(self) -> None:
+        """Begin nothing new; the server manager learns how long the rest may take."""
+        assert self.service is not None
+        self.when_stopping()
+        await self.service.finish_work()
+
     def _log_reach(self) -> None:
         """Log what this instance can reach, and who can reach it."""
         settings = self.settings
         allowed = settings.egress_allowed()
         if settings.egress_allow is None and allowed:
-            log.info("development instance: outgoing calls may reach this machine", egress_allow=allowed)
+            log.info("egress_to_this_machine_allowed", egress_allow=allowed)
         elif allowed:
-            log.info("outgoing calls may reach private addresses", egress_allow=allowed)
+            log.info("egress_to_private_addresses_allowed", egress_allow=allowed)
         else:
-            log.info("outgoing calls reach public addresses only")
+            log.info("egress_to_public_addresses_only")
         if settings.https_proxy or settings.http_proxy:
             guard = "the proxy" if settings.proxy_resolves else "this instance"
-            log.info("outgoing calls use a proxy", addresses_checked_by=guard, except_for=settings.no_proxy)
+            log.info("egress_through_proxy", addresses_checked_by=guard, except_for=settings.no_proxy)
         if not settings.is_development:
-            log.info("others can reach this instance", signup=settings.signup_policy())
+            log.info("instance_reachable_by_others", signup=settings.signup_policy())
             if not self._has_base_url:
                 log.warning(
-                    "RETINUE_BASE_URL is not set: links in mails may lead where others cannot follow",
+                    "base_url_not_set",
+                    setting="RETINUE_BASE_URL",
                     base_url=settings.base_url,
+                    effect="links in mails may lead where others cannot follow",
                 )
             if settings.metrics and settings.metrics_token is None:
                 log.warning(
-                    "everybody who reaches this instance can read /metrics", setting="RETINUE_METRICS_TOKEN"
+                    "metrics_open_to_everybody",
+                    setting="RETINUE_METRICS_TOKEN",
+                    effect="everybody who reaches this instance can read /metrics",
                 )
         if settings.signup_policy() == "open" and not settings.is_development:
             log.warning(
-                "everybody who reaches this instance can register and join the default tenant",
+                "signup_open_to_everybody",
                 setting="RETINUE_SIGNUP=open",
                 instead="RETINUE_SIGNUP=pending",
+                effect="everybody who reaches this instance can register and join the default tenant",
             )
 
     def _print_addresses(self) -> None:
@@ -124,6 +132,8 @@ class ServeCommand:
             shutting_down=self.shutting_down,
             draining=self._draining,
             max_drain_s=self.settings.turn_seconds,
+            orphaned=self.orphaned,
+            finish_work=self._finish_work,
             shutdown_grace_s=self.settings.shutdown_grace,
         )
 
@@ -131,37 +141,3 @@ class ServeCommand:
 def _uncounted_peers(settings: Settings) -> tuple[str, ...]:
     """Return the peers exempt from limits per client: proxies, or this machine if only it can call."""
     return settings.trusted_proxies or ("127.0.0.0/8", "::1/128")
-
-
-async def _serve_alone(settings: Settings, host: str, port: int) -> None:
-    notifier, command = ServiceNotifier.from_environment(), ServeCommand(settings)
-
-    def tell_ready() -> None:
-        notifier.ready()
-        notifier.start_watchdog()
-
-    command.when_ready = tell_ready
-    telling_end = asyncio.create_task(_tell_stopping(notifier, command.shutting_down))
-    try:
-        await command.run(host, port)
-    finally:
-        notifier.stop_watchdog()
-        telling_end.cancel()
-
-
-async def _tell_stopping(notifier: ServiceNotifier, shutting_down: asyncio.Event) -> None:
-    await shutting_down.wait()
-    notifier.stopping()
-
-
-def run_server(settings: Settings, host: str, port: int) -> None:
-    configure_logging(settings)
-    root_keys(settings, may_create=False)
-    try:
-        with private_umask(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve_alone(settings, host, port))
-    except NotStarted:
-        raise typer.Exit(1) from None
-    except OSError as error:
-        typer.echo(f"retinue: cannot listen on {host}:{port}: {error.strerror}", err=True)
-        raise typer.Exit(1) from None

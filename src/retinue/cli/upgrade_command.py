@@ -9,11 +9,10 @@ import typer
 from retinue.cli.backups.commands import read_passphrase, run_backup
 from retinue.cli.instance_folder import require_instance
 from retinue.cli.maintenance import command_context, run_migrations, verify_audit_chains
-from retinue.kit.db.databases import database_for
 from retinue.kit.errors import CannotStart
 from retinue.kit.logging import configure_logging
 from retinue.kit.settings import BadSetting, Settings
-from retinue.migrations.upgrade import SchemaTooNew, current, head
+from retinue.migrations.upgrade import SchemaTooNew, head, read_revision, require_no_server, unsafe_after
 from retinue.wiring import close_instance, command_settings, open_instance
 
 
@@ -32,9 +31,14 @@ def run_upgrade(
         return
     if is_check:
         typer.echo(f"the database is at revision {revision} and would be migrated to {head()}")
+        typer.echo(
+            "Servers have to be stopped for it." if unsafe_after(revision) else "Servers may go on meanwhile."
+        )
         raise typer.Exit(3)
     if backup is None and not is_unsafe:
         raise BadSetting("name the backup to write before the migration: --backup FILE, or --without-backup")
+    # Before the backup, which may take long and would lack what a server writes meanwhile.
+    asyncio.run(require_no_server(settings, revision))
     if backup is not None:
         run_backup(settings, backup, passphrase_file, 0)
     run_migrations(settings)
@@ -43,19 +47,15 @@ def run_upgrade(
 
 
 async def _revision(settings: Settings) -> str:
-    database = database_for(settings)
-    await database.open()
-    try:
-        revision = await current(database)
-    finally:
-        await database.close()
+    revision = await read_revision(settings)
     if revision is None:
         raise CannotStart("the database is empty. Start the server, or restore a backup.")
     return revision
 
 
 async def _verify(settings: Settings) -> int:
-    instance = await open_instance(dataclasses.replace(command_settings(settings), metrics=False))
+    quiet = dataclasses.replace(command_settings(settings), metrics=False)
+    instance = await open_instance(quiet, is_command=True)
     try:
         if instance.vault.sealed_because:
             raise CannotStart(f"migrated, but the vault is sealed: {instance.vault.sealed_because}")

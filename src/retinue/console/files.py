@@ -1,5 +1,6 @@
 """The built files of the console, as `packaging/console_build.py` leaves them in `web/`."""
 
+import gzip
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,7 @@ _MIME_TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
-# The smaller one first. The build leaves a compressed copy beside each text file.
+# The smaller one first. The build keeps text files in these two forms only, which halves the package.
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 
 
@@ -48,6 +49,8 @@ def find_asset(name: str, accepted: str) -> Asset | None:
         if encoding in encodings and (content := _read(str(WEB), name + suffix)) is not None:
             return Asset(content, mime_type, encoding)
     content = _read(str(WEB), name)
+    if content is None and (packed := _read(str(WEB), name + ".gz")) is not None:
+        content = gzip.decompress(packed)
     return Asset(content, mime_type) if content is not None else None
 
 

@@ -81,7 +81,7 @@ async def grant(ctx: Context, credential: Credential, body: AccessGrant) -> tupl
         return rule, False
     else:
         await ctx.db.update(rule, expires_at=expires_at, granted_by=ctx.principal.id)
-    ctx.emit(CredentialAccessGranted.about(credential, rule_id=rule.id, integration=_shown(rule)))
+    ctx.emit(CredentialAccessGranted.about(credential, rule_id=rule.id, integration=_render_rule(rule)))
     return rule, is_new
 
 
@@ -91,7 +91,7 @@ async def revoke(ctx: Context, credential: Credential, rule: AccessRule) -> None
     if locked is None:
         raise AccessRuleNotFound
     await ctx.db.delete(locked)
-    ctx.emit(CredentialAccessRevoked.about(credential, rule_id=rule.id, integration=_shown(rule)))
+    ctx.emit(CredentialAccessRevoked.about(credential, rule_id=rule.id, integration=_render_rule(rule)))
 
 
 def _is_for_a_person(rule: AccessRule) -> bool:
@@ -133,5 +133,5 @@ async def _check_person(ctx: Context, body: AccessGrant) -> None:
         raise Invalid({"integration_id": "there is no such user"})
 
 
-def _shown(rule: AccessRule) -> dict[str, str]:
+def _render_rule(rule: AccessRule) -> dict[str, str]:
     return {"type": rule.integration_type, "id": rule.integration_id, "permission": rule.permission}

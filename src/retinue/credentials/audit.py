@@ -42,7 +42,7 @@ async def page(ctx: Context, query: AuditQuery, credential_id: str | None = None
         narrowed["action"] = PREFIX + query.action
     found = await _LISTING.page(ctx.db, query, **narrowed)
     names = await _names(ctx, {entry.actor["id"] for entry in found.items})
-    return found.shown(lambda entry: _record(entry, names))
+    return found.to_page(lambda entry: _record(entry, names))
 
 
 async def _names(ctx: Context, ids: set[str]) -> dict[str, str]:

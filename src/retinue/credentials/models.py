@@ -96,7 +96,7 @@ class Credential(TenantRecord, kw_only=True):
     unique=[("tenant_id", "credential_id", "integration_type", "integration_id", "permission")],
 )
 class AccessRule(TenantRecord, kw_only=True):
-    """What an integration or a user may do with a credential; see `access_rules`."""
+    """The rights of an integration or a user to a credential; see `access_rules`."""
 
     credential_id: Annotated[str, Ref(Credential, cascade=True)]
     integration_type: IntegrationType

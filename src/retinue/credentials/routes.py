@@ -44,37 +44,37 @@ AccessRuleById = Annotated[AccessRule, path_loader(AccessRule, "access_id", Acce
 
 @routes.get("", requires="credentials:read", wrap=False)
 async def list_credentials(ctx: Context, query: CredentialList) -> Page[CredentialSummary]:
-    """Returns the credentials of the tenant without their secrets, by default newest first."""
+    """Return the credentials of the tenant without their secrets, by default newest first."""
     found = await page_of_credentials(ctx, query)
-    return found.shown(lambda credential: CredentialSummary.shown(credential, ctx.now))
+    return found.to_page(lambda credential: CredentialSummary.from_record(credential, ctx.now))
 
 
 @routes.post("", requires="credentials:write", status=201, errors=(VaultSealed,), versioned=Credential)
 async def create_credential(ctx: Context, body: CredentialCreate) -> CredentialOut:
-    """Stores a credential; its secrets are encrypted.
+    """Store a credential; its secrets are encrypted.
 
     Name, description and metadata must not repeat a secret. The secrets may be sent only to the server they
     name and to the hosts in `metadata`, until someone who knows them attaches the credential elsewhere.
     """
-    return CredentialOut.shown(await credentials.create(ctx, body), ctx.now)
+    return CredentialOut.from_record(await credentials.create(ctx, body), ctx.now)
 
 
 @routes.get("/types", requires="credentials:read")
 async def list_credential_types(ctx: Context) -> list[CredentialTypeOut]:  # noqa: ARG001
-    """Returns the types of credentials with the keys that their `secrets` take."""
-    return [CredentialTypeOut.shown(kind) for kind in KINDS.values()]
+    """Return the types of credentials with the keys that their `secrets` take."""
+    return [CredentialTypeOut.from_record(kind) for kind in KINDS.values()]
 
 
 @routes.get("/audit", requires="audit:read", wrap=False)
 async def list_credentials_audit(ctx: Context, query: GlobalAuditQuery) -> Page[AuditRecord]:
-    """Returns the audit trail of all credentials, including deleted ones, newest first."""
+    """Return the audit trail of all credentials, including deleted ones, newest first."""
     return await audit.page(ctx, query, query.credential_id)
 
 
 @routes.get("/{credential_id}", requires="credentials:read", versioned=Credential)
 async def get_credential(ctx: Context, credential: CredentialById) -> CredentialOut:
-    """Returns a credential with masked secrets."""
-    return CredentialOut.shown(credential, ctx.now)
+    """Return a credential with masked secrets."""
+    return CredentialOut.from_record(credential, ctx.now)
 
 
 @routes.put(
@@ -86,12 +86,12 @@ async def get_credential(ctx: Context, credential: CredentialById) -> Credential
 async def update_credential(
     ctx: Context, credential: CredentialById, body: CredentialUpdate
 ) -> CredentialOut:
-    """Changes the fields that are sent.
+    """Change the fields that are sent.
 
     `secrets` are merged by key. Changing where the secrets are sent requires that the caller enters all of
     them, entered them before, or may reveal them; otherwise the answer is 409 `destination_changed`.
     """
-    return CredentialOut.shown(await credentials.update(ctx, credential, body), ctx.now)
+    return CredentialOut.from_record(await credentials.update(ctx, credential, body), ctx.now)
 
 
 @routes.delete(
@@ -102,7 +102,7 @@ async def update_credential(
     versioned=Credential,
 )
 async def delete_credential(ctx: Context, credential: CredentialById, query: CredentialDeleteQuery) -> None:
-    """Deletes the credential.
+    """Delete the credential.
 
     While anything uses it, the answer is 409 `credential_in_use` with the list of users, unless `force` is
     true.
@@ -112,7 +112,7 @@ async def delete_credential(ctx: Context, credential: CredentialById, query: Cre
 
 @routes.get("/{credential_id}/reveal", requires="credentials:read", errors=(AuditUnavailable, VaultSealed))
 async def reveal_credential(ctx: Context, credential: CredentialById) -> Reply[Revealed]:
-    """Returns the secrets in clear.
+    """Return the secrets in clear.
 
     Takes `credentials:reveal`, or an access rule that lets the caller reveal this credential. Every attempt
     is audited before the answer; at most 120 a minute for each user.
@@ -129,12 +129,12 @@ async def reveal_credential(ctx: Context, credential: CredentialById) -> Reply[R
 async def update_credential_secrets(
     ctx: Context, credential: CredentialById, body: SecretsUpdate
 ) -> CredentialOut:
-    """Changes the secrets, increases `version` and resets `is_valid` to true and `last_tested_at` to null.
+    """Change the secrets, increase `version` and reset `is_valid` to true and `last_tested_at` to null.
 
     Changing where the secrets are sent requires that the caller enters all of them, entered them before, or
     may reveal them; otherwise the answer is 409 `destination_changed`.
     """
-    return CredentialOut.shown(await credentials.update_secrets(ctx, credential, body), ctx.now)
+    return CredentialOut.from_record(await credentials.update_secrets(ctx, credential, body), ctx.now)
 
 
 @routes.post(
@@ -144,7 +144,7 @@ async def update_credential_secrets(
     errors=(VaultSealed,),
 )
 async def test_credential(ctx: Context, credential: CredentialById) -> CredentialTestResult:
-    """Tries the credential at its service and stores the result as `is_valid`.
+    """Try the credential at its service and store the result as `is_valid`.
 
     Databases, SSH and mail servers get a login, OAuth 2 a token request, and the other types except `custom`
     a GET of `metadata.test_url`. Without anything to try, only the form counts. A failed test is answered
@@ -155,7 +155,7 @@ async def test_credential(ctx: Context, credential: CredentialById) -> Credentia
 
 @routes.get("/{credential_id}/usage", requires="credentials:read")
 async def get_credential_usage(ctx: Context, credential: CredentialById) -> dict[str, list[Referrer]]:
-    """Returns what uses the credential, by kind: at least `tools`, `channels` and `api_keys`."""
+    """Return what uses the credential, by kind: at least `tools`, `channels` and `api_keys`."""
     return await credentials.usage(ctx, credential)
 
 
@@ -163,13 +163,13 @@ async def get_credential_usage(ctx: Context, credential: CredentialById) -> dict
 async def list_credential_audit(
     ctx: Context, credential: CredentialById, query: AuditQuery
 ) -> Page[AuditRecord]:
-    """Returns the audit trail of one credential, newest first."""
+    """Return the audit trail of one credential, newest first."""
     return await audit.page(ctx, query, credential.id)
 
 
 @routes.get("/{credential_id}/access", requires="credentials:read")
 async def list_credential_access(ctx: Context, credential: CredentialById) -> list[AccessRuleOut]:
-    """Returns the access rules of a credential, oldest first, including expired ones."""
+    """Return the access rules of a credential, oldest first, including expired ones."""
     rules = await ctx.db.all(AccessRule, credential_id=credential.id, order_by=("created_at", "id"))
     return [AccessRuleOut.of(rule) for rule in rules]
 
@@ -183,7 +183,7 @@ async def list_credential_access(ctx: Context, credential: CredentialById) -> li
 async def grant_credential_access(
     ctx: Context, credential: CredentialById, body: AccessGrant
 ) -> Reply[AccessRuleOut]:
-    """Adds an access rule.
+    """Add an access rule.
 
     Without rules every integration of the tenant may use the credential; from the first one on, only those
     that a rule names, except that rules which let users or roles reveal or manage exclude nobody. Granting
@@ -195,7 +195,7 @@ async def grant_credential_access(
 
 @routes.delete("/{credential_id}/access/{access_id}", requires="credentials:write", status=204)
 async def revoke_credential_access(ctx: Context, credential: CredentialById, rule: AccessRuleById) -> None:
-    """Removes an access rule.
+    """Remove an access rule.
 
     After the last one, every integration of the tenant may use the credential again.
     """

@@ -61,7 +61,7 @@ class CredentialSummary(Schema, kw_only=True):
     updated_at: Instant
 
     @classmethod
-    def shown(cls, credential: Credential, now: Instant) -> Self:
+    def from_record(cls, credential: Credential, now: Instant) -> Self:
         return cls.of(credential, is_valid=credential.is_valid and not credential.is_expired(now))
 
 
@@ -122,7 +122,7 @@ class CredentialTypeOut(Schema, kw_only=True):
     secret_schema: dict[str, SecretKeyOut]
 
     @classmethod
-    def shown(cls, kind: CredentialKind) -> Self:
+    def from_record(cls, kind: CredentialKind) -> Self:
         keys = {name: SecretKeyOut.of(key, choices=list(key.choices)) for name, key in kind.keys.items()}
         return cls.of(kind, testable=kind.is_testable, secret_schema=keys)
 

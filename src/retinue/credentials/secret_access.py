@@ -110,12 +110,12 @@ async def _find_refusal(
     rules = await ctx.db.all(AccessRule, credential_id=credential.id)
     if not access_rules.allows_use(rules, purpose.integrations(ctx), ctx.now):
         return CredentialAccessDenied()
-    if not _may_be_sent(credential, purpose.destination):
+    if not may_be_sent(credential, purpose.destination):
         return DestinationChanged()
     return None
 
 
-def _may_be_sent(credential: Credential, destination: str) -> bool:
+def may_be_sent(credential: Credential, destination: str) -> bool:
     """Return whether the destination is allowed; secrets that name their own server may be sent there."""
     if not destination and "host" in KINDS[credential.type].destination:
         return True

@@ -45,5 +45,5 @@ async def _audit(ctx: Context, event: CredentialEvent, *, reason: str | None = N
         async with ctx.unit() as unit:
             unit.emit(event, success=reason is None, reason=reason)
     except Exception as error:
-        log.exception("the audit trail cannot be written")
+        log.exception("audit_entry_not_stored")
         raise AuditUnavailable from error

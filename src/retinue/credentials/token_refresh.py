@@ -214,7 +214,7 @@ async def _store_with_retries(
         try:
             return await _store_token(ctx, credential_id, lease, token)
         except DatabaseUnavailable:
-            log.warning("a renewed token waits for the database", credential_id=credential_id)
+            log.warning("renewed_token_not_stored", credential_id=credential_id)
             await asyncio.sleep(pause_s)
     return await _store_token(ctx, credential_id, lease, token)
 

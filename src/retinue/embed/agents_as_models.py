@@ -62,10 +62,12 @@ async def list_models(ctx: Context) -> Models:
     if ctx.principal.kind == "embed_key":
         key_agent = await ctx.db.get(Agent, ctx.principal.agent_id)
         return Models(
-            data=[_shown(key_agent.id, key_agent.name, key_agent.created_at)] if key_agent is not None else []
+            data=[_render_model(key_agent.id, key_agent.name, key_agent.created_at)]
+            if key_agent is not None
+            else []
         )
-    return Models(data=[_shown(*row) for row in await ctx.db.rows(_LISTED)])
+    return Models(data=[_render_model(*row) for row in await ctx.db.rows(_LISTED)])
 
 
-def _shown(id: str, name: str, created_at: Instant) -> Model:
+def _render_model(id: str, name: str, created_at: Instant) -> Model:
     return Model(id=id, created=int(parse_instant(created_at).timestamp()), name=name)

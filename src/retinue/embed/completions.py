@@ -66,7 +66,7 @@ async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completio
         created=int(ctx.clock.time()),
         model=body.model,
         choices=[choice],
-        usage=CompletionUsage.shown(message.details.usage),
+        usage=CompletionUsage.from_record(message.details.usage),
     )
 
 
@@ -100,7 +100,8 @@ def _is_embed_key(ctx: Context) -> bool:
 
 
 def _shown_error(error: StreamError) -> ServerSentEvent:
-    return ServerSentEvent(None, {"error": {"code": error.code, "message": error.message}})
+    content = {"code": error.code, "message": error.message, "type": "server_error", "param": None}
+    return ServerSentEvent(None, {"error": content})
 
 
 def _finish(reason: str) -> OpenAiFinishReason:
@@ -145,7 +146,7 @@ class _ChunkStream:
                         yield self._chunk_event(self._output_delta(data["output"]))
                     yield self._chunk_event(Delta(), _finish(data["finish_reason"]))
                     if self._includes_usage:
-                        usage = CompletionUsage.shown(data["usage"])
+                        usage = CompletionUsage.from_record(data["usage"])
                         yield ServerSentEvent(None, self._build_chunk(choices=[], usage=usage))
                     yield ServerSentEvent(None, b"[DONE]")
         finally:

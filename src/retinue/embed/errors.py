@@ -1,4 +1,5 @@
 from retinue.kit.errors import Conflict, Forbidden, NotFound, RateLimited
+from retinue.usage.errors import MonthlyTokensSpent
 
 EMBED_KEY_ROLE = "embed_key"
 
@@ -38,5 +39,7 @@ class TooManyFiles(RateLimited):
     """Too many files were uploaded within a day. Try again later."""
 
 
-class TokenBudgetSpent(RateLimited):
+class TokenBudgetSpent(MonthlyTokensSpent):
     """The embed key has used up its tokens for this month."""
+
+    scope_type = "embed_key"

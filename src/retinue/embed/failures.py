@@ -13,6 +13,7 @@ from retinue.embed.errors import TokenBudgetSpent
 from retinue.kit.errors import RetinueError, VaultSealed
 from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.failover import KEY_UNUSABLE_ERRORS
+from retinue.usage.errors import BudgetExceeded
 
 TURN_ERRORS: tuple[type[RetinueError], ...] = (
     AgentArchived,
@@ -22,11 +23,14 @@ TURN_ERRORS: tuple[type[RetinueError], ...] = (
     ModelNotConfigured,
     OutOfTokens,
     OutputInvalid,
+    BudgetExceeded,
     TokenBudgetSpent,
     TooManyTurns,
     TurnTimedOut,
     VaultSealed,
 )
+
+_CANNOT_ANSWER = "This assistant cannot answer right now."
 
 
 @contextmanager
@@ -47,8 +51,24 @@ def hide_provider_errors() -> Iterator[None]:
         raise ModelCannotSee from error
     except SttNotConfigured as error:
         raise SttNotConfigured from error
+    except BudgetExceeded as error:
+        raise _without_amounts(error) from error
     except (ModelNotConfigured, *KEY_UNUSABLE_ERRORS) as error:
-        raise ModelNotConfigured from error
+        raise ModelNotConfigured(_CANNOT_ANSWER) from error
+
+
+def _without_amounts(error: BudgetExceeded) -> BudgetExceeded:
+    """Return the refusal of a budget without its limit and its owner, which are nobody else's business."""
+    retry_after = int((error.details or {}).get("retry_after", 1))
+    hidden = BudgetExceeded(
+        limit=0,
+        window=0,
+        retry_after=retry_after,
+        reset=0,
+        message=f"{_CANNOT_ANSWER} Please try again later.",
+    )
+    hidden.details, hidden.headers = {"retry_after": retry_after}, {"Retry-After": str(retry_after)}
+    return hidden
 
 
 def hide_provider_errors_in(events: Callable[[], AsyncIterator[Any]]) -> Callable[[], AsyncIterator[Any]]:

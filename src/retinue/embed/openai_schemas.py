@@ -135,7 +135,7 @@ class CompletionUsage(Schema, kw_only=True):
     completion_tokens_details: CompletionTokensDetails
 
     @classmethod
-    def shown(cls, usage: TokenUsage) -> "CompletionUsage":
+    def from_record(cls, usage: TokenUsage) -> "CompletionUsage":
         return cls.of(
             usage,
             prompt_tokens_details=PromptTokensDetails.of(usage),

@@ -22,7 +22,6 @@ from retinue.embed.token_budget import TurnAllowance, turn_allowance
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import EventStream
-from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.kit.json_types import JsonObject
 
 MIN_SESSION_ID_LENGTH = 16
@@ -31,10 +30,9 @@ _MAX_CONTEXT_BYTES = 16 * 1024
 
 
 class PublicVisit(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request tells besides its body: whether a browser sent it, and names that had no effect."""
+    """Facts about a request besides its body: whether a browser sent it."""
 
     is_browser: bool
-    unknown_fields: tuple[str, ...] = ()
 
 
 async def reply(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> PublicReply:
@@ -42,7 +40,7 @@ async def reply(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit)
         with hide_provider_errors():
             request = await _turn_request(ctx, agent, body, allowance, visit)
             message = await blocking.reply_idempotently(ctx, request)
-    return await _shown(ctx, request, message)
+    return await _render_reply(ctx, request, message)
 
 
 async def stream(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> EventStream:
@@ -89,7 +87,7 @@ async def _turn_request(
         context=_context(body, is_verified=visitor_id is not None),
         token_budget=allowance.tokens,
         on_turn_end=allowance.on_turn_end,
-        warnings=ignored_field_warnings(visit.unknown_fields),
+        warnings=ctx.ignored_field_warnings,
     )
     if body.attachments:
         await visitor_files.require_allowed(ctx)
@@ -113,7 +111,7 @@ def _session_warnings(request: TurnRequest) -> list[str]:
     return [SESSION_ID_TOO_SHORT] if request.forces_new_conversation else []
 
 
-async def _shown(ctx: Context, request: TurnRequest, message: Message) -> PublicReply:
+async def _render_reply(ctx: Context, request: TurnRequest, message: Message) -> PublicReply:
     details = message.details
     assert details is not None
     assert request.session_id is not None

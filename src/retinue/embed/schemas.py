@@ -228,7 +228,7 @@ class WidgetSettings(Schema, kw_only=True):
 
 
 class PublicWidget(Schema, kw_only=True):
-    """What the widget needs before it is shown."""
+    """The settings that the widget needs before it is shown."""
 
     agent: AgentName
     settings: WidgetSettings

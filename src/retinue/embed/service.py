@@ -68,7 +68,7 @@ async def page(ctx: Context, query: EmbedKeyList) -> Page[EmbedKeyOut]:
     key_page = await page_of_keys(ctx, query)
     names = await names_of_agents(ctx, {key.agent_id for key in key_page.items})
     now = ctx.now
-    return key_page.shown(
+    return key_page.to_page(
         lambda key: EmbedKeyOut.of(
             key, agent_name=names.get(key.agent_id, ""), tokens_used=tokens_used_in(key, now)
         )

@@ -48,7 +48,7 @@ async def read(ctx: Context, agent: Agent, body: TranscriptRead) -> Transcript:
         session_id=body.session_id,
         conversation_id=conversation.id if conversation is not None else None,
         messages=[
-            await _shown(ctx, agent, message, has_failed=message.id in failed)
+            await _render_message(ctx, agent, message, has_failed=message.id in failed)
             for message in reversed(newest_first)
         ],
         agent=AgentName.of(agent),
@@ -62,7 +62,7 @@ async def _wait_until_decided(ctx: Context, conversation: Conversation, message_
         if reply is None or reply.conversation_id != conversation.id or not _is_waiting(reply):
             return
         with suppress(TimeoutError):
-            await asyncio.wait_for(ctx.instance.shutting_down.wait(), _POLL_SECONDS)
+            await asyncio.wait_for(ctx.instance.stopping.wait(), _POLL_SECONDS)
             return
 
 
@@ -104,7 +104,9 @@ def _is_cut_off(message: Message) -> bool:
     )
 
 
-async def _shown(ctx: Context, agent: Agent, message: Message, *, has_failed: bool) -> TranscriptMessage:
+async def _render_message(
+    ctx: Context, agent: Agent, message: Message, *, has_failed: bool
+) -> TranscriptMessage:
     sources = message.details.sources if message.details is not None else ()
     return TranscriptMessage(
         id=message.id,

@@ -15,6 +15,8 @@ PARTS = (
     "event_stream.js",
     "markdown.js",
     "talking.js",
+    "recovery.js",
+    "unsent.js",
     "settings.js",
     "messages.js",
     "attachments.js",

@@ -26,21 +26,26 @@ _EXAMPLE: JsonObject = {"tenant_id": "ten_…", "actor": {"type": "user", "id": 
 def event_types(instance: Instance) -> list[EventTypeOut]:
     """Return the types by category, within it in the order of declaration."""
     declared = _declared(instance.registry.events)
-    return [shown(kind) for category in CATEGORIES for kind in declared.values() if kind.category == category]
+    return [
+        render_event_type(kind)
+        for category in CATEGORIES
+        for kind in declared.values()
+        if kind.category == category
+    ]
 
 
 def fetch(instance: Instance, name: str) -> EventTypeOut:
     kind = find(instance, name)
     if kind is None:
         raise EventTypeNotFound
-    return shown(kind)
+    return render_event_type(kind)
 
 
 def find(instance: Instance, name: str) -> EventType | None:
     return _declared(instance.registry.events).get(name)
 
 
-def shown(kind: EventType) -> EventTypeOut:
+def render_event_type(kind: EventType) -> EventTypeOut:
     return EventTypeOut(
         name=kind.name,
         category=kind.category,

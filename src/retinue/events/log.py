@@ -17,7 +17,7 @@ from retinue.kit.events.public_data import public_data
 async def page(ctx: Context, query: EventLogQuery) -> EventPage:
     found = await page_of_events(ctx, query)
     return EventPage(
-        data=await shown(ctx, found.items),
+        data=await render_events(ctx, found.items),
         total=found.total,
         page=found.page,
         per_page=found.per_page,
@@ -27,21 +27,21 @@ async def page(ctx: Context, query: EventLogQuery) -> EventPage:
 async def show_trace(ctx: Context, correlation_id: str) -> Trace:
     """Return the events with one correlation id, oldest first."""
     entries, total = await load_trace(ctx, correlation_id)
-    return Trace(correlation_id=correlation_id, data=await shown(ctx, entries), total=total)
+    return Trace(correlation_id=correlation_id, data=await render_events(ctx, entries), total=total)
 
 
 async def shown_one(ctx: Context, entry: EventEntry) -> EventOut:
-    (event,) = await shown(ctx, [entry])
+    (event,) = await render_events(ctx, [entry])
     return event
 
 
-async def shown(ctx: Context, entries: Sequence[EventEntry]) -> list[EventOut]:
+async def render_events(ctx: Context, entries: Sequence[EventEntry]) -> list[EventOut]:
     """Return the entries without the content of conversations that the caller may not read."""
     reader = await load_content_reader(ctx, map(quoted_conversation_ids, entries))
-    return [_shown(ctx, entry, reader) for entry in entries]
+    return [_render_event(ctx, entry, reader) for entry in entries]
 
 
-def _shown(ctx: Context, entry: EventEntry, reader: ContentReader) -> EventOut:
+def _render_event(ctx: Context, entry: EventEntry, reader: ContentReader) -> EventOut:
     is_readable = reader.may_read(quoted_conversation_ids(entry))
     data = entry.data if is_readable else without_quotes(entry.type, entry.data)
     return EventOut(

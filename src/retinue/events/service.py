@@ -20,6 +20,7 @@ from retinue.kit.context.subscription_actions import SubscriptionAction
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid
 from retinue.kit.events.filters import check_filters, check_pattern, is_event_name
+from retinue.kit.ignored_fields import report_unknown_keys
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import sent_fields
 from retinue.tenants.event_listeners import mark_listened_to
@@ -138,9 +139,11 @@ async def _validate_action(ctx: Context, type: str, config: JsonObject) -> None:
     action_config.check_size(config)
     action_config.check_headers_entered(config)
     try:
-        await require_action(ctx.instance, type).check(ctx, config)
+        action = require_action(ctx.instance, type)
     except ActionUnknown:
         raise Invalid({"action_type": "is not supported by this instance"}) from None
+    await action.check(ctx, config)
+    report_unknown_keys(ctx.caller.ignored, config, action.config, "action_config")
 
 
 def _emit(ctx: Context, kind: type[SubscriptionEvent], subscription: Subscription, **more: Any) -> None:

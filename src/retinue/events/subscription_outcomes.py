@@ -1,4 +1,4 @@
-"""What became of a subscription's actions: its counts, and why it fails now."""
+"""Outcomes of a subscription's actions: its counts, and the reason of a current failure."""
 
 import sqlalchemy as sa
 

@@ -3,6 +3,7 @@ from typing import Any, Self
 from retinue.kit.events.declare import Event, event
 
 _EXAMPLE = {"file_id": "file_…", "filename": "invoice.pdf", "purpose": "chat"}
+_CONTENT = ("filename",)
 
 
 class FileEvent(Event, kw_only=True):
@@ -20,6 +21,7 @@ class FileEvent(Event, kw_only=True):
 @event(
     "system.file.uploaded",
     subject="file_id",
+    content=_CONTENT,
     example={**_EXAMPLE, "mime_type": "application/pdf", "size_bytes": 48213},
 )
 class FileUploaded(FileEvent, kw_only=True):
@@ -29,7 +31,7 @@ class FileUploaded(FileEvent, kw_only=True):
     size_bytes: int
 
 
-@event("system.file.deleted", subject="file_id", audited=True, example=_EXAMPLE)
+@event("system.file.deleted", subject="file_id", audited=True, content=_CONTENT, example=_EXAMPLE)
 class FileDeleted(FileEvent, kw_only=True):
     """Someone deleted a file."""
 

@@ -28,7 +28,7 @@ async def list_files(ctx: Context, query: FileList) -> Page[FileOut]:
 
     Callers with `agents:write` see all files of the tenant, others the files they uploaded themselves.
     """
-    return (await page_of_files(ctx, query)).shown(FileOut.shown)
+    return (await page_of_files(ctx, query)).to_page(FileOut.from_record)
 
 
 @routes.post(
@@ -44,7 +44,7 @@ async def upload_file(ctx: Context, form: FormData) -> FileOut:
     Its purpose decides size limit and lifetime. Empty files, executables, and files whose content contradicts
     their name are refused with 415.
     """
-    return FileOut.shown(await uploads.upload(ctx, form))
+    return FileOut.from_record(await uploads.upload(ctx, form))
 
 
 @routes.get("/{file_id}", requires="files:read")
@@ -53,7 +53,7 @@ async def get_file(ctx: Context, file: FileById) -> FileOut:  # noqa: ARG001
 
     Callers without `agents:write` see only files they uploaded themselves.
     """
-    return FileOut.shown(file)
+    return FileOut.from_record(file)
 
 
 @routes.get(

@@ -33,7 +33,7 @@ class FileOut(Schema, kw_only=True):
     expires_at: Instant | None
 
     @classmethod
-    def shown(cls, file: File) -> Self:
+    def from_record(cls, file: File) -> Self:
         return cls.of(file, file_id=file.id)
 
 

@@ -15,10 +15,11 @@ from retinue.adapters.blobs import Blobs
 from retinue.files.errors import FileInUse, FileNotFound
 from retinue.files.events import FileDeleted
 from retinue.files.job_kinds import REMOVE_BYTES, BytesToRemove
-from retinue.files.models import File
+from retinue.files.models import File, Purpose
 from retinue.files.queries import may_manage_all
 from retinue.files.ranges import ByteRange, parse_range
 from retinue.kit.context import Context, references
+from retinue.kit.conversation_ids import UNNAMED_CONVERSATIONS
 from retinue.kit.errors import Forbidden
 from retinue.kit.failpoints import failpoint
 from retinue.kit.http.replies import Download, Reply
@@ -27,6 +28,8 @@ from retinue.kit.http.uploads import UploadedFile
 from retinue.kit.ids import new_id
 
 BYTES_KEPT_SECONDS = 24 * 3600.0
+# Files that people of the tenant share: their names are in the lists of documents, tools and people.
+_SHARED_PURPOSES = {Purpose.knowledge.value, Purpose.tool.value, Purpose.avatar.value}
 REFERENCE = "file"
 """The target name that other domains use in a `kit.context.references.Reference`."""
 
@@ -140,6 +143,16 @@ async def claim(ctx: Context, file_id: str, *, purpose: str) -> File:
     return await ctx.db.update(locked, expires_at=None)
 
 
+def readers_of_name(file: File) -> tuple[str, ...]:
+    """Return whose the name of a file is, as an event keeps it; nothing if everyone may read it.
+
+    What is sent in a chat or a form belongs to it, also before the message that it is attached to.
+    """
+    if file.purpose in _SHARED_PURPOSES:
+        return ()
+    return (file.created_by or UNNAMED_CONVERSATIONS,)
+
+
 async def delete(ctx: Context, file: File, *, is_forced: bool) -> None:
     """Delete a file that nothing uses; with `is_forced`, detach it from its users first."""
     if is_forced:
@@ -154,7 +167,7 @@ async def delete(ctx: Context, file: File, *, is_forced: bool) -> None:
         await remove(ctx, locked)
     elif not is_forced:
         raise FileNotFound
-    ctx.emit(FileDeleted.about(file))
+    ctx.emit(FileDeleted.about(file), conversation_ids=readers_of_name(file))
 
 
 async def remove(ctx: Context, file: File) -> None:

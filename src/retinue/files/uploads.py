@@ -54,7 +54,8 @@ async def upload(ctx: Context, form: FormData) -> File:
             mime_type=await _validate_type(uploaded, purpose),
             kept_s=rule.kept_s,
         )
-    ctx.emit(FileUploaded.about(file, mime_type=file.mime_type, size_bytes=file.size_bytes))
+    uploaded_event = FileUploaded.about(file, mime_type=file.mime_type, size_bytes=file.size_bytes)
+    ctx.emit(uploaded_event, conversation_ids=files.readers_of_name(file))
     return file
 
 
@@ -87,7 +88,7 @@ def _knowledge_type(filename: str) -> str:
 
 async def _store_avatar(ctx: Context, uploaded: UploadedFile, rule: PurposeRule) -> File:
     """Store an avatar re-encoded by us, because browsers display it inline."""
-    picture = await images.avatar(uploaded.path)
+    picture = await images.avatar(uploaded.path, ctx.requester)
     return await files.store(
         ctx,
         picture.content,

@@ -1,4 +1,4 @@
-"""A form's settings and branding: known keys are validated, others are stored as they are."""
+"""A form's settings and branding: known keys are validated, others are stored and warned about."""
 
 import functools
 import re
@@ -11,6 +11,7 @@ from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.egress import Egress, EgressRefused
 from retinue.kit.errors import Invalid
+from retinue.kit.ignored_fields import report_unknown_keys
 from retinue.kit.json_types import JsonObject
 from retinue.kit.network_addresses import split_url
 from retinue.kit.schema.validation import read_instant
@@ -74,6 +75,39 @@ class FormRules(msgspec.Struct, frozen=True, kw_only=True):
     limits: FormRateLimits = FormRateLimits()
     spam: SpamRules = SpamRules()
     conversational: ConversationRules = ConversationRules()
+
+
+class _NotificationKeys(msgspec.Struct):
+    email: Any = None
+    channel_ids: Any = None
+
+
+class _ConfirmationKeys(msgspec.Struct):
+    enabled: Any = None
+    subject: Any = None
+    message: Any = None
+
+
+class _SettingKeys(msgspec.Struct):
+    """Every key that has an effect; the values are validated one by one."""
+
+    submit_button_text: Any = None
+    success_message: Any = None
+    redirect_url: Any = None
+    notifications: _NotificationKeys | None = None
+    submit_limit: Any = None
+    close_at: Any = None
+    one_per_user: Any = None
+    confirmation_email: _ConfirmationKeys | bool | None = None
+    conversational: ConversationRules | None = None
+    spam: SpamRules | None = None
+    limits: FormRateLimits | None = None
+
+
+class _BrandingKeys(msgspec.Struct):
+    logo_url: Any = None
+    primary_color: Any = None
+    background_color: Any = None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -152,6 +186,7 @@ def validate_settings(ctx: Context, given: JsonObject | None) -> JsonObject:
         settings = {**settings, "close_at": read_instant("settings.close_at", settings["close_at"])}
     if problems:
         raise Invalid(problems)
+    report_unknown_keys(ctx.caller.ignored, settings, _SettingKeys, "settings")
     return settings
 
 
@@ -167,6 +202,7 @@ def validate_branding(ctx: Context, given: JsonObject | None) -> JsonObject:
     _check_size(branding, "branding", problems)
     if problems:
         raise Invalid(problems)
+    report_unknown_keys(ctx.caller.ignored, branding, _BrandingKeys, "branding")
     return branding
 
 

@@ -4,6 +4,8 @@ import msgspec
 
 from retinue.adapters.embedded.models import EmbeddedModels
 from retinue.adapters.llm import ChatRequest, ModelMessage, ResponseSchema
+from retinue.adapters.llm.catalogue import find_known_model, kind_of_model
+from retinue.chat.models import ChatChannel
 from retinue.forms.errors import FormGenerationFailed
 from retinue.forms.schemas import FormCreate, FormPrompt
 from retinue.kit.context import Context
@@ -14,6 +16,7 @@ from retinue.providers import model_calls
 from retinue.providers.catalogue import models_of_key
 from retinue.providers.model_resolution import default_model
 from retinue.providers.models import ProviderKey
+from retinue.usage.single_call import SingleCall, spender_of
 
 _MAX_FIELDS = 50
 _TASK = (
@@ -68,7 +71,8 @@ async def generate_form(ctx: Context, body: FormPrompt) -> FormCreate:
         temperature=0,
         response_format=ResponseSchema("form", _FORM),
     )
-    reply = await model_calls.chat(ctx, request)
+    hold = SingleCall(spender_of(ctx), channel=ChatChannel.form)
+    reply = await model_calls.chat(ctx, request, hold=hold)
     try:
         generated = msgspec.json.decode(extract_json(reply.text), type=_GeneratedForm)
         fields = read_fields([_repair_field(field) for field in generated.fields[:_MAX_FIELDS]])
@@ -86,13 +90,16 @@ async def _generation_model(ctx: Context) -> str:
 
 
 async def find_default_model(ctx: Context) -> str | None:
-    """Return the instance's default model, else the first model of the tenant's default key."""
+    """Return the instance's default model, else a chat model of the tenant's default key."""
     if ctx.settings.default_model:
         return ctx.settings.default_model
     keys = await ctx.detached().db.all(ProviderKey, is_active=True)
     for key in sorted(keys, key=lambda key: (not key.is_default, key.priority)):
-        if names := sorted(models_of_key(key)):
-            return f"{key.provider}/{names[0]}"
+        names = [name for name in models_of_key(key) if kind_of_model(name) == "chat"]
+        if names:
+            # A key may offer a hundred models; one that is known writes better forms than the first by name.
+            chosen = min(names, key=lambda name: (find_known_model(key.provider, name) is None, name))
+            return f"{key.provider}/{chosen}"
     return None
 
 
@@ -103,6 +110,6 @@ def extract_json(text: str) -> str:
 
 def _repair_field(field: JsonObject) -> JsonObject:
     """Turn a choice field without options into a text field."""
-    if field.get("type") in CHOICES and not field.get("options"):
+    if field.get("type") in tuple(CHOICES) and not field.get("options"):
         return {**field, "type": FieldType.text.value}
     return field

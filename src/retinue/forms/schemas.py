@@ -115,7 +115,7 @@ class FormCopy(Schema, kw_only=True):
     created_at: Instant
 
     @classmethod
-    def shown(cls, form: Form) -> Self:
+    def from_record(cls, form: Form) -> Self:
         return cls.of(form, field_count=len(form.fields))
 
 
@@ -126,7 +126,7 @@ class FormVersionOut(Schema, kw_only=True):
     created_at: Instant
 
     @classmethod
-    def shown(cls, version: FormVersion) -> Self:
+    def from_record(cls, version: FormVersion) -> Self:
         return cls.of(version)
 
 
@@ -217,7 +217,9 @@ class SubmissionOut(Schema, kw_only=True):
     processed_at: Instant | None
 
     @classmethod
-    def shown(cls, submission: Submission, form: Form, execution: FormExecutionOut | None = None) -> Self:
+    def from_record(
+        cls, submission: Submission, form: Form, execution: FormExecutionOut | None = None
+    ) -> Self:
         return cls.of(
             submission,
             form_name=form.name,

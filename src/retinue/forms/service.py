@@ -47,7 +47,8 @@ from retinue.kit.ids import new_id
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Page
 from retinue.kit.schema.base import sent_fields
-from retinue.kit.schema.fields import read_fields
+from retinue.kit.schema.fields import find_missing_condition_values, read_fields
+from retinue.kit.schema.fields.unknown_keys import find_unknown_field_keys
 
 R = TypeVar("R", bound=TenantRecord)
 
@@ -66,12 +67,12 @@ _ALLOWED_TRANSITIONS = {
 async def page(ctx: Context, query: FormList) -> Page[FormSummary]:
     result = await FORMS.page(ctx.db, query)
     counts = await submission_counts(ctx, [form.id for form in result.items])
-    return result.shown(
+    return result.to_page(
         lambda form: FormSummary.of(form, field_count=len(form.fields), submission_count=counts[form.id])
     )
 
 
-async def shown(ctx: Context, form: Form) -> FormOut:
+async def render_form(ctx: Context, form: Form) -> FormOut:
     totals = await load_totals(ctx, form.id)
     stats = FormStats(
         submissions=totals.submissions,
@@ -88,14 +89,21 @@ async def create(ctx: Context, body: FormCreate) -> Form:
         name=body.name,
         slug=new_slug(body.name),
         description=body.description or "",
-        fields=_fields(body.fields),
+        fields=_fields(ctx, body.fields),
         settings=validate_settings(ctx, body.settings),
         branding=validate_branding(ctx, body.branding),
         workflow_id=body.workflow_id or None,
         data_table_config=_table_config(body.data_table_config),
         created_by=ctx.principal.id,
     )
+    _check_conditions(form.fields)
     return await _add(ctx, form)
+
+
+def _check_conditions(fields: list[JsonObject]) -> None:
+    problems = find_missing_condition_values(fields)
+    if problems:
+        raise Invalid(problems)
 
 
 async def _add(ctx: Context, form: Form) -> Form:
@@ -105,8 +113,10 @@ async def _add(ctx: Context, form: Form) -> Form:
     return form
 
 
-def _fields(given_fields: list[JsonObject]) -> list[JsonObject]:
+def _fields(ctx: Context, given_fields: list[JsonObject]) -> list[JsonObject]:
     fields = read_fields(given_fields)
+    if ctx.caller.ignored is not None:
+        ctx.caller.ignored.report(find_unknown_field_keys(given_fields))
     if len(msgspec.json.encode(fields)) > MAX_DEFINITION_BYTES:
         raise Invalid({"fields": f"must be at most {MAX_DEFINITION_BYTES // 1024} KiB in total"})
     return fields
@@ -137,6 +147,7 @@ async def update(ctx: Context, form: Form, body: FormUpdate) -> Form:
     if not changes:
         return locked
     if "fields" in changes:
+        _check_conditions(changes["fields"])
         await _update_version(ctx, locked, changes)
     await ctx.db.update(locked, **changes)
     ctx.emit(_event(FormUpdated, locked))
@@ -145,7 +156,7 @@ async def update(ctx: Context, form: Form, body: FormUpdate) -> Form:
 
 def _changes(ctx: Context, sent: JsonObject) -> JsonObject:
     if "fields" in sent:
-        sent["fields"] = _fields(sent["fields"])
+        sent["fields"] = _fields(ctx, sent["fields"])
     if "settings" in sent:
         sent["settings"] = validate_settings(ctx, sent["settings"])
     if "branding" in sent:

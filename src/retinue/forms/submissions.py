@@ -42,7 +42,7 @@ async def page(ctx: Context, form: Form, query: SubmissionList) -> SubmissionPag
     result = await page_of_submissions(ctx, form, query)
     pages = -(-result.total // result.per_page)
     return SubmissionPage(
-        [SubmissionOut.shown(submission, form) for submission in result.items],
+        [SubmissionOut.from_record(submission, form) for submission in result.items],
         SubmissionPagination(result.page, result.per_page, result.total, pages),
     )
 
@@ -54,8 +54,8 @@ async def fetch(ctx: Context, form: Form, submission_id: str) -> Submission:
     return submission
 
 
-async def shown(ctx: Context, form: Form, submission: Submission) -> SubmissionOut:
-    return SubmissionOut.shown(submission, form, await _execution(ctx, submission))
+async def render_submission(ctx: Context, form: Form, submission: Submission) -> SubmissionOut:
+    return SubmissionOut.from_record(submission, form, await _execution(ctx, submission))
 
 
 async def _execution(ctx: Context, submission: Submission) -> FormExecutionOut | None:

@@ -1,4 +1,4 @@
-"""What waits for a person. Every query reads a bounded number of rows through an index."""
+"""Work that waits for a person. Every query reads a bounded number of rows through an index."""
 
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -19,8 +19,6 @@ from retinue.kit.json_types import JsonObject
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
 from retinue.notifications.models import Channel
 from retinue.providers.models import ProviderKey
-from retinue.usage import enforcement, periods
-from retinue.usage.models import Budget
 from retinue.webhooks.delivery.results import DISABLE_AFTER
 from retinue.webhooks.models import Webhook
 from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution
@@ -34,7 +32,6 @@ _MAX_FAILED_RUNS = 100
 _hooks, _runs, _flows = Webhook.__table__, WorkflowExecution.__table__, Workflow.__table__
 _channels, _keys, _credentials = Channel.__table__, ProviderKey.__table__, Credential.__table__
 _documents, _bases, _agents = Document.__table__, KnowledgeBase.__table__, Agent.__table__
-_budgets = Budget.__table__
 
 _FAILING_HOOKS = Statement(
     sa.select(
@@ -103,15 +100,6 @@ _FAILED_DOCUMENTS = Statement(
     .join(_agents, sa.and_(_agents.c.tenant_id == _bases.c.tenant_id, _agents.c.id == _bases.c.owner_id))
     .where(_documents.c.status == InlineText(DocumentStatus.failed.value))
     .order_by(_documents.c.updated_at.desc())
-    .limit(MAX_NEEDS_PER_KIND)
-)
-_NEAR_BUDGETS = Statement(
-    sa.select(_budgets.c.id)
-    .where(
-        _budgets.c.announced_for.in_(
-            [sa.bindparam("day", type_=sa.Text()), sa.bindparam("month", type_=sa.Text())]
-        )
-    )
     .limit(MAX_NEEDS_PER_KIND)
 )
 
@@ -224,33 +212,6 @@ async def find_failed_documents(ctx: Context) -> list[Need]:
         )
         for id, name, updated_at, error, agent_id in await ctx.db.rows(_FAILED_DOCUMENTS)
     ]
-
-
-async def find_near_budgets(ctx: Context) -> list[Need]:
-    """Return the budgets whose warning was announced in the current period."""
-    needs = []
-    current = {period: periods.name_at(ctx.now, period) for period in ("day", "month")}
-    for (id,) in await ctx.db.rows(_NEAR_BUDGETS, **current):
-        budget = await ctx.db.get(Budget, id)
-        if budget is None or budget.announced_for != current[budget.period.value]:
-            continue
-        percent = round(100 * await enforcement.load_spent(ctx, budget) / enforcement.budget_limit(budget))
-        needs.append(
-            Need(
-                kind=NeedKind.budget,
-                severity=NeedSeverity.bad if percent >= 100 else NeedSeverity.warn,
-                title_code="budget_spent" if percent >= 100 else "budget_near",
-                params={
-                    "percent": percent,
-                    "resets_at": periods.end_of(budget.announced_for),
-                    "scope": budget.scope_type.value,
-                },
-                object=NeedObject(type="budget", id=id, name=budget.scope_id),
-                since=periods.start_of(budget.announced_for),
-                action=NeedAction.raise_limit,
-            )
-        )
-    return needs
 
 
 async def find_waiting_approvals(ctx: Context) -> list[Need]:

@@ -99,7 +99,7 @@ async def find_failing_instance_export(ctx: Context) -> list[Need]:
         return []
     rows = await ctx.system("the exporter of the whole instance").rows(_FAILING_INSTANCE_EXPORT)
     return [
-        _exporter_need(id, "RETINUE_OTLP_ENDPOINT", error, since or updated_at)
+        _exporter_need(id, "OTEL_EXPORTER_OTLP_ENDPOINT", error, since or updated_at)
         for id, error, since, updated_at in rows
     ]
 

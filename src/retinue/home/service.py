@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from retinue.approvals.queries import count_pending
-from retinue.home import instance_needs, needs, receiver_needs
+from retinue.home import budget_needs, instance_needs, needs, receiver_needs
 from retinue.home.checklist import load_checklist
 from retinue.home.model_needs import find_failing_models
 from retinue.home.schemas import Checklist, ComparedDay, Home, HomeCounts, Need, NeedSeverity, Today
@@ -28,7 +28,8 @@ _SHARED_NEEDS: dict[NeedFinder, tuple[str, ...]] = {
     needs.find_refused_keys: ("api_keys:read", "api_keys:write"),
     needs.find_ailing_credentials: ("credentials:read", "credentials:write"),
     needs.find_failed_documents: ("agents:read", "agents:write"),
-    needs.find_near_budgets: ("usage:read",),
+    budget_needs.find_near_budgets: ("usage:read",),
+    budget_needs.find_spent_keys: ("usage:read", "api_keys:read"),
     receiver_needs.find_failing_subscriptions: ("events:read", "events:write"),
     receiver_needs.find_late_audit_streams: ("audit:read", "audit:write"),
     receiver_needs.find_failing_trace_exporters: ("traces:read", "traces:write"),

@@ -11,7 +11,7 @@ from retinue.home.schemas import ComparedDay, HomeHour, Today, TodayBudget
 from retinue.kit.clock import parse_instant, to_instant
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
-from retinue.usage import enforcement, periods
+from retinue.usage import enforcement
 from retinue.usage.models import Budget, BudgetPeriod, ScopeType, UsageEntry
 from retinue.usage.price_book import load_price_book
 
@@ -155,7 +155,3 @@ async def _find_budget(ctx: Context) -> TodayBudget | None:
         limit_tokens=budget.limit_tokens,
         spent=round(await enforcement.load_spent(ctx, budget), 9),
     )
-
-
-def start_of_today(ctx: Context) -> str:
-    return periods.start_of(periods.name_at(ctx.now, "day"))

@@ -38,6 +38,7 @@ class IncomingWebhookDeleted(IncomingWebhookEvent, kw_only=True):
 @event(
     "system.webhook.received",
     subject="incoming_webhook_id",
+    content=("payload",),
     example={
         **_EXAMPLE,
         "received_id": "iwe_…",

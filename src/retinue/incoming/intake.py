@@ -18,6 +18,7 @@ from retinue.incoming.models import (
     ReceivedStatus,
     VerificationType,
 )
+from retinue.incoming.own_deliveries import quoted_conversations
 from retinue.incoming.request_content import (
     RequestHeaders,
     loggable_content_type,
@@ -57,6 +58,7 @@ async def receive(ctx: Context, slug: str, request: Request) -> Receipt:
     payload = parse_payload(body)
     await _require_capacity(ctx, hook)
     new_payload = _build_payload(ctx, hook, request, headers)
+    new_payload.conversation_ids = await quoted_conversations(ctx, headers, payload)
     new_payload.delivery_key = delivery_key(hook, headers, payload)
     challenge = _slack_challenge(hook, payload)
     if challenge is None:
@@ -73,7 +75,10 @@ async def store_payload(ctx: Context, hook: IncomingWebhook, received: ReceivedP
     received.payload_bytes = len(text.encode())
     is_large = received.payload_bytes > MAX_INLINE_BYTES
     received.payload = None if is_large else text
-    received.event_id = ctx.emit(_event(hook, received, None if is_large else payload, is_omitted=is_large))
+    received.event_id = ctx.emit(
+        _event(hook, received, None if is_large else payload, is_omitted=is_large),
+        conversation_ids=received.conversation_ids or (),
+    )
     if received.delivery_key is None:
         await ctx.db.insert_at_commit(received)
     elif not await ctx.db.insert_missing(received):

@@ -63,7 +63,8 @@ class ReceivedPayload(TenantRecord, kw_only=True):
 
     `payload` is JSON as text, or None if it is a duplicate or large, with a row of its own. `delivery_key` is
     the hash of the sender's identifier of the delivery. `is_waiting` is true until the workflow was started
-    or failed to start.
+    or failed to start. `conversation_ids` are those that an event of this tenant quotes, if it was delivered
+    here by a webhook of its own.
     """
 
     incoming_webhook_id: str
@@ -83,6 +84,7 @@ class ReceivedPayload(TenantRecord, kw_only=True):
     event_id: str
     correlation_id: str
     error: str | None = None
+    conversation_ids: list[str] | None = None
 
 
 @table(

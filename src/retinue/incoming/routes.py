@@ -22,7 +22,7 @@ from retinue.incoming.schemas import (
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, InvalidJson, PayloadTooLarge, RateLimited, VaultSealed
 from retinue.kit.http.request import Request
-from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.http.routing import ANY_NAME, PUBLIC, Routes
 from retinue.kit.lists import FlatPage
 
 routes = Routes("/api/v1/incoming-webhooks", tag="incoming webhooks")
@@ -31,39 +31,39 @@ public = Routes("/webhooks/in", tag="incoming webhooks")
 
 @routes.get("", requires="webhooks:read")
 async def list_incoming_webhooks(ctx: Context, query: IncomingWebhookList) -> FlatPage[IncomingWebhookOut]:
-    """Returns the incoming webhooks of the tenant, by default newest first. Secrets are never included."""
+    """Return the incoming webhooks of the tenant, by default newest first. Secrets are never included."""
     return await hooks.page(ctx, query)
 
 
 @routes.post("", requires="webhooks:write", status=201, errors=(IncomingSlugTaken, VaultSealed))
 async def create_incoming_webhook(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhookOut:
-    """Creates a public address that accepts JSON from other systems.
+    """Create a public address that accepts JSON from other systems.
 
     If `workflow_id` is set, every payload starts that workflow.
     """
-    return hooks.shown(ctx, await hooks.create(ctx, body))
+    return hooks.render_webhook(ctx, await hooks.create(ctx, body))
 
 
 @routes.get("/{incoming_webhook_id}", requires="webhooks:read")
 async def get_incoming_webhook(ctx: Context, hook: IncomingWebhookById) -> IncomingWebhookOut:
-    """Returns an incoming webhook. The secret of its verification is never included."""
-    return hooks.shown(ctx, hook)
+    """Return an incoming webhook. The secret of its verification is never included."""
+    return hooks.render_webhook(ctx, hook)
 
 
 @routes.put("/{incoming_webhook_id}", requires="webhooks:write", errors=(IncomingSlugTaken, VaultSealed))
 async def update_incoming_webhook(
     ctx: Context, hook: IncomingWebhookById, body: IncomingWebhookUpdate
 ) -> IncomingWebhookOut:
-    """Changes the fields that are sent; null clears an optional one.
+    """Change the fields that are sent; null clears an optional one.
 
     A new `slug` changes the public address at once.
     """
-    return hooks.shown(ctx, await hooks.update(ctx, hook, body))
+    return hooks.render_webhook(ctx, await hooks.update(ctx, hook, body))
 
 
 @routes.delete("/{incoming_webhook_id}", requires="webhooks:write", status=204)
 async def delete_incoming_webhook(ctx: Context, hook: IncomingWebhookById) -> None:
-    """Deletes the address at once, and what it received shortly afterwards.
+    """Delete the address at once, and what it received shortly afterwards.
 
     No other tenant can take the slug for 90 days.
     """
@@ -74,7 +74,7 @@ async def delete_incoming_webhook(ctx: Context, hook: IncomingWebhookById) -> No
 async def list_received_payloads(
     ctx: Context, hook: IncomingWebhookById, query: ReceivedList
 ) -> FlatPage[ReceivedOut]:
-    """Returns what the webhook received, newest first, including duplicates and replays.
+    """Return what the webhook received, newest first, including duplicates and replays.
 
     Entries are kept for 30 days.
     """
@@ -85,7 +85,7 @@ async def list_received_payloads(
     "/{incoming_webhook_id}/events/{received_id}", requires="webhooks:read", errors=(ReceivedNotFound,)
 )
 async def get_received_payload(ctx: Context, hook: IncomingWebhookById, received_id: str) -> ReceivedOut:
-    """Returns one received payload in full, whatever its size."""
+    """Return one received payload in full, whatever its size."""
     return await hooks.show_received(ctx, hook, received_id)
 
 
@@ -97,7 +97,7 @@ async def get_received_payload(ctx: Context, hook: IncomingWebhookById, received
     errors=(ReceivedNotFound, IncomingWebhookInactive),
 )
 async def replay_received_payload(ctx: Context, hook: IncomingWebhookById, received_id: str) -> Replayed:
-    """Takes a stored payload once more, as if it had just arrived.
+    """Take a stored payload once more, as if it had just arrived.
 
     It is stored under a new id, emits an event and starts the workflow that is linked now. The signature is
     not checked again. An inactive webhook answers 409 `webhook_inactive`.
@@ -111,6 +111,8 @@ async def replay_received_payload(ctx: Context, hook: IncomingWebhookById, recei
     cost="free",
     idempotent=False,
     calls_out=True,
+    reads_body=True,
+    query_names=ANY_NAME,
     errors=(
         IncomingWebhookNotFound,
         IncomingWebhookInactive,
@@ -124,7 +126,7 @@ async def replay_received_payload(ctx: Context, hook: IncomingWebhookById, recei
     ),
 )
 async def receive_webhook(ctx: Context, slug: str, request: Request) -> Receipt:
-    """Accepts a payload from another system.
+    """Accept a payload from another system.
 
     The body is any JSON value, whatever its `Content-Type`; an empty body is `null`.
 

@@ -79,7 +79,7 @@ class IncomingWebhookOut(Schema, kw_only=True):
     updated_at: str
 
     @classmethod
-    def shown(cls, hook: IncomingWebhook, base_url: str) -> "IncomingWebhookOut":
+    def from_record(cls, hook: IncomingWebhook, base_url: str) -> "IncomingWebhookOut":
         verification = VerificationOut(
             type=hook.verification_type,
             header=hook.verification_header,
@@ -98,7 +98,11 @@ class ReceivedList(PageQuery, kw_only=True):
 
 
 class ReceivedOut(Schema, kw_only=True):
-    """Lists omit payloads of more than 64 KiB and set `is_payload_omitted`."""
+    """Lists omit payloads of more than 64 KiB and set `is_payload_omitted`.
+
+    An event of this tenant that its own webhook delivered here may quote a conversation. Callers who may not
+    read that one get no payload, and `redacted`.
+    """
 
     id: str
     incoming_webhook_id: str
@@ -118,15 +122,19 @@ class ReceivedOut(Schema, kw_only=True):
     correlation_id: str
     error: str | None
     created_at: str
+    redacted: bool | UnsetType = UNSET
 
     @classmethod
-    def shown(cls, received: ReceivedPayload, large: str | None = None) -> "ReceivedOut":
+    def from_record(
+        cls, received: ReceivedPayload, large: str | None = None, *, is_readable: bool
+    ) -> "ReceivedOut":
         text = received.payload if received.payload is not None else large
         is_omitted = text is None and received.duplicate_of is None
         return cls.of(
             received,
-            payload=Raw((text or "null").encode()),
+            payload=Raw((text or "null").encode() if is_readable else b"null"),
             is_payload_omitted=is_omitted,
+            redacted=UNSET if is_readable else True,
         )
 
 

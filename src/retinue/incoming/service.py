@@ -25,6 +25,7 @@ from retinue.incoming.schemas import (
 )
 from retinue.incoming.verification import check_secret, default_header, has_custom_header
 from retinue.kit.context import Context
+from retinue.kit.context.conversation_access import load_content_reader
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.errors import UniqueViolation
 from retinue.kit.errors import Invalid
@@ -38,7 +39,7 @@ _UNVERIFIED = Verification(type=VerificationType.none)
 
 async def page(ctx: Context, query: IncomingWebhookList) -> FlatPage[IncomingWebhookOut]:
     found = await queries.HOOKS.page(ctx.db, query)
-    return found.to_flat_page(lambda hook: shown(ctx, hook))
+    return found.to_flat_page(lambda hook: render_webhook(ctx, hook))
 
 
 async def create(ctx: Context, body: IncomingWebhookCreate) -> IncomingWebhook:
@@ -104,12 +105,19 @@ async def erase_payloads(ctx: Context, payload: WebhookToErase) -> None:
 
 async def page_of_received(ctx: Context, hook: IncomingWebhook, query: ReceivedList) -> FlatPage[ReceivedOut]:
     found = await queries.RECEIVED.page(ctx.db, query, incoming_webhook_id=hook.id)
-    return found.to_flat_page(ReceivedOut.shown)
+    reader = await load_content_reader(ctx, (received.conversation_ids for received in found.items))
+    return found.to_flat_page(
+        lambda received: ReceivedOut.from_record(
+            received, is_readable=reader.may_read(received.conversation_ids)
+        )
+    )
 
 
 async def show_received(ctx: Context, hook: IncomingWebhook, received_id: str) -> ReceivedOut:
     received = await _fetch_received(ctx, hook, received_id)
-    return ReceivedOut.shown(received, await _large_text(ctx, received))
+    reader = await load_content_reader(ctx, [received.conversation_ids])
+    is_readable = reader.may_read(received.conversation_ids)
+    return ReceivedOut.from_record(received, await _large_text(ctx, received), is_readable=is_readable)
 
 
 async def replay(ctx: Context, hook: IncomingWebhook, received_id: str) -> Replayed:
@@ -133,13 +141,14 @@ async def replay(ctx: Context, hook: IncomingWebhook, received_id: str) -> Repla
         is_waiting=hook.workflow_id is not None,
         event_id="",
         correlation_id=ctx.caller.correlation_id,
+        conversation_ids=original.conversation_ids,
     )
     await intake.store_payload(ctx, hook, replayed, msgspec.json.decode(text or "null"))
     return Replayed.of(replayed)
 
 
-def shown(ctx: Context, hook: IncomingWebhook) -> IncomingWebhookOut:
-    return IncomingWebhookOut.shown(hook, ctx.settings.base_url)
+def render_webhook(ctx: Context, hook: IncomingWebhook) -> IncomingWebhookOut:
+    return IncomingWebhookOut.from_record(hook, ctx.settings.base_url)
 
 
 async def _fetch_received(ctx: Context, hook: IncomingWebhook, received_id: str) -> ReceivedPayload:

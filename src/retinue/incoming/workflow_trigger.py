@@ -22,6 +22,7 @@ async def trigger_workflow(ctx: Context, payload: PayloadToTrigger) -> None:
     received = await ctx.db.lock(ReceivedPayload, payload.received_id)
     if received is None or not received.is_waiting:
         return
+    ctx.quote(*(received.conversation_ids or ()))
     starter = await _find_starter(ctx, received.workflow_id or "")
     reason = _refusal_reason(ctx, starter)
     if starter is None or reason is not None:

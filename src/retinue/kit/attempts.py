@@ -1,4 +1,8 @@
-"""Limits on guessing: each attempt is counted in the database before it is checked, so no race slips past."""
+"""Limits on guessing, counted in the database.
+
+An attempt at something short is counted before it is checked (`count`), so no race slips past. Where machines
+prove long random secrets, many at once, only failures are counted (`require_attempts_left` asks before).
+"""
 
 import asyncio
 import hashlib
@@ -47,8 +51,8 @@ _UNCOUNT = Statement(
     .where(_attempts.c.id == sa.bindparam("key"), _attempts.c.count > 0)
     .values(count=_attempts.c.count - 1)
 )
-_CURRENT_COUNT = Statement(
-    sa.select(_attempts.c.count).where(
+_CURRENT = Statement(
+    sa.select(_attempts.c.count, _attempts.c.window_ends).where(
         _attempts.c.id == sa.bindparam("key"),
         _attempts.c.window_ends > sa.bindparam("clock", type_=sa.Double()),
     )
@@ -67,11 +71,20 @@ class _Turn:
 class AttemptGuard:
     """Allows at most `limit` attempts in `window_s` seconds for each combination of key parts."""
 
-    def __init__(self, name: str, *, limit: int, window_s: int, message: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        limit: int,
+        window_s: int,
+        message: str,
+        error: type[RateLimited] = RateLimited,
+    ) -> None:
         self._name = name
         self._limit = limit
         self._window_s = window_s
         self._message = message
+        self._error = error
         self._turns: dict[str, _Turn] = {}
 
     @asynccontextmanager
@@ -112,21 +125,36 @@ class AttemptGuard:
             )
         count, window_ends = rows[0]
         if count > self._limit:
-            wait = max(1, int(window_ends - clock) + 1)
-            raise RateLimited(
-                limit=self._limit,
-                window=window_s,
-                retry_after=wait,
-                reset=int(window_ends) + 1,
-                message=f"{self._message} Try again in {wait} seconds.",
-            )
+            raise self._refusal(window_s, window_ends, clock)
         return int(count)
+
+    def _refusal(self, window_s: int, window_ends: float, clock: float) -> RateLimited:
+        wait = max(1, int(window_ends - clock) + 1)
+        return self._error(
+            limit=self._limit,
+            window=window_s,
+            retry_after=wait,
+            reset=int(window_ends) + 1,
+            message=f"{self._message} Try again in {wait} seconds.",
+        )
+
+    async def require_attempts_left(self, ctx: Context, *parts: str) -> int:
+        """Return the number of attempts in the open window; raise `RateLimited` if they are used up."""
+        count, window_ends = await self._current(ctx, parts)
+        if count >= self._limit:
+            raise self._refusal(self._window_s, window_ends, ctx.clock.time())
+        return count
 
     async def current_count(self, ctx: Context, *parts: str) -> int:
         """Return the number of attempts in the open window."""
+        count, _ = await self._current(ctx, parts)
+        return count
+
+    async def _current(self, ctx: Context, parts: tuple[str, ...]) -> tuple[int, float]:
         async with ctx.unit() as unit:
             system = unit.system("callers are not signed in yet")
-            return int(await system.scalar(_CURRENT_COUNT, key=self._key(parts), clock=ctx.clock.time()) or 0)
+            row = await system.first(_CURRENT, key=self._key(parts), clock=ctx.clock.time())
+        return (0, 0.0) if row is None else (int(row[0]), float(row[1]))
 
     async def reset_attempts(self, ctx: Context, *parts: str) -> None:
         """Delete the count after a successful attempt."""

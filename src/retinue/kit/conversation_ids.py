@@ -1,4 +1,7 @@
-"""Ids of the conversations that a record quotes; `kit.context.conversation_access` says who may read them."""
+"""Ids of the conversations that a record quotes; `kit.context.conversation_access` says who may read them.
+
+The id of a user or service account stands for what is theirs and not in a conversation yet.
+"""
 
 from collections.abc import Sequence
 

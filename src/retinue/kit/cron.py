@@ -2,19 +2,19 @@
 
 Supports `*`, lists, ranges, steps, and names of months and days. If both day fields are restricted, either
 may match. A time skipped by daylight saving fires at the moment of the jump; a repeated time fires once, the
-first time. With `*` as the hour, the schedule follows elapsed hours instead.
+first time. With `*` as the minute or hour, the schedule follows elapsed time instead.
 """
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import msgspec
+from cronsim import CronSim, CronSimError
 
 from retinue.kit.errors import InternalError
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _SHORTHANDS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -24,9 +24,21 @@ _SHORTHANDS = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-_MAX_CLOCK_SHIFT = timedelta(hours=3)
-# Two leap days are at most eight years apart.
-_MAX_SEARCH_DAYS = 366 * 9
+# Name, lowest and highest number of each field, in their order.
+_FIELDS = (
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of the month", 1, 31),
+    ("month", 1, 12),
+    ("day of the week", 0, 7),
+)
+_VALUE = r"(?:\d{1,4}|[a-z]{3})"
+# CronSim takes a step after a range of one number for a step without an end.
+_STEP_OF_ONE = re.compile(rf"\b({_VALUE})-\1/\d+", re.ASCII | re.IGNORECASE)
+# What CronSim knows besides, such as the last day of a month, is not part of our grammar.
+_PART = re.compile(rf"(?:\*|{_VALUE}(?:-{_VALUE})?)(?:/(?P<step>\d{{1,4}}))?", re.ASCII | re.IGNORECASE)
+
+_ANY_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class CronInvalid(InternalError):
@@ -34,119 +46,52 @@ class CronInvalid(InternalError):
 
 
 class Cron(msgspec.Struct, frozen=True):
-    minutes: tuple[int, ...]
-    hours: tuple[int, ...]
-    days: frozenset[int]
-    months: frozenset[int]
-    weekdays: frozenset[int]
-    is_any_hour: bool
-    is_any_day: bool
-    is_any_weekday: bool
+    """A checked expression."""
 
-    def has_day(self, day: datetime) -> bool:
-        if day.month not in self.months:
-            return False
-        in_month, in_week = day.day in self.days, (day.isoweekday() % 7) in self.weekdays
-        if self.is_any_day or self.is_any_weekday:
-            return in_month and in_week
-        return in_month or in_week
+    expression: str
 
     def next_after(self, moment: datetime, zone: ZoneInfo) -> datetime | None:
         """Return the first scheduled time after a moment, in UTC; None if there is none."""
-        local = moment.astimezone(zone).replace(tzinfo=None)
-        # No zone shifts its clock by more than this, so local times before it have passed.
-        earliest = local - _MAX_CLOCK_SHIFT
-        midnight = earliest.replace(hour=0, minute=0, second=0, microsecond=0)
-        for offset in range(_MAX_SEARCH_DAYS):
-            day = midnight + timedelta(days=offset)
-            if self.has_day(day):
-                first = self._first_on(day, earliest, moment, zone)
-                if first is not None:
-                    return first
+        for local_time in CronSim(self.expression, moment.astimezone(zone)):
+            scheduled = local_time.astimezone(UTC)
+            # A time that the clocks show twice is scheduled for the first of both, which may have passed.
+            if scheduled > moment:
+                return scheduled
         return None
-
-    def _first_on(
-        self, day: datetime, earliest: datetime, after: datetime, zone: ZoneInfo
-    ) -> datetime | None:
-        first: datetime | None = None
-        last = datetime.max  # noqa: DTZ901  compared with local times, which have no zone
-        for hour in self.hours:
-            for minute in self.minutes:
-                shown = day.replace(hour=hour, minute=minute)
-                if shown > last:
-                    return first
-                if shown < earliest:
-                    continue
-                for at in self._moments(shown, zone):
-                    if at > after and (first is None or at < first):
-                        first = at
-                        last = min(last, shown + _MAX_CLOCK_SHIFT)
-        return first
-
-    def _moments(self, shown: datetime, zone: ZoneInfo) -> list[datetime]:
-        """Return the moments at which a local time fires: one, two or none."""
-        first, second = (shown.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
-        if first == second:
-            return [first]
-        if first < second:
-            return [first, second] if self.is_any_hour else [first]
-        return [] if self.is_any_hour else [_jump_between(second, first, zone)]
-
-
-def _jump_between(low: datetime, high: datetime, zone: ZoneInfo) -> datetime:
-    """Return the moment of a clock change between two moments, to the second."""
-    offset = low.astimezone(zone).utcoffset()
-    while high - low > timedelta(seconds=1):
-        middle = low + (high - low) / 2
-        if middle.astimezone(zone).utcoffset() == offset:
-            low = middle
-        else:
-            high = middle
-    return high.replace(microsecond=0)
 
 
 @lru_cache(maxsize=1024)
 def parse_cron(text: str) -> Cron:
     fields = _SHORTHANDS.get(text.strip().lower(), text).split()
-    if len(fields) != 5:
+    if len(fields) != len(_FIELDS):
         raise CronInvalid
-    minute, hour, day, month, weekday = fields
-    weekdays = frozenset(number % 7 for number in _numbers("day of the week", weekday, 0, 7, _DAYS))
-    cron = Cron(
-        minutes=tuple(sorted(_numbers("minute", minute, 0, 59))),
-        hours=tuple(sorted(_numbers("hour", hour, 0, 23))),
-        days=frozenset(_numbers("day of the month", day, 1, 31)),
-        months=frozenset(_numbers("month", month, 1, 12, ("", *_MONTHS))),
-        weekdays=weekdays,
-        is_any_hour=hour.startswith("*"),
-        is_any_day=day.startswith("*"),
-        is_any_weekday=weekday.startswith("*"),
-    )
-    if cron.next_after(datetime(2000, 1, 1, tzinfo=UTC), ZoneInfo("UTC")) is None:
+    for position, field in enumerate(fields):
+        _check_field(position, field)
+    cron = Cron(_STEP_OF_ONE.sub(r"\1", " ".join(fields)))
+    if not _has_date(cron):
         raise CronInvalid("The cron expression names a date that does not exist.")
     return cron
 
 
-def _numbers(name: str, field: str, low: int, high: int, names: tuple[str, ...] = ()) -> set[int]:
-    numbers: set[int] = set()
-    for part in field.split(","):
-        span, has_step, step = part.partition("/")
-        first, is_range, last = span.partition("-")
-        if span == "*":
-            begin, end = low, high
-        else:
-            begin = _number(name, first, names)
-            end = _number(name, last, names) if is_range else (high if has_step else begin)
-        every = _number(name, step, ()) if has_step else 1
-        if not low <= begin <= end <= high or not 1 <= every <= high + 1:
-            raise CronInvalid(f"The {name} must be from {low} to {high}.")
-        numbers.update(range(begin, end + 1, every))
-    return numbers
+def _check_field(position: int, field: str) -> None:
+    name, low, high = _FIELDS[position]
+    parts = [_PART.fullmatch(part) for part in field.split(",")]
+    if not all(parts):
+        raise CronInvalid(f"The {name} is not valid. Use *, numbers, ranges, lists or steps.")
+    steps = [int(part["step"]) for part in parts if part and part["step"]]
+    others = ["*"] * len(_FIELDS)
+    others[position] = field
+    try:
+        CronSim(" ".join(others), _ANY_MOMENT)
+    except CronSimError:
+        steps = [0]
+    # A step beyond the field would look like every 90 minutes and mean every hour.
+    if not all(1 <= step <= high + 1 for step in steps):
+        raise CronInvalid(f"The {name} must be from {low} to {high}.")
 
 
-def _number(name: str, text: str, names: tuple[str, ...]) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 4:
-        return int(text)
-    if text and text.lower() in names:
-        return names.index(text.lower())
-    raise CronInvalid(f"The {name} is not valid. Use *, numbers, ranges, lists or steps.")
+def _has_date(cron: Cron) -> bool:
+    try:
+        return cron.next_after(_ANY_MOMENT, ZoneInfo("UTC")) is not None
+    except CronSimError:
+        return False

@@ -187,6 +187,15 @@ class VaultSealed(RetinueError):
     status, code = 503, "vault_sealed"
 
 
+class ServerShutdown(RetinueError):
+    """The server is shutting down. Try again in a moment."""
+
+    status, code = 503, "server_shutdown"
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Retry-After": "5"})
+
+
 class Unavailable(RetinueError):
     """The service is temporarily unavailable. Try again later."""
 

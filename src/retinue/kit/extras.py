@@ -16,7 +16,7 @@ ExtraName = Literal["local", "speech", "mysql", "ssh", "documents"]
 
 
 class Extra(Struct, frozen=True):
-    """What an extra is for, and the modules that it brings and that our code imports."""
+    """The purpose of an extra, and the modules of it that our code imports."""
 
     purpose: str
     modules: tuple[str, ...]

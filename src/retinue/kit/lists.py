@@ -72,7 +72,7 @@ class Slice(msgspec.Struct, Generic[T]):
         start = (query.page - 1) * per_page
         return cls(items[start : start + per_page], len(items), query.page, per_page)
 
-    def shown(self, show: Callable[[T], Any]) -> Page[Any]:
+    def to_page(self, show: Callable[[T], Any]) -> Page[Any]:
         """Return the page as `{ data, pagination }`."""
         return Page([show(item) for item in self.items], self._pagination)
 

@@ -42,6 +42,8 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     """False while a file is applied, which anybody may have written: secrets stay where they are sent now."""
     tokens_left: int | None = None
     """Tokens that an embed key or service account may still spend this month; None if it has no budget."""
+    is_strict: bool = False
+    """True for a service account whose requests are refused if a name in them has no effect."""
     config_version: ConfigVersion | None = None
     """The tenant's configuration version, read during authentication; None if it was not read."""
     no_listeners_until: float = 0.0

@@ -237,7 +237,7 @@ class Settings(StorageSettings):
     shutdown_grace: int = _setting(
         "RETINUE_SHUTDOWN_GRACE",
         10,
-        "seconds that requests and jobs have to finish when the server stops",
+        "seconds that replies, other requests and jobs have to finish when the server stops",
         positive_integer,
     )
     log_format: str = _setting(
@@ -302,7 +302,7 @@ class Settings(StorageSettings):
     metrics_address: tuple[str, int] | None = _setting(
         "RETINUE_METRICS_ADDRESS",
         None,
-        "`host:port` at which a separate worker serves `/metrics`",
+        "`host:port` at which a separate worker serves `/metrics`, `/health/live` and `/health/ready`",
         host_and_port,
         "none",
     )

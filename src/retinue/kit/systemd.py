@@ -2,8 +2,17 @@
 
 import asyncio
 import os
+import signal
 import socket
 import time
+
+
+def survive_hangups() -> None:
+    """Let no SIGHUP end this process, from its start on; a process that can reload installs a handler later.
+
+    A function and not SIG_IGN, which the programs that this process starts would inherit.
+    """
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 class ServiceNotifier:
@@ -30,8 +39,9 @@ class ServiceNotifier:
         # systemd compares the time with that of its own signal.
         self._send(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
 
-    def stopping(self) -> None:
-        self._send("STOPPING=1")
+    def stopping(self, within_seconds: float) -> None:
+        """Say that the service stops, and ask for this time, whatever the unit's `TimeoutStopSec` is."""
+        self._send(f"STOPPING=1\nEXTEND_TIMEOUT_USEC={round(within_seconds * 1e6)}")
 
     def start_watchdog(self) -> None:
         """Report from the event loop that it still turns, twice in each period that systemd allows."""

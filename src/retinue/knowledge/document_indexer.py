@@ -23,14 +23,20 @@ from retinue.kit.context import Context
 from retinue.kit.failpoints import failpoint
 from retinue.knowledge import training_run
 from retinue.knowledge.chunks import MAX_CHUNKS, Vectors, enqueue_erasure, new_revision, write_chunks
-from retinue.knowledge.embedding import NO_MODEL, no_vectors, vectors_of
-from retinue.knowledge.errors import EmbeddingFailed
-from retinue.knowledge.job_kinds import INDEX_DOCUMENT, DocumentToIndex
+from retinue.knowledge.embedding import EMBEDDED_MODEL, NO_MODEL, no_vectors, vectors_of
+from retinue.knowledge.errors import EmbeddingFailed, EmbeddingUnpaid
+from retinue.knowledge.job_kinds import INDEX_DOCUMENT, RESUME_WAITING, DocumentToIndex, TenantToResume
 from retinue.knowledge.models import Document, DocumentStatus, KnowledgeBase
+from retinue.usage import enforcement, periods
+from retinue.usage.enforcement import Spender
+from retinue.usage.errors import BudgetExceeded
+from retinue.usage.single_call import SingleCall
 
 PIECES_PER_BATCH = 64
 # Batches per job; the document is then enqueued again, so that other tenants get their turn.
 BATCHES_PER_RUN = 64
+# A budget that others hold for a moment is asked again as after any other failure.
+_SOON_SECONDS = 60
 UNFINISHED_STATUSES = (DocumentStatus.pending, DocumentStatus.indexing)
 _ERROR_CODES = ("parse_error", "empty_document", "too_large", "embedding_error")
 
@@ -49,6 +55,7 @@ async def index_document(ctx: Context, payload: DocumentToIndex) -> None:
     if document is None or document.status not in UNFINISHED_STATUSES:
         return
     try:
+        await _require_paid(ctx, document)
         parsed = await _parse_document(ctx, document)
         if await _build(ctx, document, parsed.pieces):
             await _publish(ctx, document)
@@ -57,6 +64,11 @@ async def index_document(ctx: Context, payload: DocumentToIndex) -> None:
                 enqueue_indexing(unit, document)
     except DocumentError as error:
         await mark_failed(ctx, document.id, error.code, error.message)
+    except EmbeddingUnpaid as error:
+        is_soon = 0 < error.retry_after_s <= _SOON_SECONDS
+        if is_soon and ctx.caller.attempt < INDEX_DOCUMENT.max_attempts:
+            raise
+        await _wait_for_budget(ctx, document, error)
     except EmbeddingFailed as error:
         if error.is_transient and ctx.caller.attempt < INDEX_DOCUMENT.max_attempts:
             raise
@@ -65,13 +77,41 @@ async def index_document(ctx: Context, payload: DocumentToIndex) -> None:
         pass
 
 
+async def _require_paid(ctx: Context, document: Document) -> None:
+    """Raise EmbeddingUnpaid if a budget is spent: a document that waits need not be read each time."""
+    base = await ctx.db.get(KnowledgeBase, document.base_id)
+    if base is None or base.embedding_model in {NO_MODEL, EMBEDDED_MODEL}:
+        return
+    try:
+        await enforcement.require_budget(ctx, Spender(agent_id=base.owner_id), has_cheaper_model=False)
+    except BudgetExceeded as refusal:
+        raise EmbeddingUnpaid(refusal) from refusal
+
+
+async def _wait_for_budget(ctx: Context, document: Document, refusal: EmbeddingUnpaid) -> None:
+    """Let the document wait and say why; it goes on with the budget's next period, or when one changes."""
+    async with ctx.unit() as unit:
+        locked = await unit.db.lock(Document, document.id)
+        if locked is None or locked.status not in UNFINISHED_STATUSES:
+            return
+        error = {"code": refusal.refusal_code, "message": refusal.message}
+        await unit.db.update(locked, status=DocumentStatus.pending, error=error)
+        if refusal.retry_after_s:
+            unit.defer(
+                RESUME_WAITING,
+                TenantToResume(),
+                delay_s=refusal.retry_after_s,
+                dedupe_key=f"resume:{periods.name_at(unit.clock.ahead(refusal.retry_after_s), 'hour')}",
+            )
+
+
 async def _parse_document(ctx: Context, document: Document) -> ParsedDocument:
     file = await ctx.db.get(File, document.file_id)
     if file is None:
         raise IndexingSuperseded
     try:
         async with temporary_copy(ctx, file) as path:
-            parsed = await parse(path, filename=document.name)
+            parsed = await parse(path, filename=document.name, requester=ctx.requester)
     except BlobMissing as error:
         raise UnreadableDocument("The file of this document is missing. Upload it again.") from error
     if not parsed.pieces:
@@ -91,7 +131,13 @@ async def _build(ctx: Context, document: Document, pieces: Sequence[DocumentPiec
             vectors = no_vectors(len(batch))
         else:
             texts = [piece.embedded for piece in batch]
-            vectors = await vectors_of(ctx, base.embedding_model, texts, dimensions=base.dimensions)
+            vectors = await vectors_of(
+                ctx,
+                base.embedding_model,
+                texts,
+                hold=SingleCall(Spender(agent_id=base.owner_id)),
+                dimensions=base.dimensions,
+            )
             if not base.dimensions:
                 base = await _settle_dimensions(ctx, base, vectors.shape[1])
         await _write(ctx, document, batch, vectors)

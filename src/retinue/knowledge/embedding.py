@@ -12,8 +12,10 @@ from retinue.kit.extras import is_installed
 from retinue.kit.settings import Settings
 from retinue.kit.vault.ring import RingStale
 from retinue.knowledge.chunks import Vectors
-from retinue.knowledge.errors import EmbeddingFailed
+from retinue.knowledge.errors import EmbeddingFailed, EmbeddingUnpaid
 from retinue.providers import model_calls
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
+from retinue.usage.model_call import SpendingHold
 
 EMBEDDED_MODEL = "local/all-minilm-l6-v2"
 NO_MODEL = ""
@@ -30,14 +32,21 @@ def default_embedding_model(settings: Settings) -> str:
     return settings.embedding_model or (EMBEDDED_MODEL if is_installed("local") else NO_MODEL)
 
 
-async def vectors_of(ctx: Context, model: str, texts: Sequence[str], *, dimensions: int = 0) -> Vectors:
-    """Return one vector for each text; `dimensions` is the size the base already uses."""
+async def vectors_of(
+    ctx: Context, model: str, texts: Sequence[str], *, hold: SpendingHold, dimensions: int = 0
+) -> Vectors:
+    """Return one vector for each text; `dimensions` is the size the base already uses.
+
+    Raise EmbeddingUnpaid if no budget pays for it, and EmbeddingFailed for everything else.
+    """
     if model == NO_MODEL:
         raise EmbeddingFailed("No embedding model is configured.", is_transient=False)
     try:
-        embeddings = await model_calls.embed(ctx, model, texts)
+        embeddings = await model_calls.embed(ctx, model, texts, hold=hold)
     except _OWN_FAILURES:
         raise
+    except (BudgetExceeded, ModelUnpriced) as refusal:
+        raise EmbeddingUnpaid(refusal) from refusal
     except RetinueError as error:
         raise EmbeddingFailed(error.message, is_transient=_is_transient(error)) from error
     vectors = np.asarray(embeddings.vectors, dtype=np.float32)

@@ -22,6 +22,7 @@ from retinue.knowledge.retrieval import Passage
 from retinue.knowledge.sentences import sentences_of
 from retinue.knowledge.word_overlap import WeightedQuestion, content_words
 from retinue.providers import model_calls
+from retinue.usage.model_call import FreeCall
 
 log = structlog.get_logger("retinue.knowledge")
 
@@ -197,7 +198,7 @@ class _Embedder:
         if not unknown or not is_installed("local"):
             return
         try:
-            embeddings = await model_calls.embed(self._ctx, EMBEDDED_MODEL, unknown)
+            embeddings = await model_calls.embed(self._ctx, EMBEDDED_MODEL, unknown, hold=FreeCall())
         except RetinueError as error:
             log.warning("sentences_not_embedded", model=EMBEDDED_MODEL, error=error.message)
             return

@@ -2,11 +2,16 @@
 
 import msgspec
 
+from retinue.kit.events.declare import EventOccurred
 from retinue.kit.jobs.declare import JobKind, Retry
 
 
 class DocumentToIndex(msgspec.Struct):
     document_id: str
+
+
+class TenantToResume(msgspec.Struct):
+    """Nothing but the tenant of the job."""
 
 
 class RevisionToErase(msgspec.Struct):
@@ -21,6 +26,8 @@ INDEX_DOCUMENT = JobKind(
     retry=Retry((0, 10, 60, 300, 900)),
     aliases=("index_document",),
 )
+RESUME_WAITING = JobKind("knowledge.resume_waiting", TenantToResume, queue="knowledge")
+RESUME_AFTER_CHANGE = JobKind("knowledge.resume_after_change", EventOccurred, queue="knowledge")
 ERASE_REVISION = JobKind(
     "knowledge.erase_revision",
     RevisionToErase,

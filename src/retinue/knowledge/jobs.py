@@ -4,11 +4,20 @@ import sqlalchemy as sa
 
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
+from retinue.kit.events.declare import EventOccurred
 from retinue.kit.jobs.declare import implement, periodic
 from retinue.knowledge.chunks import POSITION_BITS, erase_revision
 from retinue.knowledge.document_indexer import UNFINISHED_STATUSES, index_document
-from retinue.knowledge.job_kinds import ERASE_REVISION, INDEX_DOCUMENT, DocumentToIndex, RevisionToErase
-from retinue.knowledge.models import ChunkVectors, Document
+from retinue.knowledge.job_kinds import (
+    ERASE_REVISION,
+    INDEX_DOCUMENT,
+    RESUME_AFTER_CHANGE,
+    RESUME_WAITING,
+    DocumentToIndex,
+    RevisionToErase,
+    TenantToResume,
+)
+from retinue.knowledge.models import ChunkVectors, Document, DocumentStatus
 
 _BATCH_SIZE = 200
 _STALE_SECONDS = 3600
@@ -24,6 +33,11 @@ _STALE = Statement(
         _documents.c.updated_at < sa.bindparam("before", type_=_documents.c.updated_at.type),
     )
     .limit(_BATCH_SIZE)
+)
+_WAITING = Statement(
+    sa.select(_documents.c.id).where(
+        _documents.c.status == sa.literal(DocumentStatus.pending.value), _documents.c.error.is_not(None)
+    )
 )
 _ORPHANS = Statement(
     sa.select(_vectors.c.tenant_id, _vectors.c.document_id, _revision)
@@ -50,6 +64,12 @@ async def resume_indexing(ctx: Context) -> None:
         async with ctx.unit() as unit:
             unit.bind_tenant(tenant_id)
             unit.defer(INDEX_DOCUMENT, DocumentToIndex(document_id), dedupe_key=f"index:{document_id}")
+
+
+async def resume_waiting(ctx: Context, _payload: TenantToResume | EventOccurred) -> None:
+    """Enqueue the tenant's documents that no budget paid for; what is still unpaid waits again."""
+    for (document_id,) in await ctx.db.rows(_WAITING):
+        ctx.defer(INDEX_DOCUMENT, DocumentToIndex(document_id), dedupe_key=f"index:{document_id}")
 
 
 async def sweep_chunks(ctx: Context) -> None:
@@ -81,5 +101,7 @@ JOBS = (
         aliases=("sweep_chunks",),
     ),
     implement(INDEX_DOCUMENT, index_document, at_once=2, timeout_s=4 * 3600, transactional=False),
+    implement(RESUME_WAITING, resume_waiting),
+    implement(RESUME_AFTER_CHANGE, resume_waiting),
     implement(ERASE_REVISION, erase_revision, timeout_s=1800, transactional=False),
 )

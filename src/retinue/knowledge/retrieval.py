@@ -14,12 +14,13 @@ from retinue.kit.tracing import names
 from retinue.kit.tracing.recorder import ActiveSpan, start_span
 from retinue.knowledge.chunks import POSITION_BITS, Vectors
 from retinue.knowledge.embedding import vectors_of
-from retinue.knowledge.errors import EmbeddingFailed
+from retinue.knowledge.errors import EmbeddingFailed, EmbeddingUnpaid
 from retinue.knowledge.models import KnowledgeBase, TrainingStatus
 from retinue.knowledge.queries import GENERATION, padded_parameters, passages_statement, rows_with_words
 from retinue.knowledge.ranking import Hit, best_hits, similarities, word_scores
 from retinue.knowledge.terms import hash_term, query_terms
 from retinue.knowledge.vector_index import THREADED_MIN_CHUNKS, IndexCache, VectorIndex
+from retinue.usage.model_call import SpendingHold
 
 log = structlog.get_logger("retinue.knowledge")
 
@@ -31,6 +32,9 @@ MAX_QUERY_LENGTH = 4_000
 COMMON_WORD_CHUNKS = 250
 # Passages below this are unrelated, and no result is better than an unrelated one.
 MIN_RELEVANCE = 0.24
+
+BY_WORDS_WARNING = "searched_by_words"
+"""The warning that no budget paid for the vector of a question, so that only its words found passages."""
 
 _NO_FILTERS: Mapping[str, Any] = {}
 
@@ -52,32 +56,44 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     word_share: float
 
 
+class FoundInDocuments(msgspec.Struct, frozen=True):
+    """The passages found, best first; `is_unpaid` if no budget paid for the vector of the question."""
+
+    passages: list[Passage]
+    is_unpaid: bool = False
+
+
 async def search(
     ctx: Context,
     base_id: str | None,
     query: str,
     *,
+    hold: SpendingHold,
     top_k: int = TURN_PASSAGES,
     filters: Mapping[str, Any] | None = None,
     min_relevance: float = MIN_RELEVANCE,
-) -> list[Passage]:
-    """Return the best passages, best first; none if nothing is relevant.
+) -> FoundInDocuments:
+    """Return the best passages; none if nothing is relevant.
 
-    `filters` are values a document's metadata must have, or `document_id`. The query is embedded by a model,
-    so no transaction may be open.
+    `filters` are values a document's metadata must have, or `document_id`. The query is embedded by a model
+    that `hold` pays for, so no transaction may be open; unpaid, the words of the question find what they can.
     """
     if ctx.unit_of_work.is_open:
         raise RuntimeError("a search calls a model, so no transaction may be open")
     question = query.strip()[:MAX_QUERY_LENGTH]
     if not base_id or not question:
-        return []
+        return FoundInDocuments([])
     # Read the latest committed state, whatever the caller's context has read before.
     reader, began = ctx.detached(), ctx.clock.monotonic()
     base = await reader.db.get(KnowledgeBase, base_id)
     if base is None:
-        return []
+        return FoundInDocuments([])
+    is_unpaid = False
     with start_span(f"retrieval {base_id}", "retrieval") or nullcontext() as span:
-        vector = await _embed_question(reader, base, question)
+        try:
+            vector = await _embed_question(reader, base, question, hold)
+        except EmbeddingUnpaid:
+            vector, is_unpaid = None, True
         passages = await find_passages(
             reader,
             base_id,
@@ -88,12 +104,14 @@ async def search(
             min_relevance=min_relevance,
         )
         if span is not None:
-            _describe_search(span, base_id, top_k, passages)
+            _describe_search(span, base_id, top_k, passages, is_unpaid=is_unpaid)
     metrics.RETRIEVAL_DURATION.observe(ctx.clock.monotonic() - began)
-    return passages
+    return FoundInDocuments(passages, is_unpaid)
 
 
-def _describe_search(span: ActiveSpan, base_id: str, top_k: int, passages: list[Passage]) -> None:
+def _describe_search(
+    span: ActiveSpan, base_id: str, top_k: int, passages: list[Passage], *, is_unpaid: bool
+) -> None:
     span.set(
         {
             names.OPERATION: "retrieval",
@@ -102,6 +120,8 @@ def _describe_search(span: ActiveSpan, base_id: str, top_k: int, passages: list[
             names.RETURNED: len(passages),
         }
     )
+    if is_unpaid:
+        span.set({names.BY_WORDS: "budget"})
     if passages:
         scores = [round(passage.score, 6) for passage in passages]
         documents = [passage.document_id for passage in passages]
@@ -139,15 +159,20 @@ async def find_passages(
     return await _passages(reader, base_id, relevant, top_k)
 
 
-async def _embed_question(reader: Context, base: KnowledgeBase, question: str) -> Vectors | None:
+async def _embed_question(
+    reader: Context, base: KnowledgeBase, question: str, hold: SpendingHold
+) -> Vectors | None:
     """Return the question's vector; None if the model fails, since words alone still find names.
 
     None also if no document has a vector: the base is empty, or its documents were indexed without a model.
     """
     if not base.dimensions:
         return None
+    model, dimensions = base.embedding_model, base.dimensions
     try:
-        vectors = await vectors_of(reader, base.embedding_model, [question], dimensions=base.dimensions)
+        vectors = await vectors_of(reader, model, [question], hold=hold, dimensions=dimensions)
+    except EmbeddingUnpaid:
+        raise
     except EmbeddingFailed as error:
         log.warning("query_not_embedded", base_id=base.id, model=base.embedding_model, error=error.message)
         return None

@@ -10,6 +10,8 @@ revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = None
 depends_on = None
+# True only if servers of the version before go on working beside this schema: it adds, and removes nothing.
+is_safe_beside_previous = False
 
 
 def upgrade() -> None:

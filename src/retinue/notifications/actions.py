@@ -12,7 +12,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.events.routing import DispatchedEvent
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.configs import parse_config
-from retinue.kit.text.templates import render
+from retinue.kit.text.templates import as_text, render
 from retinue.notifications.errors import ChannelNotFound, NotificationNotSent
 from retinue.notifications.models import ChannelType
 from retinue.notifications.notification import MAX_MESSAGE_LENGTH, Notification, NotificationRoute, Recipients
@@ -71,8 +71,8 @@ async def perform(ctx: Context, subscribed: ActingSubscription, event: Dispatche
     scope = {"data": event.data, **_template_scope(event)}
     notification = Notification(
         type=_TYPES.get(event.type, event.type)[:_MAX_TYPE_LENGTH],
-        title=_text(render(parsed.title or "", scope)) or event.type,
-        message=_text(render(parsed.message or "", scope)),
+        title=as_text(render(parsed.title or "", scope)) or event.type,
+        message=as_text(render(parsed.message or "", scope)),
         data=_notification_data(event),
         dedupe_key=f"{event.id}:{subscribed.id}",
     )
@@ -103,13 +103,6 @@ def _notification_data(event: DispatchedEvent) -> JsonObject:
     """Return the notification's data, with the event's data unless it is too large to copy."""
     data = event.data if len(msgspec.json.encode(event.data)) <= _MAX_DATA_BYTES else {}
     return {"event_id": event.id, "event_type": event.type, "data": data}
-
-
-def _text(rendered: object) -> str:
-    """Return a rendered template as text. A template that is a single path renders to any JSON value."""
-    if rendered is None:
-        return ""
-    return rendered if isinstance(rendered, str) else msgspec.json.encode(rendered).decode()
 
 
 action = SubscriptionAction("notification", check, perform, NotificationActionConfig)

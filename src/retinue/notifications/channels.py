@@ -25,7 +25,7 @@ MAX_CHANNELS = 200
 _MAX_REVEALS_PER_MINUTE = 120
 
 
-def shown(ctx: Context, channel: Channel) -> ChannelOut:
+def render_channel(ctx: Context, channel: Channel) -> ChannelOut:
     return ChannelOut.of(channel, active=channel.is_active, config=configs.masked_config(ctx, channel))
 
 
@@ -115,7 +115,7 @@ async def _record_reveal(ctx: Context, event: ChannelRevealed, *, reason: str | 
         async with ctx.unit() as unit:
             unit.emit(event, success=reason is None, reason=reason)
     except Exception as error:
-        log.exception("the audit trail cannot be written")
+        log.exception("audit_entry_not_stored")
         raise AuditUnavailable from error
 
 

@@ -4,8 +4,7 @@ from retinue.adapters.notifiers import NOTIFIERS, ConfigKey, Notifier
 from retinue.adapters.notifiers.channel_config import CREDENTIAL_KEY, FORMAT_PATTERNS
 from retinue.kit.context.config_schemas import ConfigSchema
 from retinue.kit.json_types import JsonObject
-from retinue.notifications.delivery.attempt import RECIPIENT_KEYS
-from retinue.notifications.models import ChannelType
+from retinue.notifications.models import RECIPIENT_KEYS, ChannelType
 
 _FORMATS = {"url": "uri", "email": "email"}
 _FIELDS = ("ChannelCreate.config", "ChannelUpdate.config")

@@ -19,8 +19,9 @@ from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.egress import Egress
 from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.unknown_keys import join_path
 from retinue.kit.text.header_masks import MASK, mask_config_headers, restore_masked_headers
-from retinue.notifications.models import Channel, ChannelType
+from retinue.notifications.models import RECIPIENT_KEYS, Channel, ChannelType
 from retinue.notifications.schemas import ConfigKeyOut, NotificationProvider
 
 REVEAL_PERMISSION = "notification_channels:reveal"
@@ -121,6 +122,7 @@ async def build_config_fields(
     """
     before = full_config(ctx, channel)
     after = merge_config(before, given)
+    _report_unknown_keys(ctx, channel, provider, given)
     secret_keys = sorted(name for name in after if _is_secret(provider, name))
     credential_id = _read_credential(after, secret_keys, given)
     if credential_id is not None:
@@ -167,7 +169,7 @@ def _read_credential(after: JsonObject, secret_keys: list[str], given: JsonObjec
         return None
     if not isinstance(credential_id, str) or not 0 < len(credential_id) <= 64:
         raise InvalidConfig({CREDENTIAL_KEY: "must be the id of a credential"})
-    named = [name for name in secret_keys if given.get(name) not in {None, MASK}]
+    named = [name for name in secret_keys if given.get(name) not in (None, MASK)]
     if named and CREDENTIAL_KEY in given:
         raise InvalidConfig({CREDENTIAL_KEY: f"cannot be combined with {named[0]}; send only one of them"})
     if named:
@@ -188,6 +190,12 @@ def _with_optional_keys(provider: Notifier, is_optional: Callable[[ConfigKey], b
         for name, key in provider.config.items()
     }
     return msgspec.structs.replace(provider, config=keys, check=None)
+
+
+def _report_unknown_keys(ctx: Context, channel: Channel, provider: Notifier, given: JsonObject) -> None:
+    known = (*provider.config, *RECIPIENT_KEYS.get(channel.type, ()), CREDENTIAL_KEY)
+    if ctx.caller.ignored is not None:
+        ctx.caller.ignored.report([join_path("config", name) for name in given if name not in known])
 
 
 def _validate_config(ctx: Context, provider: Notifier, config: JsonObject) -> JsonObject:

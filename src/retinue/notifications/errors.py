@@ -25,6 +25,27 @@ class NotificationNotSent(InternalError):
     status = 409
 
 
+class RecipientNotAllowed(InternalError):
+    """The organization does not allow mail to this address."""
+
+    status, code = 422, "recipient_not_allowed"
+    shown_in = "workflow executions"
+
+
+class OutsiderLimitReached(InternalError):
+    """The organization's mails to outsiders of this day are used up."""
+
+    status, code = 422, "outsider_limit_reached"
+    shown_in = "workflow executions"
+
+
+class NoMailChannel(InternalError):
+    """Mail to outsiders needs a mail channel. Add one under /api/v1/notification-channels."""
+
+    status, code = 422, "no_active_channel"
+    shown_in = "workflow executions"
+
+
 class TooManyChannels(Conflict):
     """The tenant has the maximum number of notification channels. Delete one first."""
 

@@ -17,6 +17,7 @@ from retinue.notifications.models import (
     DedupeKey,
     Delivery,
     Inbox,
+    OutsiderMailCount,
     UserNotification,
 )
 from retinue.notifications.recipients import DEDUPE_WINDOW_SECONDS
@@ -28,7 +29,7 @@ LOG_RETENTION_DAYS = 90
 TOTALS_RETENTION_DAYS = 400
 
 _notifications, _deliveries, _keys = UserNotification.__table__, Delivery.__table__, DedupeKey.__table__
-_inboxes, _totals = Inbox.__table__, ChannelTotals.__table__
+_inboxes, _totals, _mails = Inbox.__table__, ChannelTotals.__table__, OutsiderMailCount.__table__
 
 _EXPIRED = Statement(
     sa.select(
@@ -72,6 +73,7 @@ _DELETE_LOGS = purge_statement(
 )
 _DELETE_DEDUPE_KEYS = purge_statement(_keys, _keys.c.seen_at < sa.bindparam("before"))
 _DELETE_TOTALS = purge_statement(_totals, _totals.c.bucket < sa.bindparam("before"))
+_DELETE_MAIL_COUNTS = purge_statement(_mails, _mails.c.day < sa.bindparam("before"))
 
 
 async def purge_notifications(ctx: Context) -> None:
@@ -82,6 +84,7 @@ async def purge_notifications(ctx: Context) -> None:
         (_DELETE_LOGS, LOG_RETENTION_DAYS * _DAY_S),
         (_DELETE_DEDUPE_KEYS, DEDUPE_WINDOW_SECONDS),
         (_DELETE_TOTALS, TOTALS_RETENTION_DAYS * _DAY_S),
+        (_DELETE_MAIL_COUNTS, LOG_RETENTION_DAYS * _DAY_S),
     ):
         await purge_all_tenants(ctx, statement, before=ctx.clock.ahead(-retention_seconds))
 

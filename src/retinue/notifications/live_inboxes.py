@@ -101,7 +101,7 @@ class LiveInboxes:
                     await self._wake_changed()
                     await changes.poll([one for some in self._listeners.values() for one in some])
                 except RetinueError as error:
-                    log.warning("notifications could not be looked up", error=error.message)
+                    log.warning("notifications_unknown", error=error.message)
         finally:
             self._poll_task = None
 

@@ -23,6 +23,7 @@ from retinue.notifications.models import (
     DedupeKey,
     Delivery,
     Inbox,
+    OutsiderMailCount,
     Preferences,
     UserNotification,
 )
@@ -31,7 +32,16 @@ from retinue.notifications.routes import ROUTES
 
 manifest = Manifest(
     name="notifications",
-    records=(Channel, Delivery, ChannelTotals, UserNotification, Inbox, Preferences, DedupeKey),
+    records=(
+        Channel,
+        Delivery,
+        ChannelTotals,
+        UserNotification,
+        Inbox,
+        Preferences,
+        DedupeKey,
+        OutsiderMailCount,
+    ),
     routes=ROUTES,
     events=(ChannelCreated, ChannelUpdated, ChannelDeleted, ChannelRevealed, ChannelFailed),
     jobs=JOBS,

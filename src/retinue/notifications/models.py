@@ -20,6 +20,10 @@ class ChannelType(StrEnum):
     in_app = "in_app"
 
 
+RECIPIENT_KEYS = {ChannelType.email: ("to_email", "to"), ChannelType.sms: ("to_number", "to")}
+"""Keys of a channel's configuration that name a fixed recipient, the preferred one first."""
+
+
 @table(
     "notification_channels",
     prefix="nch",
@@ -200,3 +204,11 @@ class DedupeKey(TenantRecord, kw_only=True):
     user_id: Annotated[str, Ref(User, cascade=True)]
     key: str
     seen_at: Instant
+
+
+@table("notification_outsider_mails", prefix="nom", unique=[("tenant_id", "day")])
+class OutsiderMailCount(TenantRecord, kw_only=True):
+    """How many mails went to people outside the tenant on a day (UTC)."""
+
+    day: str
+    mails: int

@@ -34,10 +34,15 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recipients(msgspec.Struct, frozen=True, kw_only=True):
-    """The named users and all users with one of the roles; inactive users are skipped."""
+    """The named users and all users with one of the roles; inactive users are skipped.
+
+    `emails` are addresses of any person. A user's address means that user; the others get a mail if the
+    tenant allows it.
+    """
 
     user_ids: tuple[str, ...] = ()
     roles: tuple[Role, ...] = ()
+    emails: tuple[str, ...] = ()
     is_everyone: bool = False
 
 

@@ -163,7 +163,7 @@ class ChannelLogOut(Schema, kw_only=True):
     redacted: bool | UnsetType = UNSET
 
     @classmethod
-    def shown(cls, delivery: Delivery, *, is_readable: bool) -> "ChannelLogOut":
+    def from_record(cls, delivery: Delivery, *, is_readable: bool) -> "ChannelLogOut":
         if is_readable:
             return cls.of(delivery, redacted=UNSET)
         return cls.of(delivery, subject=None, error=None, redacted=True)
@@ -243,7 +243,7 @@ class NotificationOut(Schema, kw_only=True):
     created_at: str
 
     @classmethod
-    def shown(cls, notification: UserNotification, *, is_readable: bool) -> "NotificationOut":
+    def from_record(cls, notification: UserNotification, *, is_readable: bool) -> "NotificationOut":
         if is_readable:
             return cls.of(notification, redacted=UNSET)
         return cls.of(notification, title=None, message=None, data={}, action_url=None, redacted=True)
@@ -272,7 +272,7 @@ class MarkedRead(Schema, kw_only=True):
     read_at: str
 
     @classmethod
-    def shown(cls, notification: UserNotification) -> "MarkedRead":
+    def from_record(cls, notification: UserNotification) -> "MarkedRead":
         return cls(id=notification.id, read=True, read_at=notification.read_at or "")
 
 

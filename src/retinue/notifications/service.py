@@ -1,5 +1,7 @@
 """`notify` is how every domain sends notifications."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from retinue.adapters.mail import Mail
@@ -10,7 +12,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.notifications import inbox, preferences, recipients
 from retinue.notifications.delivery.attempt import default_recipient
 from retinue.notifications.delivery.deliveries import enqueue_deliveries, new_delivery
-from retinue.notifications.errors import ChannelInactive
+from retinue.notifications.errors import ChannelInactive, NoMailChannel
 from retinue.notifications.models import Channel, ChannelType, DeliveryContent
 from retinue.notifications.notification import (
     Notification,
@@ -22,6 +24,7 @@ from retinue.notifications.notification import (
     skipped_no_active_channel,
     skipped_no_verified_address,
 )
+from retinue.notifications.outsiders import count_mails, find_outsiders, require_allowed
 from retinue.notifications.queries import active_channels
 from retinue.users.models import User
 
@@ -38,11 +41,16 @@ async def notify(
     notification = msgspec.structs.replace(
         notification, title=title, message=clean_message(notification.message)
     )
-    users = await recipients.resolve_users(ctx, to)
+    named, outsiders = await find_outsiders(ctx, to.emails)
+    users = await recipients.resolve_users(
+        ctx, msgspec.structs.replace(to, user_ids=(*to.user_ids, *named), emails=())
+    )
     new_users = await recipients.claim_dedupe_key(ctx, users, notification.dedupe_key)
-    if users and not new_users:
-        return NotifyResult()
     dispatcher = _Dispatcher(ctx, notification)
+    if outsiders:
+        await dispatcher.mail_outsiders(outsiders, route)
+    if (users or outsiders) and not new_users:
+        return dispatcher.result
     if route is None:
         await dispatcher.dispatch_by_preferences(new_users)
     else:
@@ -87,6 +95,19 @@ class _Dispatcher:
             if is_outside and not await self._send_through(channel, users, may_fall_back=False):
                 self.result.skipped.append(skipped_no_verified_address())
 
+    async def mail_outsiders(self, addresses: list[str], route: NotificationRoute | None) -> None:
+        """Send a mail to each address through a channel of the tenant; the instance sends none itself."""
+        rule = await require_allowed(self._ctx, addresses)
+        named = route.channels if route else ()
+        chosen = [channel for channel in named if channel.type is ChannelType.email]
+        channel = next(iter(chosen or await active_channels(self._ctx, ChannelType.email)), None)
+        if channel is None:
+            raise NoMailChannel
+        if not channel.is_active:
+            raise ChannelInactive
+        await count_mails(self._ctx, len(addresses), rule)
+        await self._enqueue(channel, [(address, None) for address in addresses], may_fall_back=not chosen)
+
     async def _store(self, users: list[User]) -> None:
         user_ids = [user.id for user in users]
         self.result.notification_ids += await inbox.store(self._ctx, user_ids, self._notification)
@@ -105,6 +126,13 @@ class _Dispatcher:
         to: list[tuple[str, str | None]] = [(default_recipient(channel), None)]
         if channel.type is ChannelType.email and (users or not default_recipient(channel)):
             to = [(user.email, user.id) for user in users if user.email_verified]
+        await self._enqueue(channel, to, may_fall_back=may_fall_back)
+        return bool(to)
+
+    async def _enqueue(
+        self, channel: Channel, to: Sequence[tuple[str, str | None]], *, may_fall_back: bool
+    ) -> None:
+        """Store a delivery for each address and the user it belongs to, if any."""
         deliveries = [
             new_delivery(
                 self._ctx,
@@ -120,7 +148,6 @@ class _Dispatcher:
         ]
         if deliveries:
             self.result.deliveries += await enqueue_deliveries(self._ctx, channel, deliveries)
-        return bool(deliveries)
 
 
 def render_content(ctx: Context, notification: Notification, type: ChannelType) -> DeliveryContent:

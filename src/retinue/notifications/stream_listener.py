@@ -1,4 +1,4 @@
-"""What one open stream waits for: notifications of its user and changes of objects."""
+"""One open stream, which waits for notifications of its user and changes of objects."""
 
 import asyncio
 

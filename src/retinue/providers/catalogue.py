@@ -13,7 +13,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.providers.addresses import address_of, is_usable
 from retinue.providers.models import ProviderKey, ProviderName
 from retinue.providers.schemas import ModelOut
-from retinue.usage.price_book import PRICE_FIELDS, PriceBook, load_price_book, price_fields
+from retinue.usage.price_book import TOKEN_PRICE_FIELDS, PriceBook, load_price_book, price_fields
 
 FOUND_SERVER = "found_server"
 KeyOffers = list[tuple[ProviderKey, frozenset[str]]]
@@ -61,7 +61,7 @@ async def all_models(ctx: Context) -> list[ModelOut]:
     names = {(model.provider, model.id) for model in KNOWN_MODELS}
     names |= {(provider, name) for provider in offers for _, offered in offers[provider] for name in offered}
     prices = await load_price_book(ctx)
-    shown = [_shown(prices, provider, name, offers.get(provider, [])) for provider, name in names]
+    shown = [_render_model(prices, provider, name, offers.get(provider, [])) for provider, name in names]
     embedded = ctx.adapter(EmbeddedModels)
     shown += [_shown_embedded(prices, model, embedded.obstacle(model)) for model in embedded.known()]
     listed = {model.id: model for model in [*_shown_found(prices, servers, keys), *shown]}
@@ -72,9 +72,9 @@ def _prices(prices: PriceBook, model: str) -> JsonObject:
     """Return the price of a model that holds, and who set it; null if it is unknown."""
     found = prices.find(model)
     if found is None:
-        return dict.fromkeys((*PRICE_FIELDS, "source"))
+        return dict.fromkeys((*TOKEN_PRICE_FIELDS, "source"))
     price = price_fields(found.price)
-    return {**price, "source": found.source}
+    return {**{name: price[name] for name in TOKEN_PRICE_FIELDS}, "source": found.source}
 
 
 def _shown_found(
@@ -113,7 +113,7 @@ def _shown_embedded(prices: PriceBook, model: LocalModel, obstacle: str | None) 
     )
 
 
-def _shown(prices: PriceBook, provider: str, name: str, offers: KeyOffers) -> ModelOut:
+def _render_model(prices: PriceBook, provider: str, name: str, offers: KeyOffers) -> ModelOut:
     reason = _obstacle(provider, name, offers)
     return ModelOut.of(
         find_known_model(provider, name) or _UnknownModel(name),

@@ -19,7 +19,7 @@ CHANGED_KEYS = "providers.changed_keys"
 
 
 class BreakerKey(Struct, frozen=True):
-    """What a breaker guards: a model, asked for with one provider key."""
+    """The subject of a breaker: a model, called with one provider key."""
 
     key_id: str
     model: str

@@ -159,7 +159,7 @@ class KeyAttempts:
             # Indexing waits for missing model weights; a chat fails at once.
             if self._kind == "chat":
                 require_available(embedded, candidate.model)
-            return embedded.for_requester(self._ctx.tenant_id), ReplyRedactor(Secret(""))
+            return embedded.for_requester(self._ctx.requester), ReplyRedactor(Secret(""))
         access = await open_access(self._ctx, candidate.key, self._via)
         provider = provider_for(self._ctx.adapter(Egress), access, self._ctx.clock, timeouts=self._timeouts)
         return provider, ReplyRedactor(access.api_key)
@@ -168,15 +168,15 @@ class KeyAttempts:
         """Record the failure; re-raise the error if neither another key nor a retry would help."""
         key = candidate.key
         if key is None:
-            log.warning("an embedded model failed", model=candidate.model, error=error.message)
+            log.warning("embedded_model_failed", model=candidate.model, error=error.message)
             raise error
-        log.warning("a provider key failed", key=key.id, provider=key.provider, error=error.message)
+        log.warning("provider_key_failed", key=key.id, provider=key.provider, error=error.message)
         self._error = error
         if isinstance(error, KEY_UNUSABLE_ERRORS):
             return
         if not isinstance(error, ModelError) or not (error.other_key_may_help or error.retryable):
             raise error
-        if error.kind == "auth":
+        if error.kind in {"auth", "quota"}:
             # Missing credit or model access is refused too, but the key itself stays valid.
             if error.provider_status == 401:
                 await _invalidate(self._ctx, key, error)

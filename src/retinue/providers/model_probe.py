@@ -1,4 +1,4 @@
-"""What can answer right now without a provider: the embedded models, and servers found on this machine."""
+"""Models that answer without a provider: the embedded ones, and servers found on this machine."""
 
 from retinue.adapters.embedded.models import EmbeddedModels, LocalModel
 from retinue.adapters.llm.local_servers import MIN_PROBE_INTERVAL_SECONDS, LocalServers, canonical_base_url
@@ -17,7 +17,7 @@ async def probe_models(ctx: Context) -> ModelProbe:
     key_ids = {origin_of(canonical_base_url(address_of(key.provider, key.base_url))): key.id for key in keys}
     embedded = ctx.adapter(EmbeddedModels)
     return ModelProbe(
-        embedded=[_shown(embedded, model) for model in embedded.known()],
+        embedded=[_render_embedded_model(embedded, model) for model in embedded.known()],
         is_searched=servers.may_probe,
         servers=[
             FoundServerOut(
@@ -31,7 +31,7 @@ async def probe_models(ctx: Context) -> ModelProbe:
     )
 
 
-def _shown(embedded: EmbeddedModels, model: LocalModel) -> EmbeddedModelOut:
+def _render_embedded_model(embedded: EmbeddedModels, model: LocalModel) -> EmbeddedModelOut:
     obstacle = embedded.obstacle(model)
     return EmbeddedModelOut(
         id=f"{ProviderName.local}/{model.name}",

@@ -51,6 +51,11 @@ async def full_model_id(ctx: Context, model: str) -> str:
         return model
 
 
+async def is_embedded(ctx: Context, model: str) -> bool:
+    """Return whether an embedded model answers for this one; such a model costs nothing."""
+    return (await full_model_id(ctx, model)).startswith(_LOCAL_PREFIX)
+
+
 async def can_see(ctx: Context, model: str) -> bool | None:
     """Return whether a model accepts images; None if that is unknown."""
     provider, _, name = (await full_model_id(ctx, model)).partition("/")
@@ -89,8 +94,8 @@ async def _all_candidates(ctx: Context, model: str, kind: LocalKind) -> Sequence
 
 
 async def _active_keys(ctx: Context) -> KeyRows:
-    # Outside a transaction: every model call comes through here, and none should wait for a writer.
-    return tuple([tuple(row) for row in await ctx.detached().db.rows(_ACTIVE_KEYS)])
+    # Every model call comes through here, and none should wait for a writer.
+    return tuple([tuple(row) for row in await ctx.reader().db.rows(_ACTIVE_KEYS)])
 
 
 # ADR 20: cached by the rows themselves, so a changed key needs no invalidation. Secrets stay sealed in them.

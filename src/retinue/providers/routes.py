@@ -30,7 +30,7 @@ KeyById = Annotated[ProviderKey, path_loader(ProviderKey, "key_id", ApiKeyNotFou
 @routes.get("", requires="api_keys:read")
 async def list_api_keys(ctx: Context, query: ApiKeyList) -> Page[ApiKeyOut]:
     """List the keys with which the platform calls model providers, newest first by default."""
-    return (await page_of_keys(ctx, query)).shown(ApiKeyOut.of)
+    return (await page_of_keys(ctx, query)).to_page(ApiKeyOut.of)
 
 
 @routes.post("", requires="api_keys:write", status=201, errors=(Conflict, VaultSealed))

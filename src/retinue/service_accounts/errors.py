@@ -1,8 +1,10 @@
 from typing import Any
 
 from retinue.kit.errors import Conflict, Forbidden, NotFound, RateLimited, RetinueError
+from retinue.kit.logging import current_request
 from retinue.kit.principal import SERVICE_ACCOUNT_ROLE
 from retinue.kit.schema.base import Schema
+from retinue.usage.errors import MonthlyTokensSpent
 
 
 class ServiceAccountNotFound(NotFound):
@@ -36,8 +38,10 @@ class AddressNotAllowed(Forbidden):
         super().__init__("allowed_ip", SERVICE_ACCOUNT_ROLE, reason="ip_not_allowed")
 
 
-class AccountTokensSpent(RateLimited):
+class AccountTokensSpent(MonthlyTokensSpent):
     """The service account has used up its tokens for this month."""
+
+    scope_type = "service_account"
 
 
 class TokenRefusal(Schema, kw_only=True):
@@ -60,6 +64,16 @@ class OAuthRefusal(RetinueError):
 
     def body(self) -> dict[str, Any]:
         return {"error": self.code, "error_description": self.message, "request_id": self.request_id}
+
+
+class TooManyTokenRequests(RateLimited):
+    """Too many requests for tokens. Try again later."""
+
+    body_shape = TokenRefusal
+
+    def body(self) -> dict[str, Any]:
+        request_id = current_request.get().request_id
+        return {"error": self.code, "error_description": self.message, "request_id": request_id}
 
 
 class InvalidTokenRequest(OAuthRefusal):

@@ -75,7 +75,14 @@ class TokenIssued(ServiceAccountEvent, kw_only=True):
 
 @event("auth.token_refused", subject="service_account_id", audited=True, listed=False)
 class TokenRefused(ServiceAccountEvent, kw_only=True):
-    """Somebody asked for a token of a service account in vain."""
+    """Somebody asked for a token of a service account in vain.
+
+    An account has at most one such row per reason and hour: the first refusal is recorded at once, what
+    follows within the hour is counted and recorded together when it is over. `count` is how many refusals
+    the row stands for, `since` the time of the first of them.
+    """
 
     error: str
     reason: str
+    count: int = 1
+    since: str = ""

@@ -15,4 +15,18 @@ class RefusedToken(msgspec.Struct):
     user_agent: str
 
 
+class CountedRefusals(msgspec.Struct):
+    """Refused requests for tokens of an account that no longer exists, and the last of their callers."""
+
+    account_id: str
+    name: str
+    error: str
+    reason: str
+    count: int
+    since: str
+    ip_address: str
+    user_agent: str
+
+
 RECORD_REFUSED_TOKEN = JobKind("service_accounts.record_refused_token", RefusedToken)
+RECORD_LAST_REFUSALS = JobKind("service_accounts.record_last_refusals", CountedRefusals)

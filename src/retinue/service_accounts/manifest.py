@@ -10,12 +10,12 @@ from retinue.service_accounts.events import (
     TokenRefused,
 )
 from retinue.service_accounts.jobs import JOBS
-from retinue.service_accounts.models import ServiceAccount, ServiceAccountSecret
+from retinue.service_accounts.models import ServiceAccount, ServiceAccountSecret, TokenRefusals
 from retinue.service_accounts.routes import routes, token_routes
 
 manifest = Manifest(
     name="service_accounts",
-    records=(ServiceAccount, ServiceAccountSecret),
+    records=(ServiceAccount, ServiceAccountSecret, TokenRefusals),
     routes=(routes, token_routes),
     events=(
         ServiceAccountCreated,

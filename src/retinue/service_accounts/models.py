@@ -2,7 +2,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import Ref, TenantRecord, table
+from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
 
 
 class ServiceAccountStatus(StrEnum):
@@ -17,7 +17,8 @@ class ServiceAccountStatus(StrEnum):
 class ServiceAccount(TenantRecord, kw_only=True):
     """A machine that calls the API with permissions of its own; it owns what it creates.
 
-    `tokens_used` counts the tokens of `tokens_month`.
+    `tokens_used` counts the tokens of `tokens_month`. A `strict` account's requests are refused if a name in
+    them has no effect.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ServiceAccount(TenantRecord, kw_only=True):
     allowed_ips: list[str]
     rate_limit_per_minute: int | None = None
     monthly_token_budget: int | None = None
+    strict: Annotated[bool, ServerDefault("false")] = False
     tokens_used: int = 0
     tokens_month: str = ""
     last_used_at: Instant | None = None
@@ -46,3 +48,21 @@ class ServiceAccountSecret(TenantRecord, kw_only=True):
     expires_at: Instant
     last_used_at: Instant | None = None
     created_by: str
+
+
+@table("token_refusals", prefix="tkr", unique=[("tenant_id", "account_id", "reason")])
+class TokenRefusals(TenantRecord, kw_only=True):
+    """The refusals of tokens for one account and reason that no audit row stands for yet.
+
+    `hour` is that of the last audit row, `since` the time of the first uncounted refusal; the caller is the
+    last one.
+    """
+
+    account_id: Annotated[str, Ref(ServiceAccount, cascade=True)]
+    error: str
+    reason: str
+    hour: str = ""
+    count: int = 0
+    since: Instant = ""
+    ip_address: str = ""
+    user_agent: str = ""

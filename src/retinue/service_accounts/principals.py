@@ -39,6 +39,7 @@ _PRINCIPAL_BY_TOKEN = Statement(
         _accounts.c.monthly_token_budget,
         _accounts.c.tokens_used,
         _accounts.c.tokens_month,
+        _accounts.c.strict,
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
@@ -71,7 +72,8 @@ async def authenticate(instance: Instance, request: Request, claims: Claims) -> 
         raise Unauthorized(
             "token_revoked", "The service account or the secret of this token is no longer valid."
         )
-    permissions, allowed_ips, per_minute, budget, used, month, plan, limits, is_listened_to, stamp = row
+    permissions, allowed_ips, per_minute, budget, used, month, strict, *of_tenant = row
+    plan, limits, is_listened_to, stamp = of_tenant
     if not is_allowed(request.ip_address, allowed_ips):
         raise AddressNotAllowed
     requested_tenant = request.headers.get(b"x-tenant-id")
@@ -86,6 +88,7 @@ async def authenticate(instance: Instance, request: Request, claims: Claims) -> 
         limits=_plan_limits(plan, limits),
         requests_per_minute=per_minute,
         tokens_left=tokens_left(budget, used, month, now),
+        is_strict=bool(strict),
         config_version=config_version_now(instance.clock, stamp),
         no_listeners_until=no_listeners_until(instance.clock, is_listened_to=is_listened_to),
     )

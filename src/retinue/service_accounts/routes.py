@@ -4,7 +4,7 @@ from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
 from retinue.kit.http.replies import Reply
 from retinue.kit.http.request import Request
-from retinue.kit.http.routing import PUBLIC, Routes
+from retinue.kit.http.routing import ANY_NAME, PUBLIC, Routes
 from retinue.kit.lists import Page
 from retinue.service_accounts import service as accounts
 from retinue.service_accounts.errors import (
@@ -14,6 +14,7 @@ from retinue.service_accounts.errors import (
     InvalidTokenRequest,
     ServiceAccountNameTaken,
     TooManySecrets,
+    TooManyTokenRequests,
     UnsupportedGrantType,
 )
 from retinue.service_accounts.loaders import SecretById, ServiceAccountById
@@ -121,6 +122,10 @@ async def delete_service_account_secret(
     idempotent=False,
     # The client is looked up before the transaction that records the token.
     calls_out=True,
+    over_limit=TooManyTokenRequests,
+    # RFC 6749, section 3.2: unrecognized parameters must be ignored.
+    reads_body=True,
+    query_names=ANY_NAME,
     errors=(InvalidTokenRequest, InvalidClient, InvalidBasicClient, InvalidScope, UnsupportedGrantType),
 )
 async def issue_access_token(ctx: Context, request: Request) -> Reply[IssuedToken]:
@@ -129,7 +134,8 @@ async def issue_access_token(ctx: Context, request: Request) -> Reply[IssuedToke
     The body is a form or a JSON object: `grant_type=client_credentials`, and optionally `scope`, permission
     keys separated by blanks. The client's id and secret are sent as `Authorization: Basic` or as `client_id`
     and `client_secret` in the body. The token works for 900 seconds; there is no refresh token. Errors have
-    the shape of RFC 6749, section 5.2.
+    the shape of RFC 6749, section 5.2. After five refusals of a client from one network address within 15
+    minutes, or a hundred from the address: 429.
     """
     return Reply(await issue_token(ctx, request), headers=(("Pragma", "no-cache"),))
 

@@ -25,6 +25,7 @@ class ServiceAccountCreate(Schema, kw_only=True):
     allowed_ips: Networks | None = None
     rate_limit_per_minute: PerMinute | None = None
     monthly_token_budget: MonthlyTokens | None = None
+    strict: bool = False
 
 
 class ServiceAccountUpdate(Schema, kw_only=True):
@@ -38,6 +39,7 @@ class ServiceAccountUpdate(Schema, kw_only=True):
     allowed_ips: Networks | UnsetType = UNSET
     rate_limit_per_minute: PerMinute | UnsetType | None = UNSET
     monthly_token_budget: MonthlyTokens | UnsetType | None = UNSET
+    strict: bool | UnsetType = UNSET
 
 
 class ServiceAccountOut(Schema, kw_only=True):
@@ -53,6 +55,7 @@ class ServiceAccountOut(Schema, kw_only=True):
     allowed_ips: list[str]
     rate_limit_per_minute: int | None
     monthly_token_budget: int | None
+    strict: bool
     tokens_used: int
     last_used_at: str | None
     last_used_ip: str | None

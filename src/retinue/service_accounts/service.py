@@ -21,6 +21,7 @@ from retinue.service_accounts.errors import (
 from retinue.service_accounts.models import ServiceAccount, ServiceAccountSecret, ServiceAccountStatus
 from retinue.service_accounts.networks import parse_networks
 from retinue.service_accounts.queries import load_secrets, page_of_accounts
+from retinue.service_accounts.refused_tokens import enqueue_last_record
 from retinue.service_accounts.schemas import (
     NewSecretOut,
     SecretCreate,
@@ -40,7 +41,7 @@ MAX_SECRET_DAYS = 365
 _DAY_SECONDS = 86_400
 _SHOWN_PREFIX_LENGTH = len(SECRET_PREFIX) + 8
 # Changing one of these never lets the account do more than before.
-_HARMLESS_FIELDS = frozenset({"name", "description", "permissions"})
+_HARMLESS_FIELDS = frozenset({"name", "description", "permissions", "strict"})
 
 
 def show(ctx: Context, account: ServiceAccount) -> ServiceAccountOut:
@@ -54,7 +55,7 @@ def show(ctx: Context, account: ServiceAccount) -> ServiceAccountOut:
 
 
 async def page(ctx: Context, query: ServiceAccountList) -> Page[ServiceAccountOut]:
-    return (await page_of_accounts(ctx, query)).shown(lambda account: show(ctx, account))
+    return (await page_of_accounts(ctx, query)).to_page(lambda account: show(ctx, account))
 
 
 async def create(ctx: Context, body: ServiceAccountCreate) -> ServiceAccountOut:
@@ -68,6 +69,7 @@ async def create(ctx: Context, body: ServiceAccountCreate) -> ServiceAccountOut:
         allowed_ips=parse_networks(body.allowed_ips or []),
         rate_limit_per_minute=body.rate_limit_per_minute,
         monthly_token_budget=body.monthly_token_budget,
+        strict=body.strict,
         created_by=ctx.principal.id,
     )
     try:
@@ -130,6 +132,7 @@ def _require_authority(ctx: Context, account: ServiceAccount, changes: dict[str,
 async def delete(ctx: Context, account: ServiceAccount) -> None:
     """Delete the account and its secrets; what it created stays with the tenant."""
     locked = await _lock(ctx, account)
+    await enqueue_last_record(ctx, locked)
     await ctx.db.delete(locked)
     ctx.emit(events.ServiceAccountDeleted(service_account_id=locked.id, name=locked.name))
 

@@ -12,7 +12,7 @@ async def require_tokens(ctx: Context) -> None:
     """Raise `AccountTokensSpent` if the caller is a service account without tokens for this month."""
     left = ctx.principal.tokens_left
     if ctx.principal.kind == "service_account" and left is not None and left <= 0:
-        account = await load_spender(ctx.detached())
+        account = await load_spender(ctx.reader())
         raise tokens_spent_error(AccountTokensSpent, ctx, account.monthly_token_budget if account else 0)
 
 

@@ -18,6 +18,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.http.request import Request
 from retinue.kit.ids import hash_token
 from retinue.kit.metrics import declarations as metrics
+from retinue.service_accounts import secret_attempts
 from retinue.service_accounts.errors import (
     InvalidBasicClient,
     InvalidClient,
@@ -112,6 +113,7 @@ async def issue_token(ctx: Context, request: Request) -> IssuedToken:
     try:
         wanted = await read_token_request(request)
         client_id, reason = wanted.client_id, "unknown_client"
+        failures = await secret_attempts.require_attempts_left(ctx, client_id)
         client = await _find_client(ctx, wanted)
         if client is not None:
             reason = client.refusal_reason(ctx.now, ctx.caller.ip_address) or ""
@@ -120,10 +122,10 @@ async def issue_token(ctx: Context, request: Request) -> IssuedToken:
         reason = "scope_not_held"
         scope = _granted_scope(client, wanted.scope, request)
     except OAuthRefusal as refused:
-        log.warning("token refused", error=refused.code, reason=reason, address=ctx.caller.ip_address)
-        if _CLIENT_ID.fullmatch(client_id):
-            await enqueue_record(ctx, client_id, refused.code, reason)
+        await _record_refusal(ctx, client_id, refused, reason)
         raise
+    if failures:
+        await secret_attempts.reset_failures(ctx, client_id)
     assert client.secret_id is not None
     token = ctx.instance.tokens.issue(
         "access",
@@ -136,6 +138,15 @@ async def issue_token(ctx: Context, request: Request) -> IssuedToken:
     await _record_issue(ctx, client_id, client, scope)
     metrics.TOKENS_ISSUED.count(GRANT_TYPE)
     return IssuedToken(access_token=token, expires_in=TOKEN_SECONDS, scope=scope)
+
+
+async def _record_refusal(ctx: Context, client_id: str, refused: OAuthRefusal, reason: str) -> None:
+    """Record why there is no token, and count the attempt unless it proved a secret."""
+    log.warning("token_refused", error=refused.code, reason=reason, address=ctx.caller.ip_address)
+    if _CLIENT_ID.fullmatch(client_id):
+        await enqueue_record(ctx, client_id, refused.code, reason)
+    if client_id and not isinstance(refused, InvalidScope):
+        await secret_attempts.count_failure(ctx, client_id)
 
 
 async def _find_client(ctx: Context, wanted: TokenRequest) -> _Client | None:

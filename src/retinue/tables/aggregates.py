@@ -47,7 +47,7 @@ async def aggregate(
     parsed_metrics = [_parse_metric(layout, name) for name in metric_names]
     groups = await _load_groups(ctx, table, condition, tuple(field_of(key) for key in keys), parsed_metrics)
     largest = sorted(groups.items(), key=_by_size)[:MAX_GROUPS]
-    return [_shown(group, figures, keys, metric_names, parsed_metrics) for group, figures in largest]
+    return [_render_group(group, figures, keys, metric_names, parsed_metrics) for group, figures in largest]
 
 
 def _by_size(item: tuple[Group, Figures]) -> Any:
@@ -180,7 +180,7 @@ def _figure(function: str, value: Any) -> Any:
     return getattr(sa.func, function)(value)
 
 
-def _shown(
+def _render_group(
     group: Group, figures: Figures, keys: list[Column], metric_names: list[str], metrics: list[Metric]
 ) -> JsonObject:
     shown: JsonObject = {}

@@ -29,7 +29,7 @@ MAX_FILTER_DEPTH = 5
 
 _COMPARISONS = {"eq", "ne", "gt", "gte", "lt", "lte"}
 OPERATORS = (*sorted(_COMPARISONS), "contains", "exists")
-_WHERE = re.compile(r"where\[([a-z0-9_]+)\]")
+WHERE_NAME = re.compile(r"where\[([a-z0-9_]+)\]")
 
 
 class Condition(msgspec.Struct):
@@ -104,7 +104,7 @@ class FilterBuilder:
     def add_where(self, pairs: list[tuple[str, str]]) -> None:
         """Add `where[column]=value` conditions; the value is parsed like a cell of a file."""
         for name, text in pairs:
-            match = _WHERE.fullmatch(name)
+            match = WHERE_NAME.fullmatch(name)
             if match is None:
                 continue
             column = self._layout.by_name.get(match[1])

@@ -101,7 +101,7 @@ class TableOut(Schema, kw_only=True):
     updated_at: Instant
 
     @classmethod
-    def shown(cls, table: DataTable) -> "TableOut":
+    def from_record(cls, table: DataTable) -> "TableOut":
         columns = [ColumnOut.at(position, column) for position, column in enumerate(table.columns)]
         return cls.of(table, columns=columns)
 

@@ -20,6 +20,7 @@ async def read_names(ctx: Context) -> ReferenceIndex:
 
 async def export(ctx: Context, names: ReferenceIndex, wanted: Collection[str]) -> TenantDocument:
     """Return the wanted sections; those that the caller may not read are left out, with a warning."""
+    names.described = frozenset(wanted)
     sections: JsonObject = {}
     warnings = []
     for name in SECTION_NAMES:

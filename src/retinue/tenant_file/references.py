@@ -49,7 +49,10 @@ class ReferenceIndex:
     def __init__(self, ctx: Context) -> None:
         self.records: dict[str, JsonObject] = {}
         self.stored: list[FileName] = []
+        self.described: frozenset[str] = frozenset()
+        """The sections of the file, in which it says itself which of several objects of a name it means."""
         self._references: dict[str, str] = {}
+        self._ambiguous: dict[str, int] = {}
         self._role = ctx.principal.role or ctx.principal.kind
 
     @classmethod
@@ -70,6 +73,9 @@ class ReferenceIndex:
         self.records[section] = {name: same[0] for name, same in by_name.items() if len(same) == 1}
         for name, record in self.records[section].items():
             self._references[record.id] = f"@{section}/{name}"
+        self._ambiguous |= {
+            f"@{section}/{name}": len(same) for name, same in by_name.items() if len(same) > 1
+        }
 
     def add_section(self, section: str, found: Iterable[Any], natural_name: NaturalName) -> None:
         """Name the records: as a file named them, or else by their own name, with a number if it is taken."""
@@ -81,10 +87,16 @@ class ReferenceIndex:
                 self.add(section, known[record.id], record)
             else:
                 unnamed.append(record)
+        same_name: dict[str, list[str]] = {}
         for record in unnamed:
             natural = natural_name(self, record)
             taken = self.records[section]
-            self.add(section, next(key for key in _candidates(natural) if key not in taken), record)
+            key = next(key for key in _candidates(natural) if key not in taken)
+            self.add(section, key, record)
+            same_name.setdefault(natural, []).append(f"@{section}/{key}")
+        for references in same_name.values():
+            if len(references) > 1:
+                self._ambiguous |= dict.fromkeys(references, len(references))
 
     def add(self, section: str, name: str, record: Any) -> None:
         self.records[section][name] = record
@@ -97,7 +109,9 @@ class ReferenceIndex:
     def to_references(self, value: object) -> Any:
         """Return the value with references in place of ids."""
         if isinstance(value, str):
-            return self._references.get(value, value)
+            reference = self._references.get(value, value)
+            # A name that several have would not say in another file which one is meant; the id does.
+            return value if self._is_ambiguous(reference) else reference
         if isinstance(value, dict):
             return {name: self.to_references(inner) for name, inner in value.items()}
         if isinstance(value, list | tuple):
@@ -130,10 +144,32 @@ class ReferenceIndex:
         section = _ALIASES.get(match[1], match[1])
         if section not in self.records:
             raise Forbidden(READ_KEYS[section], self._role)
-        record = self.records[section].get(match[2])
-        if record is None:
-            raise Invalid({place.strip("."): f"{text} does not exist"})
-        return record
+        if problem := self.problem(text):
+            raise Invalid({place.strip("."): problem})
+        return self.records[section][match[2]]
+
+    def canonical(self, text: str) -> str:
+        """Return a reference with the section's current name; another text as it is."""
+        match = _REFERENCE.fullmatch(text)
+        return text if match is None else f"@{_ALIASES.get(match[1], match[1])}/{match[2]}"
+
+    def problem(self, text: str) -> str:
+        """Return why a reference names no single record; empty if it does, or is none, or may not be seen."""
+        match = _REFERENCE.fullmatch(text)
+        section = _ALIASES.get(match[1], match[1]) if match else ""
+        if match is None or section not in self.records:
+            return ""
+        if self._is_ambiguous(reference := self.canonical(text)):
+            count = self._ambiguous[reference]
+            return f"{text} is ambiguous: {count} {section} have this name. Rename one, or write the id."
+        return "" if match[2] in self.records[section] else f"{text} does not exist"
+
+    def _is_ambiguous(self, reference: str) -> bool:
+        return reference in self._ambiguous and reference[1:].partition("/")[0] not in self.described
+
+    def namesakes(self, location: str) -> int:
+        """Return how many objects have the name of this one, without a file having told them apart."""
+        return self._ambiguous.get(f"@{location}", 0)
 
 
 def _candidates(natural: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 from collections.abc import AsyncIterator
 
-from retinue.adapters.openapi import YamlReaderUnavailable
+from retinue.adapters.openapi import DocumentReaderUnavailable
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, VaultSealed
 from retinue.kit.http.replies import ByteStream
@@ -39,7 +39,7 @@ async def export_tenant(ctx: Context, query: ExportQuery) -> ByteStream:
     idempotent=False,
     body_limit=MAX_DOCUMENT_BYTES,
     max_keys=_MAX_KEYS,
-    errors=(Forbidden, VaultSealed, YamlReaderUnavailable),
+    errors=(Forbidden, VaultSealed, DocumentReaderUnavailable),
 )
 async def plan_tenant(ctx: Context, body: PlanRequest) -> TenantPlan:
     """Return what applying a file would change; nothing is changed.
@@ -58,7 +58,7 @@ async def plan_tenant(ctx: Context, body: PlanRequest) -> TenantPlan:
     cost="execute",
     body_limit=MAX_DOCUMENT_BYTES,
     max_keys=_MAX_KEYS,
-    errors=(Forbidden, PlanStale, VaultSealed, YamlReaderUnavailable),
+    errors=(Forbidden, PlanStale, VaultSealed, DocumentReaderUnavailable),
 )
 async def apply_tenant(ctx: Context, body: ApplyRequest) -> TenantApplied:
     """Change the tenant to match a file, in one transaction, as it was planned.

@@ -9,13 +9,16 @@ from retinue.adapters.openapi import read_text
 from retinue.agents.queries import lock_agent_graph
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, Invalid
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 from retinue.kit.json_types import JsonObject
 from retinue.kit.principal import Principal
 from retinue.tenant_file.applier import apply_changes
+from retinue.tenant_file.destination_warnings import destination_warnings
 from retinue.tenant_file.document import SECTION_NAMES, TenantDocument, read_document, render_document
 from retinue.tenant_file.errors import PlanStale
 from retinue.tenant_file.events import TenantExported, TenantFileApplied
 from retinue.tenant_file.exporter import export, read_names
+from retinue.tenant_file.missing_references import require_references
 from retinue.tenant_file.parts import leaves, to_plain
 from retinue.tenant_file.planner import PlannedChange, hash_plan, plan_changes, settle_changes
 from retinue.tenant_file.references import READ_KEYS, ReferenceIndex
@@ -39,14 +42,28 @@ class PreparedPlan(msgspec.Struct, frozen=True, kw_only=True):
     current: TenantDocument
     changes: list[PlannedChange]
     plan_hash: str
+    destination_warnings: list[str] = []
 
     @property
     def warnings(self) -> list[str]:
-        """What to do after the apply: a file contains no secrets, so a new object has none."""
-        return [
+        """Return points to check, and steps after the apply: a file contains no secrets."""
+        entered = [
             f"{change.location}: enter {SECTIONS[change.section].secrets_note} in this tenant."
             for change in self.changes
             if change.action == "create" and getattr(change.part, "own_secrets", False)
+        ]
+        return [*self._namesake_warnings(), *entered, *self.destination_warnings]
+
+    def _namesake_warnings(self) -> list[str]:
+        """Say where a name of the file stands for the oldest of several objects that are not all in it."""
+        return [
+            f"{change.location} is ambiguous: {count} objects have this name. The oldest one is meant; an "
+            f"export shows the names of the others."
+            for change in self.changes
+            if change.action in {"update", "unchanged"}
+            and (count := self.names.namesakes(change.location))
+            and f"{change.location} #2" not in {other.location for other in self.changes if other.part}
+            and " #" not in change.name
         ]
 
     def count(self, *actions: str) -> int:
@@ -60,10 +77,10 @@ def without_reveal(principal: Principal) -> Principal:
     )
 
 
-async def read_file(document: str | JsonObject) -> TenantDocument:
+async def read_file(document: str | JsonObject, requester: QueuedCaller = NOBODY) -> TenantDocument:
     """Return the document from text in JSON or YAML, or from what such a text contains."""
     if isinstance(document, str):
-        document = await read_text(document.encode(), max_length=_MAX_WRITTEN_OUT)
+        document = await read_text(document.encode(), requester, max_length=_MAX_WRITTEN_OUT)
     # In a thread, because the errors of a large document take a while to collect.
     return await asyncio.to_thread(read_document, document)
 
@@ -86,15 +103,14 @@ async def export_file(ctx: Context, query: ExportQuery) -> str:
 
 async def prepare(ctx: Context, document: TenantDocument, *, prune: bool) -> PreparedPlan:
     """Compare the document with the tenant; raise if the caller may not read and write its sections."""
-    for section in document.included():
-        _require(ctx, section, READ_KEYS[section])
-        _require(ctx, section, SECTIONS[section].write_key)
+    _require_permissions(ctx, document)
     names = await read_names(ctx)
     current = await export(ctx, names, document.included())
     changes = plan_changes(current, document, prune=prune)
     for change in changes:
         if change.action == "delete":
             _require(ctx, change.section, SECTIONS[change.section].key_to_delete)
+    require_references(names, changes)
     _require_kept(names, changes)
     ids = dict(sorted(_referred_ids(names, document)))
     return PreparedPlan(
@@ -103,6 +119,25 @@ async def prepare(ctx: Context, document: TenantDocument, *, prune: bool) -> Pre
         changes=changes,
         plan_hash=hash_plan(current, document, ids, prune=prune),
     )
+
+
+def _require_permissions(ctx: Context, document: TenantDocument) -> None:
+    """Raise Forbidden with every section that needs a permission which the caller lacks."""
+    missing = [
+        (section, permission)
+        for section in document.included()
+        for permission in (READ_KEYS[section], SECTIONS[section].write_key)
+        if not ctx.principal.may(permission)
+    ]
+    if len(missing) == 1:
+        _require(ctx, *missing[0])
+    if missing:
+        needed = ", ".join(f"{permission} for {section}" for section, permission in missing)
+        raise Forbidden(
+            missing[0][1],
+            ctx.principal.role or ctx.principal.kind,
+            message=f"The file needs permissions that you do not have: {needed}.",
+        )
 
 
 def _require(ctx: Context, section: str, permission: str) -> None:
@@ -141,9 +176,11 @@ def _require_kept(names: ReferenceIndex, changes: list[PlannedChange]) -> None:
 
 async def plan(ctx: Context, request: PlanRequest) -> TenantPlan:
     """Return what an apply would change, or raise what it would raise; nothing is stored."""
-    document = await read_file(request.document)
+    document = await read_file(request.document, ctx.requester)
     prepared = await rehearse(ctx, document, prune=request.prune)
-    return TenantPlan(changes=_shown(prepared), warnings=prepared.warnings, plan_hash=prepared.plan_hash)
+    return TenantPlan(
+        changes=_render_plan(prepared), warnings=prepared.warnings, plan_hash=prepared.plan_hash
+    )
 
 
 async def rehearse(ctx: Context, document: TenantDocument, *, prune: bool) -> PreparedPlan:
@@ -154,11 +191,11 @@ async def rehearse(ctx: Context, document: TenantDocument, *, prune: bool) -> Pr
 
 
 async def apply(ctx: Context, request: PlanRequest, plan_hash: str) -> TenantApplied:
-    document = await read_file(request.document)
+    document = await read_file(request.document, ctx.requester)
     prepared = await change_tenant(ctx, document, prune=request.prune, plan_hash=plan_hash)
     return TenantApplied(
         applied=prepared.count("create", "update", "delete"),
-        changes=_shown(prepared),
+        changes=_render_plan(prepared),
         warnings=prepared.warnings,
     )
 
@@ -178,6 +215,8 @@ async def change_tenant(
         result = await export(ctx, await read_names(ctx), document.included())
         settled = settle_changes(prepared.changes, prepared.current, result)
         prepared = msgspec.structs.replace(prepared, changes=settled)
+    warnings = await destination_warnings(ctx, prepared.names, prepared.changes)
+    prepared = msgspec.structs.replace(prepared, destination_warnings=warnings)
     ctx.emit(
         TenantFileApplied(
             created=prepared.count("create"),
@@ -190,7 +229,7 @@ async def change_tenant(
     return prepared
 
 
-def _shown(prepared: PreparedPlan) -> list[PlannedObject]:
+def _render_plan(prepared: PreparedPlan) -> list[PlannedObject]:
     return [
         PlannedObject(
             section=change.section,

@@ -22,7 +22,7 @@ class TenantCreated(Event, kw_only=True):
     example={"tenant_id": "ten_…", "changed": ["plan"], "name": "Acme", "plan": "team", "limits": {}},
 )
 class TenantUpdated(Event, kw_only=True):
-    """A tenant's name, plan or custom limits were changed."""
+    """A tenant's name, plan, custom limits or settings were changed; `changed` names them."""
 
     tenant_id: str
     changed: list[str]

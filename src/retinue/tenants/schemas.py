@@ -6,7 +6,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.lists import ListQuery
 from retinue.kit.schema.base import Name, Schema
-from retinue.tenants.models import Plan, Tenant
+from retinue.tenants.models import MailToOutsiders, Plan, Tenant
 
 OwnLimits = JsonObject
 TraceSample = Annotated[float, Meta(ge=0, le=1)]
@@ -20,10 +20,11 @@ class TenantOut(Schema, kw_only=True):
     plan: Plan
     limits: PlanLimits
     trace_sample: float | None
+    mail_to_outsiders: MailToOutsiders | None
     created_at: str
 
     @classmethod
-    def shown(cls, tenant: Tenant) -> "TenantOut":
+    def from_record(cls, tenant: Tenant) -> "TenantOut":
         return cls.of(tenant, limits=limits_for(tenant.plan, tenant.limits))
 
 
@@ -32,6 +33,10 @@ class TenantUpdate(Schema, kw_only=True):
     plan: Plan | UnsetType = UNSET
     limits: OwnLimits | UnsetType = UNSET
     trace_sample: TraceSample | UnsetType | None = UNSET
+
+
+class OwnTenantUpdate(Schema, kw_only=True):
+    mail_to_outsiders: MailToOutsiders | UnsetType | None = UNSET
 
 
 class TenantList(ListQuery, kw_only=True):

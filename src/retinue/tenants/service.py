@@ -20,7 +20,7 @@ async def create(ctx: Context, *, name: str, plan: Plan, limits: JsonObject | No
 
 
 async def update(ctx: Context, tenant: Tenant, changes: JsonObject) -> Tenant:
-    """Change name, plan, custom limits or trace sample. Limits apply from the tenant's next request."""
+    """Change the given fields. Limits apply from the tenant's next request."""
     system = ctx.system("a tenant is nobody's row")
     locked = await system.lock(Tenant, tenant.id)
     if locked is None:

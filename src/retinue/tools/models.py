@@ -140,7 +140,7 @@ class Tool(TenantRecord, kw_only=True):
     requires_approval: Annotated[bool, ServerDefault("false")] = False
     approval: ApprovalRule | None = None
     held_listing: JsonObject | None = None
-    """What an MCP server lists now, if that differs from what was agreed to; see `mcp_drift`."""
+    """The current listing of an MCP server, if it differs from the accepted one; see `mcp_drift`."""
 
 
 @table(

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from retinue.adapters.openapi import ApiDescription, ApiEndpoint, parse_api, read_text
+from retinue.adapters.openapi import ApiDescription, ApiEndpoint, parse_api, read_excerpt
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
@@ -22,17 +22,18 @@ from retinue.tools.schemas import (
 
 # The configuration is loaded for every run.
 _MAX_CONFIG_BYTES = 1024 * 1024
+_MAX_REASONS = 3
 
 
 async def create(ctx: Context, body: ImportOpenApi) -> ToolImported:
-    api, tool_body = await _read_tool(body)
-    tool = await service.create(ctx, tool_body)
+    api, tool_body = await _read_tool(ctx, body)
+    tool = await service.create(ctx, tool_body, is_imported=True)
     return ToolImported.of(tool, **_summary_fields(api))
 
 
-async def preview(body: ImportOpenApi) -> ImportPreview:
+async def preview(ctx: Context, body: ImportOpenApi) -> ImportPreview:
     """Return the tool that would be created; its `auth_config` never contains secrets."""
-    api, tool_body = await _read_tool(body)
+    api, tool_body = await _read_tool(ctx, body)
     suggested = api.auth.auth_config if tool_body.auth_type == api.auth.auth_type else {}
     return ImportPreview.of(
         tool_body,
@@ -43,10 +44,15 @@ async def preview(body: ImportOpenApi) -> ImportPreview:
     )
 
 
-async def _read_tool(body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
-    document = await read_text(body.document.encode()) if isinstance(body.document, str) else body.document
-    # In a thread, because a large document takes seconds of CPU time.
-    api = _select_operations(await asyncio.to_thread(parse_api, document), body.operations)
+async def _read_tool(ctx: Context, body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
+    text = await asyncio.to_thread(_document_text, bytes(body.document))
+    excerpt = await read_excerpt(text, body.operations, ctx.requester)
+    if excerpt.unknown:
+        raise Invalid({f"operations.{position}": "is not in the document" for position in excerpt.unknown})
+    # In a thread, because a thousand operations take a second of CPU time.
+    api = await asyncio.to_thread(parse_api, excerpt.document, excerpt.names)
+    if not api.endpoints:
+        raise Invalid({"document": _describe_unusable(api)})
     return api, ToolCreate(
         name=body.name or api.title,
         description=api.description,
@@ -58,18 +64,21 @@ async def _read_tool(body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
     )
 
 
-def _select_operations(api: ApiDescription, operations: list[str] | None) -> ApiDescription:
-    if not api.endpoints:
-        raise Invalid({"document": "has no operation that a tool can call"})
-    if operations is None:
-        return api
-    by_name = {endpoint.operation_id: endpoint for endpoint in api.endpoints if endpoint.operation_id}
-    by_name |= {endpoint.name: endpoint for endpoint in api.endpoints}
-    unknown = [position for position, name in enumerate(operations) if name not in by_name]
-    if unknown:
-        raise Invalid({f"operations.{position}": "is not in the document" for position in unknown})
-    chosen = {by_name[name].name: by_name[name] for name in operations}
-    return msgspec.structs.replace(api, endpoints=list(chosen.values()))
+def _document_text(document: bytes) -> bytes:
+    """Return the text of a document that was sent as an object or as a text."""
+    if document[:1] == b"{":
+        return document
+    if document[:1] != b'"':
+        raise Invalid({"document": "must be an object or a text"})
+    try:
+        return msgspec.json.decode(document, type=str).encode()
+    except (msgspec.DecodeError, UnicodeError):
+        raise Invalid({"document": "is not text in UTF-8"}) from None
+
+
+def _describe_unusable(api: ApiDescription) -> str:
+    reasons = "; ".join(f"{part.what}: {part.why}" for part in api.skipped[:_MAX_REASONS])
+    return "has no operation that a tool can call" + (f" ({reasons})" if reasons else "")
 
 
 def _config(api: ApiDescription, base_url: str | None) -> JsonObject:
@@ -83,8 +92,10 @@ def _config(api: ApiDescription, base_url: str | None) -> JsonObject:
         "base_url": address,
         "endpoints": {endpoint.name: _endpoint(endpoint) for endpoint in api.endpoints},
     }
-    if len(msgspec.json.encode(config)) > _MAX_CONFIG_BYTES:
-        raise Invalid({"operations": "make the configuration larger than 1 MiB; choose fewer"})
+    size = len(msgspec.json.encode(config))
+    if size > _MAX_CONFIG_BYTES:
+        found = f"{len(api.endpoints)} operations make a configuration of {size / 1024**2:.1f} MiB"
+        raise Invalid({"operations": f"{found}, and 1 MiB is stored; name fewer"})
     return config
 
 

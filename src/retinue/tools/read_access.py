@@ -9,11 +9,11 @@ from retinue.tools.models import ExecutionSource, ToolExecution
 from retinue.tools.schemas import ExecutionOut
 
 
-async def shown(ctx: Context, executions: Sequence[ToolExecution]) -> dict[str, ExecutionOut]:
+async def render_executions(ctx: Context, executions: Sequence[ToolExecution]) -> dict[str, ExecutionOut]:
     """Return the executions by id; read access is looked up once for all of them."""
     reader = await load_content_reader(ctx, map(_quoted_conversations, executions))
     return {
-        execution.id: ExecutionOut.shown(execution)
+        execution.id: ExecutionOut.from_record(execution)
         if _may_read(ctx, reader, execution)
         else ExecutionOut.shown_redacted(execution)
         for execution in executions

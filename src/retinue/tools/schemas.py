@@ -188,7 +188,7 @@ class ExecutionOut(Schema, kw_only=True):
     redacted: bool | UnsetType = UNSET
 
     @classmethod
-    def shown(cls, execution: ToolExecution) -> "ExecutionOut":
+    def from_record(cls, execution: ToolExecution) -> "ExecutionOut":
         output, error = execution.output, execution.error
         return cls.of(
             execution,
@@ -251,7 +251,8 @@ class ToolStats(Schema, kw_only=True):
 class ImportOpenApi(Schema, kw_only=True):
     """`document` is the OpenAPI document as an object, or as JSON or YAML text."""
 
-    document: JsonObject | str
+    # Not decoded here: a large one is read by another process.
+    document: Annotated[Raw, Meta(extra_json_schema={"type": ["object", "string"]})]
     name: Name | None = None
     category: Category = Category.custom
     base_url: str | None = None

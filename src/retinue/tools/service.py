@@ -2,34 +2,42 @@
 
 from retinue.kit.context import Context, references
 from retinue.kit.db.errors import UniqueViolation
+from retinue.kit.errors import Invalid
 from retinue.kit.ids import new_id
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import sent_fields
 from retinue.kit.schema.json_schema import compile_schema
 from retinue.kit.text.header_masks import restore_masked_headers
-from retinue.tools import approval_rules, slugs
+from retinue.tools import slugs
 from retinue.tools.categories import CATEGORIES
 from retinue.tools.config import auth_config, configuration, known_keys, packages
 from retinue.tools.errors import ToolNotFound, ToolSlugTaken
 from retinue.tools.events import ToolCreated, ToolDeleted, ToolUpdated
-from retinue.tools.models import PackagesStatus, Tool
+from retinue.tools.models import ApprovalRule, PackagesStatus, Tool
 from retinue.tools.queries import count_by_category, find_taken_slugs, tools_with_script
 from retinue.tools.schemas import CategoryOut, ToolCreate, ToolUpdate
+from retinue.users.models import User
 
 REFERENCE = "tool"
 """Target of references from other domains (`kit.context.references`), which detach a deleted tool."""
 
 
-async def create(ctx: Context, body: ToolCreate) -> Tool:
-    return await store_new(ctx, await build(ctx, body), is_numbered=body.slug is None)
+async def create(ctx: Context, body: ToolCreate, *, is_imported: bool = False) -> Tool:
+    tool = await build(ctx, body, is_imported=is_imported)
+    return await store_new(ctx, tool, is_numbered=body.slug is None)
 
 
-async def build(ctx: Context, body: ToolCreate) -> Tool:
-    """Validate a new tool and bind its secrets to their destination; the tool is not stored."""
+async def build(ctx: Context, body: ToolCreate, *, is_imported: bool = False) -> Tool:
+    """Validate a new tool and bind its secrets to their destination; the tool is not stored.
+
+    The caller has not sent the `config` of an imported tool, so none of its names are reported.
+    """
     _check_schemas(body.input_schema, body.output_schema)
     config = configuration.changed({}, body.config)
     known_keys.validate_config(ctx, body.tool_type, config)
-    await approval_rules.validate_rule(ctx, body.approval)
+    if not is_imported:
+        known_keys.report_unknown_keys(ctx, body.tool_type, config, body.config)
+    await _validate_rule(ctx, body.approval)
     tool_auth = await auth_config.read_auth_config(ctx, body.auth_config)
     tool = Tool(
         id=new_id(Tool.__prefix__),
@@ -77,7 +85,9 @@ async def update(ctx: Context, tool: Tool, body: ToolUpdate) -> Tool:
         wanted["config"] = configuration.changed(locked.config, sent)
     tool_type, config = wanted.get("tool_type", locked.tool_type), wanted.get("config", locked.config)
     known_keys.validate_config(ctx, tool_type, config)
-    await approval_rules.validate_rule(ctx, wanted.get("approval"))
+    if "config" in wanted:
+        known_keys.report_unknown_keys(ctx, tool_type, config, sent)
+    await _validate_rule(ctx, wanted.get("approval"))
     tool_auth = None
     if "auth_config" in wanted:
         tool_auth = await auth_config.read_auth_config(ctx, wanted["auth_config"])
@@ -157,3 +167,15 @@ async def _insert(ctx: Context, tool: Tool, *, is_numbered: bool) -> None:
         if slug not in taken and await ctx.db.insert_missing(tool):
             return
     raise ToolSlugTaken
+
+
+async def _validate_rule(ctx: Context, rule: ApprovalRule | None) -> None:
+    """Raise `Invalid` for a rule that can never be satisfied."""
+    if rule is None:
+        return
+    named = sorted(set(rule.approvers.user_ids))
+    unknown = [id for id in named if await ctx.db.get(User, id) is None]
+    if unknown:
+        raise Invalid({"approval.approvers.user_ids": f"there is no such user: {', '.join(unknown[:5])}"})
+    if named and not rule.approvers.roles and rule.required_approvals > len(named):
+        raise Invalid({"approval.required_approvals": "must not exceed the number of approvers"})

@@ -25,7 +25,7 @@ def show_trace(parts: Sequence[TracePart]) -> TraceDetail:
     spans = merge_spans(parts)
     started_ns = min(span.started_ns for span in spans)
     costs = [part.cost_usd for part in parts if part.cost_usd is not None]
-    shown = TraceOut.shown(first)
+    shown = TraceOut.from_record(first)
     return TraceDetail.of(
         shown,
         started_at=min(part.started_at for part in parts),
@@ -37,7 +37,7 @@ def show_trace(parts: Sequence[TracePart]) -> TraceDetail:
             cached_tokens=sum(part.cached_tokens for part in parts),
         ),
         estimated_cost_usd=sum(costs) if costs else None,
-        spans=[SpanOut.shown(span) for span in spans],
+        spans=[SpanOut.from_record(span) for span in spans],
     )
 
 

@@ -1,4 +1,4 @@
-"""What people and tools said, read when spans are exported: spans themselves only refer to it.
+"""Texts of people and tools, read when spans are exported: spans themselves only refer to them.
 
 So what was deleted, erased or never logged is not exported.
 """

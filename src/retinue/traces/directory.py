@@ -1,4 +1,4 @@
-"""What each process knows of tenants' tracing: exporters, samples, and the way to the operator's receiver."""
+"""Tracing settings of tenants in each process: exporters, samples, and the operator's receiver."""
 
 import asyncio
 from contextlib import suppress

@@ -36,10 +36,10 @@ _decode_headers = msgspec.json.Decoder(dict[str, str]).decode
 
 
 async def page(ctx: Context, query: PageQuery) -> Page[TraceExporterOut]:
-    return (await _LISTING.page(ctx.db, query)).shown(shown)
+    return (await _LISTING.page(ctx.db, query)).to_page(render_exporter)
 
 
-def shown(exporter: TraceExporter) -> TraceExporterOut:
+def render_exporter(exporter: TraceExporter) -> TraceExporterOut:
     return TraceExporterOut.of(exporter, status=_status(exporter))
 
 
@@ -70,7 +70,7 @@ async def create(ctx: Context, body: TraceExporterCreate) -> TraceExporterOut:
     )
     ctx.emit(TraceExporterCreated(exporter_id=exporter.id, endpoint=exporter.endpoint))
     ctx.after_commit(ctx.state(ExporterDirectory).refresh_everywhere)
-    return shown(exporter)
+    return render_exporter(exporter)
 
 
 async def update(ctx: Context, exporter: TraceExporter, body: TraceExporterUpdate) -> TraceExporterOut:
@@ -93,7 +93,7 @@ async def update(ctx: Context, exporter: TraceExporter, body: TraceExporterUpdat
         )
         ctx.emit(TraceExporterUpdated(exporter_id=locked.id, changed=changed))
         ctx.after_commit(ctx.state(ExporterDirectory).refresh_everywhere)
-    return shown(locked)
+    return render_exporter(locked)
 
 
 async def delete(ctx: Context, exporter: TraceExporter) -> None:

@@ -66,7 +66,7 @@ async def create_trace_exporter(ctx: Context, body: TraceExporterCreate) -> Trac
 @exporter_routes.get("/{exporter_id}", requires="traces:read")
 async def get_trace_exporter(ctx: Context, exporter: ExporterById) -> TraceExporterOut:  # noqa: ARG001  every handler takes it
     """Return one receiver of traces."""
-    return exporters.shown(exporter)
+    return exporters.render_exporter(exporter)
 
 
 @exporter_routes.patch("/{exporter_id}", requires="traces:write", errors=(DestinationChanged, VaultSealed))

@@ -40,7 +40,7 @@ class SpanErrorOut(Schema, kw_only=True):
     message: str
 
     @classmethod
-    def shown(cls, error: SpanError | None) -> "SpanErrorOut | None":
+    def from_record(cls, error: SpanError | None) -> "SpanErrorOut | None":
         return None if error is None else cls(code=error.code, message=error.message)
 
 
@@ -68,7 +68,7 @@ class TraceOut(Schema, kw_only=True):
     correlation_id: str
 
     @classmethod
-    def shown(cls, part: TraceSummary | TracePart) -> "TraceOut":
+    def from_record(cls, part: TraceSummary | TracePart) -> "TraceOut":
         error = None
         if part.error_code is not None:
             error = SpanErrorOut(code=part.error_code, message=part.error_message or "")
@@ -92,7 +92,7 @@ class SpanLinkOut(Schema, kw_only=True):
     span_id: str
 
     @classmethod
-    def shown(cls, link: SpanLink) -> "SpanLinkOut":
+    def from_record(cls, link: SpanLink) -> "SpanLinkOut":
         return cls(trace_id=link.trace_id, span_id=link.span_id)
 
 
@@ -113,14 +113,14 @@ class SpanOut(Schema, kw_only=True):
     delivery_id: str | None
 
     @classmethod
-    def shown(cls, span: Span) -> "SpanOut":
+    def from_record(cls, span: Span) -> "SpanOut":
         return cls.of(
             span,
             started_at=_instant(span.started_ns),
             duration_ms=round(span.duration_ns / 1_000_000, 3),
-            error=SpanErrorOut.shown(span.error),
+            error=SpanErrorOut.from_record(span.error),
             events=[SpanEventOut.of(event, at=_instant(event.time_ns)) for event in span.events],
-            links=[SpanLinkOut.shown(link) for link in span.links],
+            links=[SpanLinkOut.from_record(link) for link in span.links],
         )
 
 

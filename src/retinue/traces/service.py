@@ -11,7 +11,7 @@ from retinue.traces.schemas import OtlpDocument, TraceDetail, TraceList, TraceOu
 
 
 async def page(ctx: Context, query: TraceList) -> Page[TraceOut]:
-    return (await queries.page(ctx, query)).shown(TraceOut.shown)
+    return (await queries.page(ctx, query)).to_page(TraceOut.from_record)
 
 
 async def get(ctx: Context, trace_id: str) -> TraceDetail:

@@ -31,13 +31,13 @@ _TABLES = {
 
 async def page(ctx: Context, query: BudgetList) -> Page[BudgetOut]:
     budget_page = await _LISTING.page(ctx.db, query)
-    shown_by_id = {budget.id: await shown(ctx, budget) for budget in budget_page.items}
-    return budget_page.shown(lambda budget: shown_by_id[budget.id])
+    shown_by_id = {budget.id: await render_budget(ctx, budget) for budget in budget_page.items}
+    return budget_page.to_page(lambda budget: shown_by_id[budget.id])
 
 
-async def shown(ctx: Context, budget: Budget) -> BudgetOut:
+async def render_budget(ctx: Context, budget: Budget) -> BudgetOut:
     resets_at = periods.end_of(periods.name_at(ctx.now, budget.period.value))
-    return BudgetOut.shown(budget, await enforcement.load_spent(ctx, budget), resets_at)
+    return BudgetOut.from_record(budget, await enforcement.load_spent(ctx, budget), resets_at)
 
 
 async def create(ctx: Context, body: BudgetCreate) -> BudgetOut:
@@ -58,8 +58,7 @@ async def create(ctx: Context, body: BudgetCreate) -> BudgetOut:
         )
     )
     ctx.emit(BudgetCreated(budget_id=budget.id))
-    _invalidate_cache(ctx)
-    return await shown(ctx, budget)
+    return await _started(ctx, budget)
 
 
 async def update(ctx: Context, budget: Budget, body: BudgetUpdate) -> BudgetOut:
@@ -82,8 +81,17 @@ async def update(ctx: Context, budget: Budget, body: BudgetUpdate) -> BudgetOut:
     if changed:
         await ctx.db.update(budget, **{name: changes[name] for name in changed}, announced_for="")
         ctx.emit(BudgetUpdated(budget_id=budget.id, changed=changed))
-        _invalidate_cache(ctx)
-    return await shown(ctx, budget)
+        return await _started(ctx, budget)
+    return await render_budget(ctx, budget)
+
+
+async def _started(ctx: Context, budget: Budget) -> BudgetOut:
+    """Let a budget hold from now on; if its threshold is passed already, people are told."""
+    _invalidate_cache(ctx)
+    budget_out = await render_budget(ctx, budget)
+    if enforcement.is_threshold_due(ctx, budget, budget_out.spent):
+        enforcement.enqueue_threshold_check(ctx, budget)
+    return budget_out
 
 
 async def delete(ctx: Context, budget: Budget) -> None:

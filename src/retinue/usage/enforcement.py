@@ -1,11 +1,15 @@
 """Enforcement of budgets, checked before a model is called.
 
-A turn paid by a blocking budget holds a slot of it until its end is stored. There are as many slots as the
-rest of the budget can pay for turns of maximum cost, and always one. Concurrent turns therefore never spend
-more than is left; a single turn is capped at what is left.
+A turn or call paid by a blocking budget holds a slot of it until its end is stored. There are as many slots
+as the rest of the budget can pay for turns of maximum cost, and always one. Concurrent turns therefore never
+spend more than is left; a single turn is capped at what is left (`allowance.py`). A call that costs next to
+nothing of the rest holds no slot: while documents are embedded, it would refuse whole turns.
 """
 
-from collections.abc import Sequence
+import functools
+import math
+from collections.abc import Iterable
+from enum import StrEnum
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,12 +23,15 @@ from retinue.kit.errors import RetinueError
 from retinue.kit.limits import Lease
 from retinue.kit.metrics import declarations as metrics
 from retinue.usage import periods
+from retinue.usage.allowance import SpendingLimit
 from retinue.usage.errors import BudgetExceeded
 from retinue.usage.events import BudgetThresholdReached
 from retinue.usage.job_kinds import WATCH_BUDGET, BudgetToWatch
 from retinue.usage.models import Budget, BudgetAction, ScopeType, UsageEntry
-from retinue.usage.price_book import load_price_book
+from retinue.usage.price_book import nano_usd
 
+_SMALLEST_SHARE = 100
+"""A call that costs less than this part of what is left, a hundredth, holds no slot."""
 CACHE_SECONDS = 2.0
 """Maximum time until processes on other machines notice a changed budget."""
 CHANGED_BUDGETS = "usage.changed_budgets"
@@ -87,7 +94,8 @@ class BudgetCache:
         now = ctx.clock.monotonic()
         until, budgets = self._budgets.get(ctx.tenant_id, (0.0, []))
         if until <= now:
-            budgets = await ctx.detached().db.all(Budget)
+            budgets = await ctx.reader().db.all(Budget)
+            # No transaction that changes budgets comes through here, so what it reads is committed.
             self._budgets[ctx.tenant_id] = now + CACHE_SECONDS, budgets
         return budgets
 
@@ -103,18 +111,22 @@ class BudgetCache:
         self._peers.publish(CHANGED_BUDGETS, tenant_id)
 
 
+class Ceiling(msgspec.Struct, frozen=True):
+    """The most that a turn or a call can spend, as far as prices are known."""
+
+    tokens: int
+    nano_usd: int
+
+
 class BudgetHold:
-    """The slots and the token cap that budgets grant a turn; the caller must release it."""
+    """The slots that budgets grant a turn, and what they leave for it; the caller must release it."""
 
     def __init__(self, ctx: Context) -> None:
         self._limiter = ctx.instance.limiter
         self._slots: list[Lease] = []
-        self.tokens: int | None = None
+        self.limits: list[SpendingLimit] = []
         self.spent: Budget | None = None
         """A spent budget that demands a cheaper model from now on."""
-
-    def cap_tokens(self, tokens: int) -> None:
-        self.tokens = tokens if self.tokens is None else min(self.tokens, tokens)
 
     async def acquire_slot(self, name: str, limit: int) -> bool:
         slot = await self._limiter.hold(name, limit, _MAX_HOLD_SECONDS)
@@ -150,31 +162,39 @@ async def require_budget(ctx: Context, spender: Spender, *, has_cheaper_model: b
     blocking = {BudgetAction.block} if has_cheaper_model else {BudgetAction.block, BudgetAction.fallback}
     for budget in await ctx.state(BudgetCache).of(ctx):
         is_blocking = budget.action in blocking and spender.is_limited_by(budget)
-        if is_blocking and await load_spent(ctx.detached(), budget) >= budget_limit(budget):
+        if is_blocking and await load_spent(ctx.reader(), budget) >= budget_limit(budget):
             raise count_refusal(budget_exceeded(ctx, budget))
 
 
-async def hold_budgets(
-    ctx: Context, spender: Spender, models: Sequence[str], max_turn_tokens: int
-) -> BudgetHold:
-    """Hold the budgets for a turn with one of these models that uses at most `max_turn_tokens`."""
+async def hold_budgets(ctx: Context, spender: Spender, ceiling: Ceiling) -> BudgetHold:
+    """Hold the budgets of a spender for a turn or call that spends at most `ceiling`."""
+    budgets = await ctx.state(BudgetCache).of(ctx)
+    return await hold_each(ctx, [budget for budget in budgets if spender.is_limited_by(budget)], ceiling)
+
+
+async def hold_each(ctx: Context, budgets: Iterable[Budget], ceiling: Ceiling) -> BudgetHold:
+    """Hold these budgets; raise BudgetExceeded (429) if a blocking one is spent, or in use as a whole."""
     budget_hold = BudgetHold(ctx)
     try:
-        for budget in await ctx.state(BudgetCache).of(ctx):
-            if spender.is_limited_by(budget):
-                await _hold_budget(ctx, budget_hold, budget, models, max_turn_tokens)
+        for budget in budgets:
+            await _hold_budget(ctx, budget_hold, budget, ceiling)
     except BaseException:
         await budget_hold.release()
         raise
     return budget_hold
 
 
-async def _hold_budget(
-    ctx: Context, budget_hold: BudgetHold, budget: Budget, models: Sequence[str], max_turn_tokens: int
-) -> None:
-    amount_spent, limit = await load_spent(ctx.detached(), budget), budget_limit(budget)
+def require_unspent(ctx: Context, budget_hold: BudgetHold) -> None:
+    """Raise BudgetExceeded (429) if a budget is spent that demands a cheaper model, where there is none."""
+    if budget_hold.spent is not None:
+        raise count_refusal(budget_exceeded(ctx, budget_hold.spent))
+
+
+async def _hold_budget(ctx: Context, budget_hold: BudgetHold, budget: Budget, ceiling: Ceiling) -> None:
+    amount_spent, limit = await load_spent(ctx.reader(), budget), budget_limit(budget)
     ctx.state(BudgetCache).amount_spent[budget.id] = amount_spent
-    if is_threshold_due(ctx, budget, amount_spent):
+    # A key's own limit is no stored budget (`own_budget`): nobody is told of its threshold.
+    if budget.id != budget.scope_id and is_threshold_due(ctx, budget, amount_spent):
         async with ctx.unit() as unit:
             enqueue_threshold_check(unit, budget)
     if budget.action is BudgetAction.notify:
@@ -186,20 +206,14 @@ async def _hold_budget(
         return
     if budget.action is BudgetAction.fallback:
         return
-    tokens_left = await _affordable_tokens(ctx, budget, limit - amount_spent, models)
-    if tokens_left is None:
-        return
-    if not await budget_hold.acquire_slot(f"budget:{budget.id}", max(1, tokens_left // max_turn_tokens)):
-        raise count_refusal(budget_exceeded(ctx, budget, is_reserved=True))
-    budget_hold.cap_tokens(tokens_left)
-
-
-async def _affordable_tokens(ctx: Context, budget: Budget, left: float, models: Sequence[str]) -> int | None:
-    """Return the tokens that `left` pays for at the highest price; None if they cost nothing known."""
-    if budget.limit_usd is None:
-        return int(left)
-    highest_price = (await load_price_book(ctx)).highest_token_price(models)
-    return max(1, int(left / highest_price)) if highest_price else None
+    is_in_usd = budget.limit_usd is not None
+    left = nano_usd(limit - amount_spent) if is_in_usd else int(limit - amount_spent)
+    most = ceiling.nano_usd if is_in_usd else ceiling.tokens
+    is_worth_a_slot = most * _SMALLEST_SHARE > left
+    if is_worth_a_slot and not await budget_hold.acquire_slot(f"budget:{budget.id}", max(1, left // most)):
+        raise count_refusal(budget_exceeded(ctx, budget, RefusalReason.reserved))
+    refuse = functools.partial(budget_exceeded, ctx, budget, RefusalReason.unaffordable)
+    budget_hold.limits.append(SpendingLimit(left=left, is_in_usd=is_in_usd, refuse=refuse))
 
 
 def count_refusal(refusal: RefusalT) -> RefusalT:
@@ -208,25 +222,39 @@ def count_refusal(refusal: RefusalT) -> RefusalT:
     return refusal
 
 
-def budget_exceeded(ctx: Context, budget: Budget, *, is_reserved: bool = False) -> BudgetExceeded:
+class RefusalReason(StrEnum):
+    """Why a budget refuses, as its error says it."""
+
+    spent = "The {scope}'s budget for this {period} is spent. Raise it or wait for its reset."
+    reserved = "The rest of the {scope}'s budget is in use by other requests. Try again soon."
+    unaffordable = (
+        "This request costs more than is left of the {scope}'s budget for this {period}. "
+        "Shorten it, raise the budget or wait for its reset."
+    )
+
+
+def budget_exceeded(
+    ctx: Context, budget: Budget, reason: RefusalReason = RefusalReason.spent
+) -> BudgetExceeded:
     now = ctx.clock.time()
     name = periods.name_at(ctx.now, budget.period.value)
     begin, end = (parse_instant(at).timestamp() for at in (periods.start_of(name), periods.end_of(name)))
-    wait_s = _RETRY_AFTER_SECONDS if is_reserved else max(1, int(end - now))
-    scope_name = budget.scope_type.value.replace("_", " ")
+    wait_s = _RETRY_AFTER_SECONDS if reason is RefusalReason.reserved else max(1, int(end - now))
+    scope_name, limit = budget.scope_type.value.replace("_", " "), budget_limit(budget)
     refusal = BudgetExceeded(
-        limit=int(budget_limit(budget)),
+        limit=math.ceil(limit),
         window=int(end - begin),
         retry_after=wait_s,
         reset=int(now + wait_s),
-        message=f"The rest of the {scope_name}'s budget is in use by other requests. Try again soon."
-        if is_reserved
-        else f"The {scope_name}'s budget for this {budget.period} is spent. Raise it or wait for its reset.",
+        message=reason.format(scope=scope_name, period=budget.period),
     )
     assert refusal.details is not None
     unit = "usd" if budget.limit_usd is not None else "tokens"
     scope = {"type": budget.scope_type.value, "id": budget.scope_id or None}
-    refusal.details |= {"budget_id": budget.id, "scope": scope, f"limit_{unit}": budget_limit(budget)}
+    # The header is a whole number; here stands the limit itself.
+    exact = int(limit) if limit == int(limit) else limit
+    refusal.details |= {"limit": exact, "budget_id": budget.id, "scope": scope, f"limit_{unit}": limit}
+    refusal.details["reason"] = reason.name
     return refusal
 
 

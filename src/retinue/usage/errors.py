@@ -17,6 +17,13 @@ class BudgetExceeded(RateLimited):
     code = "budget_exceeded"
 
 
+class MonthlyTokensSpent(RateLimited):
+    """The tokens for this month are used up."""
+
+    scope_type = ""
+    """Whose tokens they are."""
+
+
 class ModelPriceNotFound(NotFound):
     """No price was set for this model in this scope."""
 

@@ -69,7 +69,12 @@ class BudgetCreated(Event, kw_only=True):
     budget_id: str
 
 
-@event("system.budget.updated", subject="budget_id", audited=True, listed=False)
+@event(
+    "system.budget.updated",
+    subject="budget_id",
+    audited=True,
+    example={"budget_id": "bdg_…", "changed": ["limit_usd"]},
+)
 class BudgetUpdated(Event, kw_only=True):
     """A budget was changed."""
 
@@ -77,14 +82,19 @@ class BudgetUpdated(Event, kw_only=True):
     changed: list[str]
 
 
-@event("system.budget.deleted", subject="budget_id", audited=True, listed=False)
+@event("system.budget.deleted", subject="budget_id", audited=True, example={"budget_id": "bdg_…"})
 class BudgetDeleted(Event, kw_only=True):
     """A budget was deleted."""
 
     budget_id: str
 
 
-@event("system.model_price.set", subject="model", audited=True, listed=False)
+@event(
+    "system.model_price.set",
+    subject="model",
+    audited=True,
+    example={"model": "openai/gpt-4o", "scope": "tenant"},
+)
 class ModelPriceSet(Event, kw_only=True):
     """The price of a model was set for the tenant or the instance."""
 

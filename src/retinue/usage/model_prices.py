@@ -18,7 +18,7 @@ from retinue.kit.lists import Page, Slice
 from retinue.usage.errors import ModelPriceNotFound, TooManyModelPrices
 from retinue.usage.events import ModelPriceDeleted, ModelPriceSet
 from retinue.usage.models import InstanceModelPrice, ModelPrice, PriceSource
-from retinue.usage.price_book import PRICE_FIELDS, PriceBook, PriceInForce, price_fields
+from retinue.usage.price_book import AUDIO_PRICE_FIELDS, PRICE_FIELDS, PriceBook, PriceInForce, price_fields
 from retinue.usage.schemas import (
     ModelPriceList,
     ModelPriceOut,
@@ -28,6 +28,7 @@ from retinue.usage.schemas import (
 )
 
 MAX_PRICES = 2_000
+_TOKEN_PRICES = ("input_price_per_mtok", "output_price_per_mtok")
 _RECORDS: dict[PriceScope, type[ModelPrice | InstanceModelPrice]] = {
     "tenant": ModelPrice,
     "instance": InstanceModelPrice,
@@ -58,7 +59,7 @@ async def page(ctx: Context, query: ModelPriceList) -> Page[ModelPriceOut]:
         for model, found in sorted(prices, key=itemgetter(0))
         if all(word in model.casefold() for word in words)
     ]
-    return Slice.of_all(matching, query).shown(lambda entry: shown(*entry))
+    return Slice.of_all(matching, query).to_page(lambda entry: render_price(*entry))
 
 
 async def _read_book(ctx: Context, source: PriceSource | None) -> PriceBook:
@@ -81,7 +82,7 @@ def _prices_of(
                 yield model, PriceInForce(price, PriceSource.list)
 
 
-def shown(model: str, found: PriceInForce) -> ModelPriceOut:
+def render_price(model: str, found: PriceInForce) -> ModelPriceOut:
     return ModelPriceOut(
         model=model, source=found.source, updated_at=found.updated_at, **price_fields(found.price)
     )
@@ -89,6 +90,7 @@ def shown(model: str, found: PriceInForce) -> ModelPriceOut:
 
 async def set_price(ctx: Context, body: ModelPriceUpdate) -> ModelPriceOut:
     _require_priceable(body.model)
+    prices = _given_prices(body)
     db, record = _open_scope(ctx, body.scope), _RECORDS[body.scope]
     if await db.count(record) >= MAX_PRICES and await db.find(record, model=body.model) is None:
         raise TooManyModelPrices
@@ -99,11 +101,11 @@ async def set_price(ctx: Context, body: ModelPriceUpdate) -> ModelPriceOut:
         created_at=now,
         updated_at=now,
         model=body.model,
-        **{name: getattr(body, name) for name in PRICE_FIELDS},
+        **prices,
     )
     ctx.emit(ModelPriceSet(model=body.model, scope=body.scope))
     found = PriceBook(ctx.state(ListPrices), await db.all(record, model=body.model)).set_prices[body.model]
-    return shown(body.model, PriceInForce(found.price, PriceSource(body.scope), found.updated_at))
+    return render_price(body.model, PriceInForce(found.price, PriceSource(body.scope), found.updated_at))
 
 
 async def delete_price(ctx: Context, query: ModelPriceQuery) -> None:
@@ -113,6 +115,15 @@ async def delete_price(ctx: Context, query: ModelPriceQuery) -> None:
         raise ModelPriceNotFound
     await db.delete(price)
     ctx.emit(ModelPriceDeleted(model=query.model, scope=query.scope))
+
+
+def _given_prices(body: ModelPriceUpdate) -> dict[str, float | None]:
+    """Return the prices to store; a model that is paid by characters or minutes may have none for tokens."""
+    prices: dict[str, float | None] = {name: getattr(body, name) for name in PRICE_FIELDS}
+    missing = [name for name in _TOKEN_PRICES if prices[name] is None]
+    if missing and all(prices[name] is None for name in AUDIO_PRICE_FIELDS):
+        raise Invalid(dict.fromkeys(missing, "is required"))
+    return {**prices, **dict.fromkeys(missing, 0.0)}
 
 
 def _open_scope(ctx: Context, scope: PriceScope) -> SystemDb:

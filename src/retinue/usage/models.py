@@ -122,25 +122,32 @@ class PriceSource(StrEnum):
 
 
 class PriceFields(Protocol):
-    """What the prices of a tenant and those of the instance have in common."""
+    """The columns that prices of a tenant and of the instance share."""
 
     model: str
     input_price_per_mtok: float
     output_price_per_mtok: float
     cached_input_price_per_mtok: float | None
     cache_write_price_per_mtok: float | None
+    speech_price_per_mchar: float | None
+    transcription_price_per_minute: float | None
     updated_at: Instant
 
 
 @table("model_prices", prefix="mpr", unique=[("tenant_id", "model")], is_configuration=True)
 class ModelPrice(TenantRecord, kw_only=True):
-    """What a tenant pays for a million tokens of a model; cached tokens cost as input by default."""
+    """A tenant's price of a million tokens of a model; cached tokens cost as input by default.
+
+    Speech is paid by a million characters, a transcription by the minute.
+    """
 
     model: str
     input_price_per_mtok: float
     output_price_per_mtok: float
     cached_input_price_per_mtok: float | None = None
     cache_write_price_per_mtok: float | None = None
+    speech_price_per_mchar: float | None = None
+    transcription_price_per_minute: float | None = None
 
 
 @table("instance_model_prices", prefix="impr", unique=[("model",)], is_configuration=True)
@@ -152,3 +159,5 @@ class InstanceModelPrice(Record, kw_only=True):
     output_price_per_mtok: float
     cached_input_price_per_mtok: float | None = None
     cache_write_price_per_mtok: float | None = None
+    speech_price_per_mchar: float | None = None
+    transcription_price_per_minute: float | None = None

@@ -13,9 +13,9 @@ from retinue.kit.clock import Instant, parse_instant
 from retinue.kit.context import Context
 from retinue.kit.db.models import Record
 from retinue.kit.db.statements import Statement
-from retinue.kit.errors import RateLimited
+from retinue.usage.errors import MonthlyTokensSpent
 
-E = TypeVar("E", bound=RateLimited)
+E = TypeVar("E", bound=MonthlyTokensSpent)
 
 
 class MonthlySpender(Protocol):
@@ -59,14 +59,20 @@ def counting_statement(record: type[Record], **also: Any) -> Statement[Any]:
 
 
 def tokens_spent_error(kind: type[E], ctx: Context, budget: int | None) -> E:
-    """Return the error for a spender that has no tokens left until next month."""
+    """Return the error for a spender that has no tokens left until next month.
+
+    `scope` tells it from a limit of requests, which has none.
+    """
     now = parse_instant(ctx.now)
     begins = datetime(now.year, now.month, 1, tzinfo=UTC)
     ends = datetime(now.year + now.month // 12, now.month % 12 + 1, 1, tzinfo=UTC)
-    return kind(
+    error = kind(
         limit=budget or 0,
         window=int((ends - begins).total_seconds()),
         retry_after=max(1, int((ends - now).total_seconds())),
         reset=int(ends.timestamp()),
         message=kind.__doc__,
     )
+    assert error.details is not None
+    error.details["scope"] = {"type": kind.scope_type, "id": None}
+    return error

@@ -6,6 +6,7 @@ whole numbers of nano-dollars, and every sum of them is exact.
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,6 +25,7 @@ from retinue.usage.models import InstanceModelPrice, ModelPrice, PriceFields, Pr
 NANO_USD_PER_USD = 1_000_000_000
 _NANO_USD_PER_MTOK_PRICE = 1_000
 _TOKENS_PER_PRICE = 1_000_000
+_SECONDS_PER_MINUTE = 60
 _LOCAL_PREFIX = "local/"
 
 
@@ -82,6 +84,48 @@ class PriceBook:
             return None
         return int((_weighted_tokens(prices, usage) * _NANO_USD_PER_MTOK_PRICE).to_integral_value())
 
+    def affordable_reply(self, model: str, prompt_tokens: int, nano_usd: int) -> int | None:
+        """Return the tokens of a reply that the amount pays for after its prompt; None if nothing is charged.
+
+        The prompt is taken at its full price: what a cache holds is known only afterwards. It is negative if
+        the prompt alone costs more.
+        """
+        found = self.find(model)
+        if found is None:
+            return None
+        prices = found.price.for_prompt(prompt_tokens)
+        left = nano_usd - prompt_tokens * prices.input * _NANO_USD_PER_MTOK_PRICE
+        if left < 0:
+            return -1
+        reply_price = _or_input(prices.output, prices) * _NANO_USD_PER_MTOK_PRICE
+        return int(left / reply_price) if reply_price else None
+
+    def speech_cost(self, model: str, characters: int) -> int | None:
+        """Return what it costs to have a text spoken, in nano-dollars; None if the price is unknown."""
+        price = self._audio_price(model, "speech")
+        if price is None:
+            return None
+        return int((characters * price * _NANO_USD_PER_MTOK_PRICE).to_integral_value())
+
+    def transcription_cost(self, model: str, seconds: float) -> int | None:
+        """Return what a transcription costs in nano-dollars; None if the price is unknown."""
+        price = self._audio_price(model, "transcription")
+        if price is None:
+            return None
+        minutes = _decimal(seconds) / _SECONDS_PER_MINUTE
+        return int((minutes * price * NANO_USD_PER_USD).to_integral_value())
+
+    def _audio_price(self, model: str, kind: Literal["speech", "transcription"]) -> Decimal | None:
+        found = self.find(model)
+        if found is None:
+            return None
+        price = found.price
+        own: Decimal | None = getattr(price, kind)
+        if own is not None or price.input or price.output:
+            return own
+        # A price of 0 for tokens says that the model is free, unless it has a price of another sort.
+        return Decimal(0) if price.speech is None and price.transcription is None else None
+
     def metric_labels(self, model: str) -> tuple[str, str]:
         """Return the provider and the model for a metric: what a tenant made up is `other`."""
         provider, _, name = model.partition("/")
@@ -124,17 +168,20 @@ class PriceBook:
         return None if found is None else float(found.price.input + (found.price.output or 0))
 
 
-PRICE_FIELDS = (
+TOKEN_PRICE_FIELDS = (
     "input_price_per_mtok",
     "cached_input_price_per_mtok",
     "cache_write_price_per_mtok",
     "output_price_per_mtok",
 )
+AUDIO_PRICE_FIELDS = ("speech_price_per_mchar", "transcription_price_per_minute")
+PRICE_FIELDS = (*TOKEN_PRICE_FIELDS, *AUDIO_PRICE_FIELDS)
 
 
-def price_fields(price: TokenPrices) -> JsonObject:
+def price_fields(price: ListPrice) -> JsonObject:
     """Return a price as the API shows it."""
-    values = price.input, price.cached_input, price.cache_write, price.output
+    tokens = price.input, price.cached_input, price.cache_write, price.output
+    values = (*tokens, price.speech, price.transcription)
     return {
         name: None if value is None else float(value)
         for name, value in zip(PRICE_FIELDS, values, strict=True)
@@ -145,6 +192,11 @@ def usd(nano_usd: int) -> float:
     return nano_usd / NANO_USD_PER_USD
 
 
+def nano_usd(usd: float) -> int:
+    """Return an amount as whole nano-dollars."""
+    return round(usd * NANO_USD_PER_USD)
+
+
 def _in_force(row: PriceFields, source: PriceSource) -> PriceInForce:
     price = ListPrice(
         id=row.model,
@@ -152,6 +204,8 @@ def _in_force(row: PriceFields, source: PriceSource) -> PriceInForce:
         output=_decimal(row.output_price_per_mtok),
         cached_input=_optional_decimal(row.cached_input_price_per_mtok),
         cache_write=_optional_decimal(row.cache_write_price_per_mtok),
+        speech=_optional_decimal(row.speech_price_per_mchar),
+        transcription=_optional_decimal(row.transcription_price_per_minute),
     )
     return PriceInForce(price, source, row.updated_at)
 
@@ -188,8 +242,8 @@ async def load_price_book(ctx: Context) -> PriceBook:
 
 
 async def _read(ctx: Context) -> PriceBook:
-    # Outside a transaction: every turn comes through here, and none should wait for a writer.
-    reader = ctx.detached()
+    # Every turn comes through here, and none should wait for a writer.
+    reader = ctx.reader()
     own = await reader.db.all(ModelPrice)
     instance = await reader.system("the instance's prices hold for all tenants").all(InstanceModelPrice)
     local = (f"{_LOCAL_PREFIX}{model.name}" for model in ctx.adapter(EmbeddedModels).known())

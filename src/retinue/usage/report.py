@@ -34,6 +34,8 @@ from retinue.usage.schemas import (
 )
 
 MAX_ROWS = 5_000
+# An hour later there must still be a moment.
+_LAST_MOMENT = "9999-01-01T00:00:00.000000Z"
 GROUP_COLUMNS = {
     "agent": "agent_id",
     "model": "model",
@@ -82,15 +84,22 @@ def _period(ctx: Context, query: UsageQuery) -> tuple[Instant, Instant]:
     now = ctx.now
     begin = periods.start_of(periods.name_at(now, "month"))
     if query.from_ is not None:
-        begin = periods.start_of(periods.name_at(read_instant("from", query.from_), "hour"))
+        begin = periods.start_of(periods.name_at(_read_moment("from", query.from_), "hour"))
     end = now
     if query.to is not None:
-        end = read_instant("to", query.to)
+        end = _read_moment("to", query.to)
     elif begin > now:
         end = to_instant(parse_instant(begin) + timedelta(hours=1))
     if end <= begin:
         raise Invalid({"to": "must be after from"})
     return begin, end
+
+
+def _read_moment(name: str, text: str) -> Instant:
+    moment = read_instant(name, text)
+    if moment >= _LAST_MOMENT:
+        raise Invalid({name: f"must be before {_LAST_MOMENT}"})
+    return moment
 
 
 async def _plan(ctx: Context) -> tuple[str, PlanLimits]:

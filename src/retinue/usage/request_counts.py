@@ -96,7 +96,7 @@ class RequestCounts:
         try:
             await self.store()
         except Exception as error:  # noqa: BLE001  numbers that can wait must not end the process
-            log.warning("requests could not be counted", error=repr(error))
+            log.warning("requests_not_counted", error=repr(error))
 
 
 class CountingLimiter(Limiter):

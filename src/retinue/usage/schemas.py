@@ -142,7 +142,7 @@ class BudgetOut(Schema, kw_only=True):
     updated_at: Instant
 
     @classmethod
-    def shown(cls, budget: Budget, spent: float, resets_at: Instant) -> Self:
+    def from_record(cls, budget: Budget, spent: float, resets_at: Instant) -> Self:
         scope = Scope(type=budget.scope_type, id=budget.scope_id or None)
         return cls.of(budget, scope=scope, spent=round(spent, 9), resets_at=resets_at)
 
@@ -163,13 +163,15 @@ class ModelPriceList(PageQuery, kw_only=True):
 
 
 class ModelPriceOut(Schema, kw_only=True):
-    """What a million tokens of a model cost in US dollars."""
+    """Prices of a model in US dollars: a million tokens, a million spoken characters, a minute of sound."""
 
     model: str
     input_price_per_mtok: float
     cached_input_price_per_mtok: float | None
     cache_write_price_per_mtok: float | None
     output_price_per_mtok: float | None
+    speech_price_per_mchar: float | None
+    transcription_price_per_minute: float | None
     source: PriceSource
     updated_at: Instant | None
 
@@ -180,13 +182,18 @@ PricePerMtok = Annotated[float, Meta(ge=0, le=100_000)]
 
 
 class ModelPriceUpdate(Schema, kw_only=True):
-    """Prices of cached tokens that are absent are that of input tokens."""
+    """Prices of cached tokens that are absent are that of input tokens.
+
+    Both prices of tokens are required, unless the model is paid by characters or minutes.
+    """
 
     model: PricedModel
-    input_price_per_mtok: PricePerMtok
-    output_price_per_mtok: PricePerMtok
+    input_price_per_mtok: PricePerMtok | None = None
+    output_price_per_mtok: PricePerMtok | None = None
     cached_input_price_per_mtok: PricePerMtok | None = None
     cache_write_price_per_mtok: PricePerMtok | None = None
+    speech_price_per_mchar: PricePerMtok | None = None
+    transcription_price_per_minute: PricePerMtok | None = None
     scope: PriceScope = "tenant"
 
 

@@ -50,7 +50,7 @@ async def set_avatar(ctx: Context, upload: UploadedFile) -> str:
     The bytes are stored before the transaction opens. The user's row is locked, so that concurrent uploads
     leave no orphaned picture.
     """
-    picture = await images.avatar(upload.path)
+    picture = await images.avatar(upload.path, ctx.requester)
     file = await files.store(
         ctx, picture.content, purpose=AVATAR, filename="avatar.webp", mime_type=picture.mime_type
     )

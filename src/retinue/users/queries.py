@@ -7,6 +7,7 @@ from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import record_statement
 from retinue.kit.errors import Unauthorized
 from retinue.kit.lists import Listing, Slice
+from retinue.users.admission import is_admitted
 from retinue.users.models import Invitation, User
 from retinue.users.schemas import UserList
 
@@ -28,6 +29,10 @@ USERS = Listing(
 INVITATIONS = Listing(Invitation, searches=("email",), sorts=("created_at", "email", "expires_at"))
 
 _users = User.__table__
+_VERIFIED = record_statement(
+    User,
+    sa.select(_users).where(in_list(_users.c.email, "emails"), _users.c.email_verified == sa.true()),
+)
 _BY_IDS = record_statement(User, sa.select(_users).where(in_list(_users.c.id, "ids")))
 
 
@@ -41,6 +46,12 @@ async def find_names(ctx: Context, ids: Iterable[str]) -> dict[str, str]:
 async def find_by_email(ctx: Context, email: str) -> User | None:
     """Return the account with this address, in any tenant."""
     return await ctx.system("an address is unique on the whole instance").find(User, email=email)
+
+
+async def find_verified_users(ctx: Context, emails: Iterable[str]) -> dict[str, str]:
+    """Return the ids of the tenant's admitted users with these verified addresses, by address."""
+    users = await ctx.db.rows(_VERIFIED, emails=list_parameter(dict.fromkeys(emails)))
+    return {user.email: user.id for user in users if is_admitted(ctx.settings, user)}
 
 
 async def find_administered(ctx: Context, user_id: str) -> User | None:

@@ -41,7 +41,7 @@ class UserPage(Schema, kw_only=True):
     per_page: int
 
     @classmethod
-    def shown(cls, page: Slice[User]) -> "UserPage":
+    def from_record(cls, page: Slice[User]) -> "UserPage":
         return cls.of(page, users=[UserOut.of(user) for user in page.items])
 
 
@@ -58,7 +58,7 @@ class AdministratorOut(Schema, kw_only=True):
     role: Role
 
     @classmethod
-    def shown(cls, user: User) -> "AdministratorOut":
+    def from_record(cls, user: User) -> "AdministratorOut":
         """Return the name; an account without one is shown by the part of its address before the `@`."""
         name = f"{user.first_name} {user.last_name}".strip() or user.email.partition("@")[0]
         return cls.of(user, name=name)
@@ -128,6 +128,6 @@ class InvitationOut(Schema, kw_only=True):
     created_at: str
 
     @classmethod
-    def shown(cls, invitation: Invitation, now: str) -> "InvitationOut":
+    def from_record(cls, invitation: Invitation, now: str) -> "InvitationOut":
         status = "pending" if invitation.expires_at > now else "expired"
         return cls.of(invitation, status="accepted" if invitation.accepted_at else status)

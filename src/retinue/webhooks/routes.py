@@ -31,13 +31,13 @@ routes = Routes("/api/v1/webhooks", tag="webhooks")
 
 @routes.get("", requires="webhooks:read")
 async def list_webhooks(ctx: Context, query: WebhookList) -> WebhookPage:
-    """Returns the outgoing webhooks of the tenant, by default newest first. Secrets are never included."""
+    """Return the outgoing webhooks of the tenant, by default newest first. Secrets are never included."""
     return await service.page(ctx, query)
 
 
 @routes.post("", requires="webhooks:write", status=201, errors=(TooManyWebhooks, VaultSealed))
 async def create_webhook(ctx: Context, body: WebhookCreate) -> WebhookMade:
-    """Creates a webhook.
+    """Create a webhook.
 
     Deliveries are signed with `secret`, which is shown only here and after a rotation. A tenant can have
     1,000 webhooks.
@@ -47,31 +47,31 @@ async def create_webhook(ctx: Context, body: WebhookCreate) -> WebhookMade:
 
 @routes.get("/{webhook_id}", requires="webhooks:read")
 async def get_webhook(ctx: Context, webhook: WebhookById) -> WebhookOut:
-    """Returns a webhook without its secret.
+    """Return a webhook without its secret.
 
     Values of `headers` are masked for callers without `webhooks:write`.
     """
-    return service.shown(ctx, webhook)
+    return service.render_webhook(ctx, webhook)
 
 
 @routes.put("/{webhook_id}", requires="webhooks:write", errors=(VaultSealed,))
 async def update_webhook(ctx: Context, webhook: WebhookById, body: WebhookUpdate) -> WebhookOut:
-    """Changes the fields that are sent.
+    """Change the fields that are sent.
 
     `active: true` also switches on a webhook that was disabled; a masked header keeps its stored value.
     """
-    return service.shown(ctx, await service.update(ctx, webhook, body))
+    return service.render_webhook(ctx, await service.update(ctx, webhook, body))
 
 
 @routes.delete("/{webhook_id}", requires="webhooks:write", status=204)
 async def delete_webhook(ctx: Context, webhook: WebhookById) -> None:
-    """Deletes the webhook. Pending deliveries end as failed."""
+    """Delete the webhook. Pending deliveries end as failed."""
     await service.delete(ctx, webhook)
 
 
 @routes.post("/{webhook_id}/test", requires="webhooks:write", calls_out=True, errors=(VaultSealed,))
 async def test_webhook(ctx: Context, webhook: WebhookById, body: WebhookTest) -> WebhookTested:
-    """Sends one event with example data at once and returns the receiver's answer.
+    """Send one event with example data at once and return the receiver's answer.
 
     The event is marked as a test, is not retried, and goes to no other webhook. Works on inactive webhooks
     too.
@@ -83,7 +83,7 @@ async def test_webhook(ctx: Context, webhook: WebhookById, body: WebhookTest) ->
 async def rotate_webhook_secret(
     ctx: Context, webhook: WebhookById, body: WebhookSecretRotate
 ) -> WebhookSecretRotation:
-    """Replaces the signing secret and returns the new one.
+    """Replace the signing secret and return the new one.
 
     During the grace period deliveries carry signatures of both secrets.
     """
@@ -92,7 +92,7 @@ async def rotate_webhook_secret(
 
 @routes.post("/{webhook_id}/replay", requires="webhooks:write", status=202, errors=(WebhookInactive,))
 async def replay_deliveries(ctx: Context, webhook: WebhookById, body: DeliveryReplay) -> DeliveriesReplayed:
-    """Queues failed deliveries again, oldest first, each with a new retry schedule.
+    """Queue failed deliveries again, oldest first, each with a new retry schedule.
 
     At most 10,000 per request; an inactive webhook answers 409 `webhook_inactive`.
     """
@@ -101,13 +101,13 @@ async def replay_deliveries(ctx: Context, webhook: WebhookById, body: DeliveryRe
 
 @routes.get("/{webhook_id}/stats", requires="webhooks:read")
 async def get_webhook_stats(ctx: Context, webhook: WebhookById, query: WebhookStatsQuery) -> WebhookStats:
-    """Returns counts, success rate and response times for a period. Test deliveries count."""
+    """Return counts, success rate and response times for a period. Test deliveries count."""
     return await statistics.collect(ctx, webhook, query.period)
 
 
 @routes.get("/{webhook_id}/executions", requires="webhooks:read")
 async def list_deliveries(ctx: Context, webhook: WebhookById, query: DeliveryList) -> DeliveryPage:
-    """Returns the deliveries of a webhook, newest first: one per event, whatever the number of attempts.
+    """Return the deliveries of a webhook, newest first: one per event, whatever the number of attempts.
 
     Ended deliveries are kept for 30 days.
     """
@@ -116,7 +116,7 @@ async def list_deliveries(ctx: Context, webhook: WebhookById, query: DeliveryLis
 
 @routes.get("/{webhook_id}/executions/{delivery_id}", requires="webhooks:read", errors=(DeliveryNotFound,))
 async def get_delivery(ctx: Context, webhook: WebhookById, delivery_id: str) -> DeliveryDetail:
-    """Returns a delivery with the request that is posted and its attempts.
+    """Return a delivery with the request that is posted and its attempts.
 
     Bodies are redacted if they quote a conversation that the caller may not read.
     """
@@ -130,7 +130,7 @@ async def get_delivery(ctx: Context, webhook: WebhookById, delivery_id: str) -> 
     errors=(DeliveryNotFound, WebhookInactive),
 )
 async def retry_delivery(ctx: Context, webhook: WebhookById, delivery_id: str) -> DeliveryRetried:
-    """Queues one attempt as soon as possible, whatever state the delivery is in.
+    """Queue one attempt as soon as possible, whatever state the delivery is in.
 
     Attempts that are still scheduled stay so. An inactive webhook answers 409 `webhook_inactive`.
     """

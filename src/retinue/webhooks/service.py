@@ -56,7 +56,7 @@ _DELETE_HOURS = Statement(
 )
 
 
-def shown(ctx: Context, webhook: Webhook) -> WebhookOut:
+def render_webhook(ctx: Context, webhook: Webhook) -> WebhookOut:
     return WebhookOut.of(webhook, **_derived_fields(ctx, webhook))
 
 
@@ -71,7 +71,7 @@ def _derived_fields(ctx: Context, webhook: Webhook) -> JsonObject:
 
 async def page(ctx: Context, query: WebhookList) -> WebhookPage:
     found = await queries.WEBHOOKS.page(ctx.db, query)
-    listed = found.shown(partial(shown, ctx))
+    listed = found.to_page(partial(render_webhook, ctx))
     return WebhookPage.of(found, data=listed.data, pagination=listed.pagination)
 
 
@@ -90,7 +90,7 @@ async def create(ctx: Context, body: WebhookCreate) -> WebhookMade:
             **sealed_headers(headers),
             is_active=body.active,
             secrets=secrets.sealed(),
-            secret_prefix=secrets.shown,
+            secret_prefix=secrets.prefix,
             created_by=ctx.principal.id,
         )
     )
@@ -141,7 +141,7 @@ async def rotate_secret(ctx: Context, webhook: Webhook, grace_seconds: int) -> W
     secrets = WebhookSecrets(new_signing_secret(), previous.current if grace_seconds else None)
     until = ctx.clock.ahead(grace_seconds)
     sealed: Sealed = secrets.sealed()
-    await ctx.db.update(locked, secrets=sealed, secret_prefix=secrets.shown, previous_secret_until=until)
+    await ctx.db.update(locked, secrets=sealed, secret_prefix=secrets.prefix, previous_secret_until=until)
     ctx.emit(RotatedEvent(**_event_fields(locked), previous_secret_expires_at=until))
     return WebhookSecretRotation(id=locked.id, secret=secrets.current, previous_secret_expires_at=until)
 

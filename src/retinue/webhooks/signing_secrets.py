@@ -25,8 +25,8 @@ class WebhookSecrets(msgspec.Struct, frozen=True, array_like=True):
         return Sealed.of(msgspec.json.encode(self))
 
     @property
-    def shown(self) -> str:
-        """The prefix of the secret, shown to tell it from others."""
+    def prefix(self) -> str:
+        """The first characters, which tell the secret from others."""
         return self.current[:_PREFIX_LENGTH]
 
 

@@ -6,7 +6,7 @@ from retinue.kit.http.batch import Batch, BatchAnswer, BatchOperation, Operation
 from retinue.workflows import service
 from retinue.workflows.loaders import fetch_workflow
 from retinue.workflows.models import WorkflowStatus
-from retinue.workflows.schemas import WorkflowCreate, WorkflowOut, WorkflowUpdate, shown
+from retinue.workflows.schemas import WorkflowCreate, WorkflowOut, WorkflowUpdate, render_workflow
 
 _STATES = {"publish": WorkflowStatus.published, "archive": WorkflowStatus.archived}
 
@@ -18,14 +18,15 @@ async def run_batch(ctx: Context, body: Batch) -> BatchAnswer[WorkflowOut]:
 async def _apply_operation(ctx: Context, operation: BatchOperation) -> OperationResult[WorkflowOut]:
     ctx.principal.require("workflows:write")
     if operation.op == "create":
-        created = await service.create(ctx, batch.parse_operation_data(operation, WorkflowCreate))
-        return OperationResult(created.id, shown(ctx, created))
+        created = await service.create(ctx, batch.parse_operation_data(ctx, operation, WorkflowCreate))
+        return OperationResult(created.id, render_workflow(ctx, created))
     workflow = await fetch_workflow(ctx, batch.require_id(operation))
     if operation.op == "delete":
         await service.delete(ctx, workflow)
         return OperationResult(workflow.id, None)
     if operation.op == "update":
-        changed = await service.update(ctx, workflow, batch.parse_operation_data(operation, WorkflowUpdate))
+        body = batch.parse_operation_data(ctx, operation, WorkflowUpdate)
+        changed = await service.update(ctx, workflow, body)
     else:
         changed = await service.set_status(ctx, workflow, _STATES[operation.op])
-    return OperationResult(changed.id, shown(ctx, changed))
+    return OperationResult(changed.id, render_workflow(ctx, changed))

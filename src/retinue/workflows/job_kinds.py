@@ -31,7 +31,7 @@ class NodeTask(msgspec.Struct):
     item: int = WHOLE_NODE
     attempt: int = 1
     result: JsonObject | None = None
-    """What a suspended node resumes with; None starts the node."""
+    """The result with which a suspended node resumes; None starts the node."""
 
 
 class AbandonedNode(msgspec.Struct):

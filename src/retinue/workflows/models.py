@@ -186,7 +186,7 @@ class NodeRun(TenantRecord, kw_only=True):
     error: JsonObject | None = None
     attempt: int = 1
     state: JsonObject = {}
-    """What a suspended node keeps until it resumes: the progress of a loop, the id of what it awaits."""
+    """State of a suspended node until it resumes: the progress of a loop, the id of the awaited work."""
     started_at: Instant
     completed_at: Instant | None = None
     duration_ms: int | None = None

@@ -162,6 +162,6 @@ async def fire_late_schedules(ctx: Context) -> None:
             unit.defer(FIRE_SCHEDULE, ScheduleDue(id, at), dedupe_key=f"{id}:{at:.0f}")
 
 
-def shown(schedule: WorkflowSchedule) -> WorkflowScheduleOut:
+def render_schedule(schedule: WorkflowSchedule) -> WorkflowScheduleOut:
     at = schedule.next_at
     return WorkflowScheduleOut.of(schedule, next_run_at=None if at is None else instant_from_timestamp(at))

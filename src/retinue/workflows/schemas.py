@@ -95,7 +95,7 @@ class WorkflowOut(Schema, kw_only=True):
     published_at: Instant | None
 
 
-def shown(ctx: Context, workflow: Workflow) -> WorkflowOut:
+def render_workflow(ctx: Context, workflow: Workflow) -> WorkflowOut:
     count = workflow.execution_count
     rate = round(100 * workflow.success_count / count, 1) if count else 0.0
     return WorkflowOut.of(

@@ -11,8 +11,9 @@ from retinue.kit.schema.base import sent_fields
 from retinue.kit.schema.json_schema import compile_schema
 from retinue.kit.text.header_masks import restore_masked_headers
 from retinue.tenants.event_listeners import mark_listened_to
-from retinue.workflows import schedules, validation
+from retinue.workflows import schedules, unknown_keys, validation
 from retinue.workflows.engine.cancel import cancel_execution
+from retinue.workflows.engine.node_type import Problems
 from retinue.workflows.errors import WorkflowNotFound
 from retinue.workflows.events import (
     WorkflowCreated,
@@ -53,10 +54,13 @@ _OPEN_EXECUTIONS = Statement(
 
 
 async def create(ctx: Context, body: WorkflowCreate) -> Workflow:
-    workflow = Workflow(**_normalize_fields(sent_fields(body)), created_by=ctx.principal.id)
+    wanted = _normalize_fields(sent_fields(body))
+    unknown_keys.check_written(ctx, wanted)
+    workflow = Workflow(**wanted, created_by=ctx.principal.id)
     is_published = body.status == WorkflowStatus.published
     workflow.status = WorkflowStatus.draft
     _check_schema(workflow.input_schema)
+    await _check_nodes(ctx, workflow.nodes)
     await ctx.db.insert(workflow)
     _emit(ctx, WorkflowCreated, workflow)
     if is_published:
@@ -72,11 +76,16 @@ async def update(ctx: Context, workflow: Workflow, body: WorkflowUpdate) -> Work
     if "nodes" in wanted:
         wanted["nodes"] = restore_masked_headers(wanted["nodes"], locked.nodes)
     changes = {name: value for name, value in wanted.items() if getattr(locked, name) != value}
+    unknown_keys.check_written(ctx, changes)
     _check_schema(changes.get("input_schema"))
+    await _check_nodes(ctx, changes.get("nodes", []))
     if changes:
         await ctx.db.update(locked, **changes)
         if locked.status is WorkflowStatus.published and status is WorkflowStatus.published:
-            await _apply_definition(ctx, locked, has_changed=True)
+            problems = validation.problems_of_missing_values(
+                changes.get("nodes", []), changes.get("edges", [])
+            )
+            await _apply_definition(ctx, locked, problems, has_changed=True)
         _emit(ctx, WorkflowUpdated, locked)
     if status is not locked.status:
         return await set_status(ctx, locked, status)
@@ -100,14 +109,17 @@ async def set_status(ctx: Context, workflow: Workflow, status: WorkflowStatus) -
 
 
 async def _publish(ctx: Context, workflow: Workflow) -> None:
+    problems = validation.problems_on_publishing(workflow)
     await ctx.db.update(workflow, status=WorkflowStatus.published, published_at=ctx.now)
-    await _apply_definition(ctx, workflow, has_changed=False)
+    await _apply_definition(ctx, workflow, problems, has_changed=False)
     _emit(ctx, WorkflowPublished, workflow)
 
 
-async def _apply_definition(ctx: Context, workflow: Workflow, *, has_changed: bool) -> None:
+async def _apply_definition(
+    ctx: Context, workflow: Workflow, known_problems: Problems, *, has_changed: bool
+) -> None:
     """Validate the workflow, store its content as the version to run, and apply its trigger."""
-    problems = await validation.problems_of(ctx, workflow)
+    problems = known_problems | await validation.problems_of(ctx, workflow)
     if problems:
         raise Invalid(problems)
     latest = await latest_version(ctx, workflow.id)
@@ -122,6 +134,12 @@ async def _apply_definition(ctx: Context, workflow: Workflow, *, has_changed: bo
     if listens:
         await mark_listened_to(ctx)
     await schedules.sync_trigger_schedule(ctx, workflow)
+
+
+async def _check_nodes(ctx: Context, nodes: list[JsonObject]) -> None:
+    problems = await validation.problems_on_writing(ctx, nodes)
+    if problems:
+        raise Invalid(problems)
 
 
 async def duplicate(ctx: Context, workflow: Workflow) -> Workflow:
@@ -151,7 +169,7 @@ async def delete(ctx: Context, workflow: Workflow) -> None:
 
 
 async def validate(ctx: Context, workflow: Workflow) -> WorkflowValidated:
-    problems = await validation.problems_of(ctx, workflow)
+    problems = validation.problems_on_publishing(workflow) | await validation.problems_of(ctx, workflow)
     errors = [
         WorkflowProblem(validation.find_node_id(path), path, message) for path, message in problems.items()
     ]

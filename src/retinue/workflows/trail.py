@@ -1,4 +1,4 @@
-"""What the nodes of an execution did, in order, stored so that every process streams the same events."""
+"""The steps of an execution's nodes in order, stored so that every process streams the same events."""
 
 from enum import StrEnum
 

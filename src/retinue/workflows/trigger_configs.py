@@ -31,9 +31,13 @@ class ScheduleTriggerConfig(msgspec.Struct, kw_only=True):
     input: Any = msgspec.field(default_factory=dict)
 
 
+TRIGGER_CONFIGS: dict[str, type[msgspec.Struct]] = {
+    "event": EventTriggerConfig,
+    "schedule": ScheduleTriggerConfig,
+}
 CONFIG_SCHEMAS = tuple(
     ConfigSchema(fields=("WorkflowTrigger.config",), kind=kind, schema=shape)
-    for kind, shape in (("event", EventTriggerConfig), ("schedule", ScheduleTriggerConfig))
+    for kind, shape in TRIGGER_CONFIGS.items()
 )
 
 

@@ -1,5 +1,6 @@
 """Home in the console: what needs somebody, the day's figures, where one was, and the first steps."""
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +8,18 @@ import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import axe, opened
+from tests.browser.console.build_page import talker
+from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.site import Site
+
+HOME = "/api/v1/home"
+
+
+async def needed(site: Site, title_code: str) -> None:
+    """Wait until home has such a need: what it shows may be some seconds old."""
+    async with asyncio.timeout(20):
+        while title_code not in {need["title_code"] for need in (await site.call("GET", HOME))["needs"]}:
+            await asyncio.sleep(0.5)
 
 
 async def test_what_needs_somebody_leads_to_its_place_or_says_more_where_it_stands(site, page):
@@ -71,3 +83,43 @@ async def test_home_is_accessible_on_a_desk_and_on_a_phone(site, page, scheme):
         await page.set_viewport_size({"width": width, "height": height})
         assert await axe(page) == [], width
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+async def test_home_says_whom_a_spent_budget_silences_and_leads_to_it(site, page):
+    async with talker(site) as (agent_id, _, provider):
+        await site.call("PUT", f"{AGENTS}/{agent_id}", {"name": "Support desk", "status": "published"})
+        provider.says("One.")
+        await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "First"})
+        scope = {"type": "agent", "id": agent_id}
+        spent = {"scope": scope, "period": "month", "limit_tokens": 1, "action": "block"}
+        # It is over as soon as it is set: nobody has to run into it first.
+        made = await site.call("POST", "/api/v1/budgets", spent)
+        await needed(site, "budget_blocks")
+        await opened(site, page, "/")
+        need = page.get_by_role("listitem").filter(
+            has_text="Support desk answers nobody: its budget is used up"
+        )
+        await need.wait_for()
+        await page.get_by_text(re.compile(r"\d+ budgets? of (an agent|agents)")).wait_for()
+        assert await axe(page) == []
+        await need.get_by_role("link", name=re.compile("Raise")).click()
+        await page.get_by_role("heading", name="Support desk").wait_for()
+        await page.get_by_role("link", name="Answers nobody").wait_for()
+        await page.get_by_text("Over the limit").wait_for()
+        assert await axe(page) == []
+        assert page.url.endswith(f"/agents/{agent_id}/statistics")
+        await site.call("DELETE", f"/api/v1/budgets/{made['id']}")
+
+
+async def test_the_palette_invites_a_colleague_as_often_as_one_likes(site, page):
+    await opened(site, page, "/")
+    email = page.get_by_label("Email")
+    for _ in range(2):
+        await page.keyboard.press("Control+k")
+        palette = page.get_by_role("dialog").filter(has=page.get_by_placeholder("Search or run a command"))
+        await palette.get_by_placeholder("Search or run a command").fill("invite")
+        await palette.get_by_role("button", name="Invite a colleague").click()
+        await email.wait_for()
+        await page.keyboard.press("Escape")
+        await expect(email).to_have_count(0)
+        assert "#" not in page.url

@@ -56,6 +56,10 @@ async def test_a_key_is_added_tested_replaced_turned_off_and_deleted(site, page,
 
     await actions.click()
     await page.get_by_role("menuitem", name="Turn off").click()
+    # Agents may stop answering: it says so and asks.
+    asked = page.get_by_role("dialog", name=re.compile("^Turn off"))
+    await asked.get_by_text("stop answering until it is turned on again").wait_for()
+    await asked.get_by_role("button", name="Turn off").click()
     await expect(row).to_contain_text("Off")
     await actions.click()
     await page.get_by_role("menuitem", name="Delete").click()
@@ -71,11 +75,42 @@ async def test_models_are_found_with_their_price_and_the_reason_why_not(site, pa
     await page.get_by_text("All", exact=True).click()
     await page.get_by_label("Find a model").fill("anthropic/")
     row = page.get_by_role("row").filter(has_text="anthropic/claude").first
-    await expect(row).to_contain_text("no key for anthropic")
+    await expect(row).to_contain_text("No key for Anthropic")
     await expect(row).to_contain_text("$")
     await page.get_by_label("Find a model").fill("nothing-has-this-name")
     await page.get_by_role("heading", name="Nothing found").wait_for()
     assert "search=nothing-has-this-name" in page.url
+
+
+async def test_a_price_is_entered_where_a_key_is_added_and_in_the_list(site, page, provider):
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    await opened(site, page, "/models?add=true")
+    await add_key(page, provider, KEY)
+    dialog = page.get_by_role("dialog")
+    priced = dialog.get_by_role("region", name=re.compile("no known price"))
+    model = await priced.get_by_role("combobox", name="Model").input_value()
+    await priced.get_by_label("Input price").fill("0.5")
+    await priced.get_by_label("Output price").fill("1.25")
+    assert await axe(page) == []
+    await priced.get_by_role("button", name="Save price").click()
+    await expect(priced.get_by_role("combobox", name="Model")).not_to_have_value(model)
+    await page.get_by_role("button", name="Done").click()
+    await page.get_by_label("Find a model").fill(model)
+    cell = page.get_by_role("button", name=f"Price of {model}: $0.50 / $1.25. Change")
+    await cell.click()
+    await page.get_by_label("Output price").fill("2")
+    assert await axe(page) == []
+    await page.get_by_role("button", name="Save price").click()
+    changed = page.get_by_role("button", name=f"Price of {model}: $0.50 / $2.00. Change")
+    await changed.click()
+    await page.get_by_role("button", name="Remove own price").click()
+    await page.get_by_role("button", name=f"Price of {model}: unknown. Change").wait_for()
+    (key,) = [
+        one["id"]
+        for one in (await site.call("GET", "/api/v1/api-keys?per_page=100"))["data"]
+        if one["base_url"] == f"{provider.url}/v1"
+    ]
+    await site.call("DELETE", f"/api/v1/api-keys/{key}?force=true")
 
 
 async def test_a_found_server_is_connected_with_one_press(site, page):
@@ -91,7 +126,7 @@ async def test_a_found_server_is_connected_with_one_press(site, page):
         await again.click()
         await connect.click()
         await page.get_by_role("listitem").filter(has_text="llama3.2").get_by_text("Connected").wait_for()
-        await page.get_by_role("cell", name="ollama/llama3.2:latest").wait_for()
+        await page.get_by_role("cell", name="ollama/llama3.2:latest", exact=True).wait_for()
         for key in (await site.call("GET", "/api/v1/api-keys?provider=ollama"))["data"]:
             await site.call("PUT", f"/api/v1/api-keys/{key['id']}", {"is_active": False})
 

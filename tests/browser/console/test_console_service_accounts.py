@@ -25,7 +25,8 @@ async def test_an_account_is_created_rotated_disabled_and_deleted(site, page, sc
     await dialog.get_by_label("Allowed addresses").fill("nowhere")
     await axe(page)
     await create.click()
-    await expect(dialog.get_by_role("alert")).to_contain_text("must be an address or a network")
+    await dialog.get_by_text("Entry 1: Must be an address or a network").wait_for()
+    await expect(dialog.get_by_label("Allowed addresses")).to_be_focused()
     await dialog.get_by_label("Allowed addresses").fill("127.0.0.0/8")
     await create.click()
 
@@ -51,6 +52,10 @@ async def test_an_account_is_created_rotated_disabled_and_deleted(site, page, sc
     await row.get_by_role("button", name="Secrets").click()
     await expect(page.get_by_role("button", name="New secret")).to_be_disabled()
     await page.get_by_role("button", name=f"Delete {text[:12]}").click()
+    asked = page.get_by_role("dialog", name=re.compile("^Delete the secret"))
+    await asked.get_by_text("Programs that use it can no longer sign in.").wait_for()
+    await axe(page)
+    await asked.get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("button", name="New secret")).to_be_enabled()
     refused = await page.request.post(f"{site.url}/auth/token", form=proof)
     assert refused.status == 400
@@ -59,6 +64,7 @@ async def test_an_account_is_created_rotated_disabled_and_deleted(site, page, sc
     actions = row.get_by_role("button", name="Actions for Deployment")
     await actions.click()
     await page.get_by_role("menuitem", name="Disable").click()
+    await page.get_by_role("dialog", name="Disable Deployment?").get_by_role("button", name="Disable").click()
     await expect(row).to_contain_text("Disabled")
     await actions.click()
     await page.get_by_role("menuitem", name="Delete").click()

@@ -66,7 +66,7 @@ async def test_a_key_is_shown_once_installed_in_a_page_and_found_there(site, pag
     await dialog.get_by_label("Name").fill("Shop")
     await dialog.get_by_label("Allowed domains").fill("not a domain!")
     await dialog.get_by_role("button", name="Create key").click()
-    await dialog.get_by_role("alert").wait_for()
+    await expect(dialog.get_by_label("Allowed domains")).to_have_attribute("aria-invalid", "true")
     await dialog.get_by_label("Allowed domains").fill("example.com")
     await dialog.get_by_role("button", name="Create key").click()
     key = await page.get_by_role("group", name="Key", exact=True).inner_text()
@@ -125,3 +125,35 @@ async def test_on_a_phone_the_preview_stands_below_the_look(site, page, agent):
     save = await page.get_by_role("button", name="Save look").bounding_box()
     preview = await page.locator("iframe").bounding_box()
     assert save["y"] + save["height"] < preview["y"]
+
+
+async def test_an_agent_that_is_not_published_says_that_it_answers_and_can_be_published_there(site, page):
+    body = {"name": "Quiet", "primary_model": "local/smollm2-135m", "system_prompt": "You help."}
+    agent_id = (await site.call("POST", "/api/v1/agents", body))["id"]
+    changed = {"snapshot": {"system_prompt": "You help kindly."}}
+    await opened(site, page, f"/agents/{agent_id}/share")
+    note = page.get_by_text("Not published yet. Visitors already get")
+    await note.wait_for()
+    await expect(note).to_contain_text("v1")
+    assert await axe(page) == []
+    await page.goto(f"{site.url}/console/agents/{agent_id}/versions")
+    await note.wait_for()
+    await page.get_by_text("In use", exact=True).wait_for()
+    await page.get_by_text("Draft", exact=True).locator("visible=true").first.hover()
+    await page.get_by_role("tooltip").get_by_text("It answers all the same").wait_for()
+    # A draft that would change something is looked at first.
+    await site.call("PUT", f"/api/v1/agents/{agent_id}/draft", changed)
+    await page.goto(f"{site.url}/console/agents/{agent_id}/share")
+    await page.get_by_role("button", name="Publish").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_text("You help kindly.").wait_for()
+    await dialog.get_by_role("button", name="Publish v2").click()
+    await expect(note).to_have_count(0)
+    assert (await site.call("GET", f"/api/v1/agents/{agent_id}"))["status"] == "published"
+    # Without one it is published as it is.
+    other = (await site.call("POST", "/api/v1/agents", {**body, "name": "Plain"}))["id"]
+    await page.goto(f"{site.url}/console/agents/{other}/share")
+    await page.get_by_role("button", name="Publish").click()
+    await dialog.get_by_text("It already answers everybody").wait_for()
+    await dialog.get_by_role("button", name="Publish").click()
+    await expect(note).to_have_count(0)

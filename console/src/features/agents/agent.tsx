@@ -6,7 +6,7 @@ import { AgentPage } from "../../shared/agent/agent_page";
 import { agentQuery } from "../../shared/agent/queries";
 import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/parts";
+import { Pill } from "../../shared/marks/status";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { DraftActions } from "./draft/actions";
 import { changedFields, liveQuery } from "./draft/draft";
@@ -56,7 +56,7 @@ function Build({ agentId }: { agentId: string }) {
   useKeys(canWrite ? { "mod+s": () => void save().catch(() => undefined) } : {});
   const beforeSend = useCallback(async () => {
     if (canWrite) await save();
-    // The conversation has begun: a reload goes on with it and not with the one it came from.
+    // The conversation has begun: a reload restores it and not the one it came from.
     if (from) await navigate({ to: "/agents/$agentId", params: { agentId }, search: {}, replace: true });
   }, [save, canWrite, from, navigate, agentId]);
   return (
@@ -68,7 +68,7 @@ function Build({ agentId }: { agentId: string }) {
     >
       {() => (
         <>
-          <SaveTrouble editing={editing} />
+          <SaveTrouble agentId={agentId} editing={editing} />
           <Split
             left={
               editing.snapshot ? (

@@ -9,15 +9,17 @@ import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { Pages } from "../../shared/list/pages";
 import { SearchField } from "../../shared/list/search_field";
-import { Mark } from "../../shared/parts";
+import { Logo } from "../../shared/marks/logo";
 import { chatModelsQuery } from "../../shared/providers/queries";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import style from "./agents.module.css";
 import { Bulk } from "./bulk";
-import { type AgentFilters, hasFilters, PERIODS, STATUSES } from "./filters";
+import { CreateAgent } from "./create_agent";
+import { DeleteAgent } from "./delete_agent";
+import { ACTIVITY_PERIODS, AGENT_STATUSES, type AgentFilters, hasAgentFilters } from "./filters";
 import { ImportAgent } from "./import_agent";
-import { CreateAgent, DeleteAgent } from "./parts";
-import { type Agent, agentsQuery, PER_PAGE } from "./queries";
+import { AGENTS_PER_PAGE, type Agent, agentsQuery } from "./queries";
 import { AgentTable } from "./table";
 import { Templates } from "./templates";
 import en from "./words.en.json";
@@ -44,7 +46,7 @@ export default function Agents() {
   // Keys and clicks are answered first; the rows they brought follow.
   const rows = useDeferredValue(list.data?.data);
   const chosenRows = (rows ?? []).filter((one) => chosen.has(one.id));
-  const isEmpty = rows?.length === 0 && !hasFilters(filters);
+  const isEmpty = rows?.length === 0 && !hasAgentFilters(filters);
   return (
     <>
       <Bar title={say("title")} after={list.data && <span className="t-3 num t-13">{list.data.pagination.total}</span>}>
@@ -79,7 +81,7 @@ export default function Agents() {
       {chosenRows.length > 0 && <Bulk chosen={chosenRows} onClear={() => setChosen(new Set())} />}
       <Pages
         page={filters.page ?? 1}
-        perPage={PER_PAGE}
+        perPage={AGENTS_PER_PAGE}
         total={list.data?.pagination.total ?? 0}
         onChange={(page) => set({ page })}
       />
@@ -98,9 +100,12 @@ function Toolbar({ filters, onChange }: { filters: AgentFilters; onChange: (chan
       <SearchField label={say("find")} value={filters.search} onChange={(search) => onChange({ search })} />
       <SegmentedControl
         aria-label={say("status")}
-        data={[{ value: "", label: say("all") }, ...STATUSES.map((status) => ({ value: status, label: say(status) }))]}
+        data={[
+          { value: "", label: say("all") },
+          ...AGENT_STATUSES.map((status) => ({ value: status, label: say(status) })),
+        ]}
         value={filters.status ?? ""}
-        onChange={(status) => onChange({ status: STATUSES.find((one) => one === status) })}
+        onChange={(status) => onChange({ status: AGENT_STATUSES.find((one) => one === status) })}
       />
       <Select
         size="xs"
@@ -118,9 +123,9 @@ function Toolbar({ filters, onChange }: { filters: AgentFilters; onChange: (chan
         w={110}
         allowDeselect={false}
         aria-label={say("period")}
-        data={PERIODS.map((value) => ({ value, label: say(`period_${value}`) }))}
+        data={ACTIVITY_PERIODS.map((value) => ({ value, label: say(`period_${value}`) }))}
         value={filters.period ?? "7d"}
-        onChange={(period) => onChange({ period: PERIODS.find((one) => one === period && one !== "7d") })}
+        onChange={(period) => onChange({ period: ACTIVITY_PERIODS.find((one) => one === period && one !== "7d") })}
       />
     </div>
   );
@@ -129,7 +134,7 @@ function Toolbar({ filters, onChange }: { filters: AgentFilters; onChange: (chan
 function NoAgents({ onCreate }: { onCreate?: (template?: string) => void }) {
   const art = (
     <span style={{ color: "var(--r-ink)", marginBottom: 6 }}>
-      <Mark size={40} />
+      <Logo size={40} />
     </span>
   );
   return (

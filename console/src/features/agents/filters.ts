@@ -1,25 +1,25 @@
-export const STATUSES = ["draft", "published", "archived"] as const;
-export const PERIODS = ["24h", "7d", "30d", "90d"] as const;
-export type Period = (typeof PERIODS)[number];
+export const AGENT_STATUSES = ["draft", "published", "archived"] as const;
+export const ACTIVITY_PERIODS = ["24h", "7d", "30d", "90d"] as const;
+export type ActivityPeriod = (typeof ACTIVITY_PERIODS)[number];
 export type AgentFilters = {
   search?: string;
-  status?: (typeof STATUSES)[number];
+  status?: (typeof AGENT_STATUSES)[number];
   model?: string;
-  period?: Period;
+  period?: ActivityPeriod;
   page?: number;
   create?: boolean;
   template?: string;
 };
 
 /** Read the filters of the list from the address; what does not belong there is left out. */
-export function readFilters(search: Record<string, unknown>): AgentFilters {
+export function readAgentFilters(search: Record<string, unknown>): AgentFilters {
   const filters: AgentFilters = {};
   if (typeof search.search === "string" || typeof search.search === "number")
     filters.search = String(search.search).slice(0, 200);
-  const status = STATUSES.find((one) => one === search.status);
+  const status = AGENT_STATUSES.find((one) => one === search.status);
   if (status) filters.status = status;
   if (typeof search.model === "string" && search.model) filters.model = search.model.slice(0, 200);
-  const period = PERIODS.find((one) => one === search.period && one !== "7d");
+  const period = ACTIVITY_PERIODS.find((one) => one === search.period && one !== "7d");
   if (period) filters.period = period;
   if (typeof search.template === "string" && search.template) filters.template = search.template;
   const page = Number(search.page);
@@ -29,4 +29,4 @@ export function readFilters(search: Record<string, unknown>): AgentFilters {
   return filters;
 }
 
-export const hasFilters = (filters: AgentFilters) => Boolean(filters.search || filters.status || filters.model);
+export const hasAgentFilters = (filters: AgentFilters) => Boolean(filters.search || filters.status || filters.model);

@@ -3,7 +3,7 @@ import { api, data } from "../../api/client";
 import type { components } from "../../api/schema";
 import type { AgentFilters } from "./filters";
 
-export const PER_PAGE = 50;
+export const AGENTS_PER_PAGE = 50;
 export type Agent = components["schemas"]["AgentListed"];
 
 export const agentsQuery = ({ search, status, model, period = "7d", page }: AgentFilters) =>
@@ -14,7 +14,7 @@ export const agentsQuery = ({ search, status, model, period = "7d", page }: Agen
         api.GET("/api/v1/agents", {
           params: {
             query: {
-              per_page: PER_PAGE,
+              per_page: AGENTS_PER_PAGE,
               page: page ?? 1,
               include: "stats",
               period,

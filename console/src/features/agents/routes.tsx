@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import type { FrameRoute } from "../../routes";
-import { readFilters } from "./filters";
+import type { FrameRoute } from "../../frame_route";
+import { readAgentFilters } from "./filters";
 
 export const agentRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "agents",
-    validateSearch: readFilters,
+    validateSearch: readAgentFilters,
     component: lazyRouteComponent(() => import("./agents")),
   }),
   createRoute({

@@ -4,10 +4,13 @@ import { AgentStatus } from "../../shared/agent/agent_page";
 import { useRowKeys } from "../../shared/frame/keys";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { AgentMark, Spark, Status, Tick } from "../../shared/parts";
+import { AgentMark } from "../../shared/marks/agent_mark";
+import { RowCheckbox } from "../../shared/marks/row_checkbox";
+import { Sparkline } from "../../shared/marks/sparkline";
+import { Status } from "../../shared/marks/status";
 import { ago, duration, exact, money } from "../../shared/time";
+import { AgentMenu } from "./agent_menu";
 import style from "./agents.module.css";
-import { AgentMenu } from "./parts";
 import type { Agent } from "./queries";
 import en from "./words.en.json";
 
@@ -32,7 +35,7 @@ export const AgentTable = memo(function AgentTable({ rows, chosen, onChoose, onD
         <thead>
           <tr>
             <th className={style.box}>
-              <Tick
+              <RowCheckbox
                 label={say("chooseAll")}
                 isOn={some === rows.length}
                 isPartly={some > 0 && some < rows.length}
@@ -82,7 +85,7 @@ const AgentRow = memo(function AgentRow({ agent, isChosen, onChoose, onDelete }:
   return (
     <tr className={isChosen ? style.chosen : undefined}>
       <td className={style.box}>
-        <Tick
+        <RowCheckbox
           label={say("choose", { name: agent.name })}
           isOn={isChosen}
           onChange={(isOn) => onChoose([agent.id], isOn)}
@@ -138,7 +141,7 @@ function Chats({ stats }: { stats: NonNullable<Agent["stats"]> }) {
   return (
     <span className="row g8">
       <span className={style.count}>{stats.chats.toLocaleString(locale)}</span>
-      <Spark of={stats.series} width={56} height={18} label={say("chatsOf", { count: stats.chats, period })} />
+      <Sparkline of={stats.series} width={56} height={18} label={say("chatsOf", { count: stats.chats, period })} />
     </span>
   );
 }

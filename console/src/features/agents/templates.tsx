@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { words } from "../../shared/i18n/words";
-import { AgentMark } from "../../shared/parts";
+import { AgentMark } from "../../shared/marks/agent_mark";
 import style from "./agents.module.css";
 import { type Template, templatesQuery } from "./queries";
 import en from "./words.en.json";

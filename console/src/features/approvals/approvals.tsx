@@ -9,13 +9,16 @@ import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { AgentMark, Kind, Pill } from "../../shared/parts";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact, left } from "../../shared/time";
+import { Pill } from "../../shared/marks/status";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
+import { ago, exact } from "../../shared/time";
 import style from "./approvals.module.css";
 import { Detail } from "./detail";
 import { STATUS_TONES, statusWord, useName } from "./people";
-import { type Approval, approvalsQuery, SHOWS, type Show } from "./queries";
+import { type Approval, approvalsQuery, MAX_ROWS, SHOWS, type Show } from "./queries";
+import { SourceMark } from "./source_mark";
+import { TimeLeft } from "./time_left";
 import { isPhone, useShown } from "./use_shown";
 import en from "./words.en.json";
 
@@ -57,7 +60,7 @@ export default function Approvals() {
   const mayDecide = may("approvals:decide") && Boolean(mine.data?.some((one) => one.id === chosen?.id));
   return (
     <>
-      <Bar title={say("title")} after={mine.data && <span className="t-3 num t-13">{mine.data.length}</span>}>
+      <Bar title={say("title")} after={<Count show={show} rows={rows} />}>
         <SegmentedControl
           aria-label={say("show")}
           data={SHOWS.map((value) => ({ value, label: say(value) }))}
@@ -105,6 +108,13 @@ export default function Approvals() {
   );
 }
 
+/** How many wait in the list below: for this person, or at all. What is decided is a history, and not counted. */
+function Count({ show, rows }: { show: Show; rows?: Approval[] }) {
+  if (!rows?.length || show === "decided") return null;
+  const count = rows.length >= MAX_ROWS ? `${MAX_ROWS}+` : rows.length;
+  return <span className="t-3 num t-13 fix">{say(show === "mine" ? "countMine" : "countAll", { count })}</span>;
+}
+
 function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; onChoose: (id: string) => void }) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -135,7 +145,7 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
   const isSoon = isPending && Date.parse(approval.expires_at) - Date.now() < SOON_MS;
   return (
     <button type="button" className={style.item} aria-current={isChosen} onClick={onChoose}>
-      <Source approval={approval} size={28} />
+      <SourceMark approval={approval} size={28} />
       <span className="stack grow g2">
         <span className="t-500 cut">{approval.title ?? approval.id}</span>
         {typeof message === "string" && message && <span className="t-13 t-2 cut">{message}</span>}
@@ -145,7 +155,7 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
         <span className="fix" title={exact(approval.expires_at)}>
           <Pill tone={isSoon ? "warn" : undefined}>
             <Clock size={12} />
-            {left(approval.expires_at)}
+            <TimeLeft until={approval.expires_at} />
           </Pill>
         </span>
       ) : (
@@ -157,6 +167,3 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
     </button>
   );
 }
-
-export const Source = ({ approval, size }: { approval: Approval; size: number }) =>
-  approval.source.agent_id ? <AgentMark id={approval.source.agent_id} size={size} /> : <Kind of="flow" />;

@@ -1,9 +1,11 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { api } from "../../api/client";
 import { asApiError } from "../../api/errors";
 import { meQuery, useMay } from "../../api/queries";
+import { Confirm } from "../../shared/confirm";
 import { words } from "../../shared/i18n/words";
 import style from "./approvals.module.css";
 import { type Approval, approvalQuery, endKey } from "./queries";
@@ -60,11 +62,12 @@ export function Requested({ approval }: { approval: Approval }) {
     mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/cancel", { params, body: {} }),
     onSettled: refresh,
   });
+  const [isCancelling, setCancelling] = useState(false);
   const isOwn = me?.id === approval.requested_by.id;
   const mayCancel = isOwn || me?.role === "tenant_admin" || me?.role === "super_admin";
   const mayRemind = isOwn || may("agents:write");
   if (approval.status !== "pending" || !may("approvals:decide") || !(mayCancel || mayRemind)) return null;
-  const refusal = remind.error ?? cancel.error;
+  const refusal = remind.error;
   return (
     <section className="stack g8" aria-label={say("requested")}>
       <h3 className="t-sec">{say("requested")}</h3>
@@ -76,11 +79,23 @@ export function Requested({ approval }: { approval: Approval }) {
           </Button>
         )}
         {mayCancel && (
-          <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+          <Button size="xs" variant="default" onClick={() => setCancelling(true)}>
             {say("cancel")}
           </Button>
         )}
       </div>
+      {isCancelling && (
+        <Confirm
+          title={say("cancelTitle")}
+          action={say("cancel")}
+          error={cancel.error}
+          isBusy={cancel.isPending}
+          onConfirm={() => cancel.mutate(undefined, { onSuccess: () => setCancelling(false) })}
+          onClose={() => setCancelling(false)}
+        >
+          <p>{say("cancelText")}</p>
+        </Confirm>
+      )}
     </section>
   );
 }

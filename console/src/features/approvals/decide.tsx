@@ -7,9 +7,10 @@ import { asApiError } from "../../api/errors";
 import { useKeys } from "../../shared/frame/keys";
 import { general } from "../../shared/i18n/general";
 import { words } from "../../shared/i18n/words";
+import { phraseOf } from "../../shared/refusals/refusals";
 import style from "./approvals.module.css";
 import { type Approval, type Decision, useDecision } from "./queries";
-import { amountOf, type Edits, type Field } from "./values";
+import { type ApprovalEdits, amountOf, type Field, labelOf } from "./values";
 import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
@@ -19,14 +20,16 @@ type Props = {
   approval: Approval;
   fields: Field[];
   texts: Record<string, string>;
-  edits: Edits;
+  edits: ApprovalEdits;
   extra?: Record<string, unknown>;
   onDecided: (text: string) => void;
   onGone: (text: string) => void;
+  /** What the server refused of which field, such as `edited_input.amount` and `data.reason`. */
+  onRefused: (error: Error) => void;
 };
 
 /** The comment and the two buttons. `A` and `R` lead to the comment first; Ctrl Enter confirms. */
-export function Decide({ approval, fields, texts, edits, extra, onDecided, onGone }: Props) {
+export function Decide({ approval, fields, texts, edits, extra, onDecided, onGone, onRefused }: Props) {
   const [comment, setComment] = useState("");
   const [meant, setMeant] = useState<Verdict>();
   const box = useRef<HTMLTextAreaElement>(null);
@@ -49,6 +52,7 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
     void decide(verdict).catch((error) => {
       const { status, message } = asApiError(error);
       if (status === 409 || status === 410) onGone(message);
+      else onRefused(error);
     });
   const mean = (verdict: Verdict) => () => {
     setMeant(verdict);
@@ -109,5 +113,5 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
 function problemsOf(given: unknown): string {
   const { message, details } = asApiError(given);
   const fields = Object.entries((details.fields ?? {}) as Record<string, unknown>);
-  return [message, ...fields.map(([name, problem]) => `${name} ${String(problem)}`)].join(" ");
+  return [message, ...fields.map(([name, problem]) => `${labelOf(name)} ${phraseOf(String(problem))}`)].join(" ");
 }

@@ -5,9 +5,14 @@ import { useMutationState, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { words } from "../../shared/i18n/words";
-import { Id, Kind, Person, Pill } from "../../shared/parts";
-import { ago, clock, exact } from "../../shared/time";
-import { Source } from "./approvals";
+import { Avatar } from "../../shared/marks/avatar";
+import { CopyableId } from "../../shared/marks/copyable_id";
+import { KindIcon } from "../../shared/marks/kind_icon";
+import { Pill } from "../../shared/marks/status";
+import { roleName } from "../../shared/people/roles";
+import { translateText } from "../../shared/sentences/sentences";
+import { ago, dayAndTime, exact } from "../../shared/time";
+import { useFields } from "../../shared/use_fields";
 import style from "./approvals.module.css";
 import { Requested, Why } from "./context";
 import { Decide } from "./decide";
@@ -15,7 +20,8 @@ import { ExtraFields, extraOf } from "./extra";
 import { InputField } from "./input_field";
 import { STATUS_TONES, statusWord, useName } from "./people";
 import { type Approval, approvalsQuery, endKey } from "./queries";
-import { type Change, callOf, changesOf, editsOf, fieldsOf, labelOf } from "./values";
+import { SourceMark } from "./source_mark";
+import { callOf, editsOf, type FieldChange, fieldChanges, fieldsOf, labelOf } from "./values";
 import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
@@ -35,6 +41,12 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
   const [extra, setExtra] = useState<Record<string, unknown>>({});
   const fields = fieldsOf(approval).map((field) => ({ ...field, isOpen: field.isOpen && mayDecide }));
   const edits = editsOf(fields, texts);
+  const [refusal, setRefusal] = useState<Error>();
+  const names = [
+    ...fields.map((field) => `edited_input.${field.name}`),
+    ...extraOf(approval).map(({ id }) => `data.${id}`),
+  ];
+  const { form, problemOf } = useFields<string, HTMLDivElement>(refusal, names);
   const open = fields.filter((field) => field.isOpen).map((field) => labelOf(field.name));
   const isPending = approval.status === "pending";
   return (
@@ -45,23 +57,23 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
         tabIndex={0}
       >
-        <div className={style.inner}>
+        <div className={style.inner} ref={form}>
           <Link to="/approvals" className={style.back} onClick={onBack}>
             <ChevronLeft size={16} />
             {say("back")}
           </Link>
           <div className="row g12 top">
-            <Source approval={approval} size={40} />
+            <SourceMark approval={approval} size={40} />
             <div className="stack g4">
               <h2 className="t-page">{approval.title ?? approval.id}</h2>
-              <p className="t-2">{approval.redacted ? say("redacted") : approval.description}</p>
+              <p className="t-2">{approval.redacted ? say("redacted") : translateText(approval.description ?? "")}</p>
             </div>
           </div>
           <Facts approval={approval} />
           {!approval.redacted && (
             <section className="card" aria-label={say(isPending ? "what" : "whatDecided")}>
               <div className="card-head">
-                <Kind of={approval.source.type === "workflow" ? "flow" : "tool"} small />
+                <KindIcon of={approval.source.type === "workflow" ? "flow" : "tool"} small />
                 <h3 className="t-sec fix">{say(isPending ? "what" : "whatDecided")}</h3>
                 {open.length > 0 && (
                   <span className="push t-12 t-3 row g4">
@@ -78,16 +90,22 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
                     field={field}
                     text={texts[field.name]}
                     problem={edits.problems[field.name]}
+                    refused={problemOf(`edited_input.${field.name}`)}
                     onChange={(text) => setTexts({ ...texts, [field.name]: text })}
                   />
                 ))}
               </div>
-              <Changes label={say("approverChanged")} of={changesOf(approval)} />
+              <Changes label={say("approverChanged")} of={fieldChanges(approval)} />
               <Changes label={say("youChange")} of={edits.changes} />
             </section>
           )}
           {isPending && mayDecide && approval.fields.length > 0 && (
-            <ExtraFields fields={extraOf(approval)} values={extra} onChange={setExtra} />
+            <ExtraFields
+              fields={extraOf(approval)}
+              values={extra}
+              problemOf={(id) => problemOf(`data.${id}`)}
+              onChange={setExtra}
+            />
           )}
           <Why approval={approval} />
           <Decisions approval={approval} />
@@ -105,6 +123,7 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
             extra={approval.fields.length ? extra : undefined}
             onDecided={onDecided}
             onGone={onGone}
+            onRefused={setRefusal}
           />
         ) : (
           <p className={`${style.foot} t-13 t-3`}>{say("notYours")}</p>
@@ -152,20 +171,20 @@ function Facts({ approval }: { approval: Approval }) {
       <div>
         <dt>{say("askedBy")}</dt>
         <dd title={approval.requested_by.id}>
-          <Person name={who} />
+          <Avatar name={who} />
           {who}
         </dd>
       </div>
       <div>
         <dt>{say("decides")}</dt>
-        <dd title={roles.length ? say("roles", { roles: roles.join(", ") }) : undefined}>
+        <dd title={roles.length ? say("roles", { roles: roles.map(roleName).join(", ") }) : undefined}>
           {say("decisionOf", { received: approval.approvals_received, required: approval.required_approvals })}
         </dd>
       </div>
       {approval.status === "pending" ? (
         <div>
           <dt>{say("ifNobody")}</dt>
-          <dd>{say(end[approval.on_timeout], { time: clock(approval.expires_at) })}</dd>
+          <dd>{say(end[approval.on_timeout], dayAndTime(approval.expires_at))}</dd>
         </div>
       ) : (
         <div>
@@ -179,14 +198,14 @@ function Facts({ approval }: { approval: Approval }) {
       <div>
         <dt>{say("id")}</dt>
         <dd>
-          <Id>{approval.id}</Id>
+          <CopyableId>{approval.id}</CopyableId>
         </dd>
       </div>
     </dl>
   );
 }
 
-const Changes = ({ label, of }: { label: string; of: Change[] }) =>
+const Changes = ({ label, of }: { label: string; of: FieldChange[] }) =>
   of.length > 0 && (
     <div className={`${style.diff} num`} role="status">
       {of.map(({ name, before, after }) => (

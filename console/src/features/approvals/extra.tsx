@@ -32,9 +32,14 @@ export const extraOf = (approval: Approval): Extra[] =>
       options: Array.isArray(field.options) ? field.options.map(optionOf) : [],
     }));
 
-type Props = { fields: Extra[]; values: Values; onChange: (values: Values) => void };
+type Props = {
+  fields: Extra[];
+  values: Values;
+  problemOf: (id: string) => string | undefined;
+  onChange: (values: Values) => void;
+};
 
-export function ExtraFields({ fields, values, onChange }: Props) {
+export function ExtraFields({ fields, values, problemOf, onChange }: Props) {
   return (
     <section className="card" aria-label={say("extra")}>
       <div className="card-head">
@@ -46,6 +51,7 @@ export function ExtraFields({ fields, values, onChange }: Props) {
             key={field.id}
             field={field}
             value={values[field.id]}
+            problem={problemOf(field.id)}
             onChange={(value) => {
               const { [field.id]: _, ...rest } = values;
               onChange(value === undefined || value === "" ? rest : { ...rest, [field.id]: value });
@@ -57,11 +63,11 @@ export function ExtraFields({ fields, values, onChange }: Props) {
   );
 }
 
-type ControlProps = { field: Extra; value: unknown; onChange: (value: unknown) => void };
+type ControlProps = { field: Extra; value: unknown; problem?: string; onChange: (value: unknown) => void };
 
-function Control({ field, value, onChange }: ControlProps) {
+function Control({ field, value, problem, onChange }: ControlProps) {
   const { label, type, isRequired, options } = field;
-  const shared = { label, required: isRequired };
+  const shared = { label, required: isRequired, error: problem };
   if (type === "checkbox")
     return (
       <Checkbox

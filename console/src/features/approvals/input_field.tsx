@@ -6,12 +6,12 @@ import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
 
-type Props = { field: Field; text?: string; problem?: string; onChange: (text: string) => void };
+type Props = { field: Field; text?: string; problem?: string; refused?: string; onChange: (text: string) => void };
 
 /** One value of the call: open fields are controls of their type, the others can only be read. */
-export function InputField({ field, text = textOf(field.value), problem, onChange }: Props) {
+export function InputField({ field, text = textOf(field.value), problem, refused, onChange }: Props) {
   const { name, control, isOpen } = field;
-  const error = problem && say(problem === "number" ? "number" : "json");
+  const error = problem ? say(problem === "number" ? "number" : "json") : refused;
   const shared = {
     label: labelOf(name),
     error,
@@ -23,6 +23,7 @@ export function InputField({ field, text = textOf(field.value), problem, onChang
     return (
       <Checkbox
         label={labelOf(name)}
+        error={error}
         checked={text === "true"}
         onChange={(event) => onChange(String(event.currentTarget.checked))}
         style={{ alignSelf: "center" }}

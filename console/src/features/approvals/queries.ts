@@ -5,7 +5,7 @@ import type { components } from "../../api/schema";
 export const SHOWS = ["mine", "all", "decided"] as const;
 export type Show = (typeof SHOWS)[number];
 export type Approval = components["schemas"]["ApprovalOut"];
-const MAX_ROWS = 100;
+export const MAX_ROWS = 100;
 
 /** What waits comes first that expires first; what is decided, the newest first. */
 export const approvalsQuery = (show: Show) =>

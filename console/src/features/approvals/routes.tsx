@@ -1,10 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import type { FrameRoute } from "../../routes";
+import type { FrameRoute } from "../../frame_route";
 import { SHOWS, type Show } from "./queries";
 
 type Search = { show?: Exclude<Show, "mine">; id?: string };
 
-export function readSearch(search: Record<string, unknown>): Search {
+export function readApprovalSearch(search: Record<string, unknown>): Search {
   const show = SHOWS.find((one) => one === search.show);
   return {
     ...(show && show !== "mine" ? { show } : {}),
@@ -16,7 +16,7 @@ export const approvalRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "approvals",
-    validateSearch: readSearch,
+    validateSearch: readApprovalSearch,
     component: lazyRouteComponent(() => import("./approvals")),
   }),
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Approval } from "./queries";
-import { readSearch } from "./routes";
+import { readApprovalSearch } from "./routes";
 import { amountOf, callOf, editsOf, fieldsOf, labelOf } from "./values";
 
 const approval = (more: Record<string, unknown>) =>
@@ -49,7 +49,7 @@ describe("the input of an approval", () => {
   });
   it("labels fields and reads the address", () => {
     expect(["order_number", "orderNumber", "x"].map(labelOf)).toEqual(["Order number", "Order number", "X"]);
-    expect(readSearch({ show: "decided", id: "apv_1", other: 1 })).toEqual({ show: "decided", id: "apv_1" });
-    expect(readSearch({ show: "mine", id: 4 })).toEqual({});
+    expect(readApprovalSearch({ show: "decided", id: "apv_1", other: 1 })).toEqual({ show: "decided", id: "apv_1" });
+    expect(readApprovalSearch({ show: "mine", id: 4 })).toEqual({});
   });
 });

@@ -2,8 +2,12 @@ import type { Approval } from "./queries";
 
 export type Control = "line" | "lines" | "number" | "flag" | "json";
 export type Field = { name: string; value: unknown; control: Control; isOpen: boolean };
-export type Change = { name: string; before: string; after: string };
-export type Edits = { edited?: Record<string, unknown>; problems: Record<string, string>; changes: Change[] };
+export type FieldChange = { name: string; before: string; after: string };
+export type ApprovalEdits = {
+  edited?: Record<string, unknown>;
+  problems: Record<string, string>;
+  changes: FieldChange[];
+};
 
 const MAX_LINE_LENGTH = 60;
 const ANY_FIELD = "*";
@@ -41,7 +45,7 @@ export function callOf(approval: Pick<Approval, "payload">): { tool: string; nam
 }
 
 /** What approvers have changed so far. */
-export function changesOf(approval: Approval): Change[] {
+export function fieldChanges(approval: Approval): FieldChange[] {
   const asked = askedOf(approval);
   return Object.entries(approval.edited_input ?? {}).map(([name, value]) => ({
     name,
@@ -65,8 +69,8 @@ export function fieldsOf(approval: Approval): Field[] {
 }
 
 /** Read the texts of the open fields back into their types; only what differs is sent. */
-export function editsOf(fields: Field[], texts: Record<string, string>): Edits {
-  const edits: Edits = { problems: {}, changes: [] };
+export function editsOf(fields: Field[], texts: Record<string, string>): ApprovalEdits {
+  const edits: ApprovalEdits = { problems: {}, changes: [] };
   for (const { name, value, control, isOpen } of fields) {
     const text = texts[name];
     if (!isOpen || text === undefined || text === textOf(value)) continue;

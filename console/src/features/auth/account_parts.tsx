@@ -1,7 +1,8 @@
-import { Button, PasswordInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { asApiError } from "../../api/errors";
 import { words } from "../../shared/i18n/words";
+import { SecretInput } from "../../shared/secret_input";
 import style from "./gate.module.css";
 import en from "./words.en.json";
 
@@ -19,19 +20,19 @@ export const Done = ({ children }: { children: string }) => (
   </div>
 );
 
-export const Send = ({ children, isBusy, disabled }: { children: string; isBusy: boolean; disabled?: boolean }) => (
-  <Button type="submit" className={style.tall} fullWidth loading={isBusy} disabled={disabled}>
+export const Send = ({ children, isBusy }: { children: string; isBusy: boolean }) => (
+  <Button type="submit" className={style.tall} fullWidth loading={isBusy}>
     {children}
   </Button>
 );
 
-export const problemOf = (error: Error | null) => (error ? asApiError(error) : undefined);
+export const asProblem = (error: Error | null) => (error ? asApiError(error) : undefined);
 
 type PasswordProps = { value: string; error?: string; onChange: (value: string) => void };
 
 export function PasswordField({ value, error, onChange }: PasswordProps) {
   return (
-    <PasswordInput
+    <SecretInput
       size="md"
       label={say("newPassword")}
       description={say("passwordHint")}

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { basePath, serverVersion } from "../../api/base";
 import { SchemeSwitch } from "../../shared/frame/scheme";
 import { words } from "../../shared/i18n/words";
-import { Mark } from "../../shared/parts";
+import { Logo } from "../../shared/marks/logo";
 import style from "./gate.module.css";
 import en from "./words.en.json";
 
@@ -32,7 +32,7 @@ export function Gate({
     <div className={style.gate}>
       <header className={style.top}>
         <span className="row g8">
-          <Mark size={22} />
+          <Logo size={22} />
           <b className="t-600">Retinue</b>
         </span>
         <SchemeSwitch />

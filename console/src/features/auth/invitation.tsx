@@ -4,16 +4,22 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, data } from "../../api/client";
 import type { components } from "../../api/schema";
-import { signIn } from "../../api/session";
+import { sendsMail, signIn } from "../../api/session";
+import { passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
 import { words } from "../../shared/i18n/words";
+import { roleName } from "../../shared/people/roles";
 import { RowsLoading } from "../../shared/states/states";
-import { back, Done, PasswordField, problemOf, Send } from "./account_parts";
+import { useFields } from "../../shared/use_fields";
+import { asProblem, back, Done, PasswordField, Send } from "./account_parts";
 import { Gate } from "./gate";
+import style from "./gate.module.css";
 import { forgetLinkToken, useLinkToken } from "./link_token";
-import { Problem } from "./sign_in_form";
+import { SignInProblem } from "./sign_in_form";
 import en from "./words.en.json";
 
 const say = words(en, "features/auth");
+const FIELDS = ["first_name", "last_name", "password", "email"] as const;
+type Field = (typeof FIELDS)[number];
 type Invitation = components["schemas"]["InvitationDetails"];
 
 /** Who invited whom to what, and the account that comes of it. */
@@ -26,15 +32,15 @@ export function AcceptInvitation() {
     retry: false,
   });
   if (invitation.data) return <Account token={token} invitation={invitation.data} />;
-  const problem = problemOf(invitation.error);
+  const problem = asProblem(invitation.error);
   const isVoid = !token || problem?.status === 422;
   return (
     <Gate
-      title={say("acceptTitle")}
+      title={say(isVoid ? "acceptVoidTitle" : "acceptTitle")}
       text={isVoid ? say(token ? "acceptVoid" : "acceptIncomplete") : ""}
       onSubmit={() => undefined}
     >
-      {!isVoid && (problem ? <Problem error={problem} /> : <RowsLoading columns={[200]} />)}
+      {!isVoid && (problem ? <SignInProblem error={problem} /> : <RowsLoading columns={[200]} />)}
       {back}
     </Gate>
   );
@@ -44,9 +50,6 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
   const navigate = useNavigate();
   const { email, organization, invited_by: inviter } = invitation;
   const [person, setPerson] = useState({ first_name: "", last_name: "", password: "" });
-  const [wasSent, setSent] = useState(false);
-  const missing = (name: keyof typeof person) => (wasSent && !person[name].trim() ? say("missing") : undefined);
-  const isComplete = Object.values(person).every((value) => value.trim());
   const set = (name: keyof typeof person) => (value: string) => setPerson({ ...person, [name]: value });
   const register = useMutation({
     mutationFn: async () => {
@@ -60,20 +63,40 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
       return made;
     },
   });
+  const { form, rest, problemOf: refused } = useFields<Field, HTMLDivElement>(register.error, FIELDS);
+  const { check, wrong: unfit } = useFormChecks(form, {
+    first_name: requiredProblem(person.first_name),
+    last_name: requiredProblem(person.last_name),
+    password: passwordProblem(person.password),
+  });
+  const wrong = (name: keyof typeof person) => unfit(name) ?? refused(name);
+  const { data: isMailSent } = useQuery({
+    queryKey: ["auth", "mail"],
+    queryFn: sendsMail,
+    enabled: register.isSuccess,
+  });
   const submit = () => {
-    setSent(true);
-    if (isComplete) register.mutate();
+    if (check()) register.mutate();
   };
-  const role = say(invitation.role);
+  const role = roleName(invitation.role);
   const text = inviter ? say("invitedBy", { inviter, organization, role }) : say("invitedTo", { organization, role });
   return (
     <Gate title={say("joinTitle", { organization })} text={text} onSubmit={submit}>
-      <Problem error={problemOf(register.error)} />
+      {rest && <SignInProblem error={asProblem(register.error)} />}
       {register.isSuccess ? (
-        <Done>{register.data.message}</Done>
+        <Done>
+          {say(register.data.email_verified ? "accountReady" : isMailSent === false ? "accountAsk" : "accountMade")}
+        </Done>
       ) : (
-        <>
-          <TextInput size="md" label={say("email")} description={say("emailFixed")} value={email} readOnly />
+        <div className={style.fields} ref={form}>
+          <TextInput
+            size="md"
+            label={say("email")}
+            description={say("emailFixed")}
+            error={refused("email")}
+            value={email}
+            readOnly
+          />
           <div className="row g12 top">
             <TextInput
               className="grow"
@@ -81,7 +104,7 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
               label={say("firstName")}
               autoComplete="given-name"
               autoFocus
-              error={missing("first_name")}
+              error={wrong("first_name")}
               value={person.first_name}
               onChange={(event) => set("first_name")(event.currentTarget.value)}
             />
@@ -90,14 +113,14 @@ function Account({ token, invitation }: { token: string; invitation: Invitation 
               size="md"
               label={say("lastName")}
               autoComplete="family-name"
-              error={missing("last_name")}
+              error={wrong("last_name")}
               value={person.last_name}
               onChange={(event) => set("last_name")(event.currentTarget.value)}
             />
           </div>
-          <PasswordField value={person.password} error={missing("password")} onChange={set("password")} />
+          <PasswordField value={person.password} error={wrong("password")} onChange={set("password")} />
           <Send isBusy={register.isPending}>{say("accept")}</Send>
-        </>
+        </div>
       )}
       {back}
     </Gate>

@@ -46,6 +46,7 @@ export function SignInDialog() {
     <Modal opened onClose={giveUp} title={say("expiredTitle")} closeOnClickOutside={false} size={420}>
       <form
         className="stack g16"
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
           form.submit();

@@ -1,12 +1,14 @@
 import ArrowLeft from "icon:arrow-left";
 import CircleAlert from "icon:circle-alert";
 import Clock from "icon:clock";
-import { Button, Checkbox, PasswordInput, PinInput, TextInput } from "@mantine/core";
+import { Button, Checkbox, PinInput, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { signIn, verifyCode } from "../../api/session";
+import { requiredProblem, useFormChecks } from "../../shared/form_checks";
 import { words } from "../../shared/i18n/words";
+import { SecretInput } from "../../shared/secret_input";
 import { useCountdown } from "../../shared/states/states";
 import style from "./gate.module.css";
 import en from "./words.en.json";
@@ -26,7 +28,7 @@ const wordsOf = (error: ApiError): string => {
   return known ?? error.message;
 };
 
-export function Problem({ error }: { error: ApiError | undefined }) {
+export function SignInProblem({ error }: { error: ApiError | undefined }) {
   if (!error) return null;
   if (error.status === 429) return <Throttle seconds={error.retryAfterSeconds || 60} />;
   return (
@@ -48,17 +50,20 @@ function Throttle({ seconds }: { seconds: number }) {
   );
 }
 
-export type Step = { mfaToken?: string; usesRecovery: boolean };
+export type SignInStep = { mfaToken?: string; usesRecovery: boolean };
 
 /** Password, then the second step if the account has one. `Surround` draws the page or the dialog around it. */
 export function useSignIn(onDone: () => void) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [isKept, setKept] = useState(true);
-  const [step, setStep] = useState<Step>({ usesRecovery: false });
+  const [step, setStep] = useState<SignInStep>({ usesRecovery: false });
   const [code, setCode] = useState("");
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
+
+  const form = useRef<HTMLDivElement>(null);
+  const { check, wrong } = useFormChecks(form, { email: requiredProblem(email), password: requiredProblem(password) });
 
   const attempt = async (work: () => Promise<void>) => {
     setBusy(true);
@@ -87,10 +92,10 @@ export function useSignIn(onDone: () => void) {
       setPassword("");
       setStep({ mfaToken, usesRecovery: false });
     });
-  const submit = () => void (step.mfaToken ? sendCode(code) : sendPassword());
+  const submit = () => void (step.mfaToken ? sendCode(code) : check() && sendPassword());
   const fields = step.mfaToken ? (
     <>
-      <Problem error={error} />
+      <SignInProblem error={error} />
       {step.usesRecovery ? (
         <TextInput
           size="md"
@@ -144,23 +149,25 @@ export function useSignIn(onDone: () => void) {
       </div>
     </>
   ) : (
-    <>
-      <Problem error={error} />
+    <div className={style.fields} ref={form}>
+      <SignInProblem error={error} />
       <TextInput
         size="md"
         classNames={{ input: style.tall }}
         label={say("email")}
         type="email"
         autoComplete="username"
+        error={wrong("email")}
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
         autoFocus
       />
-      <PasswordInput
+      <SecretInput
         size="md"
         classNames={{ input: style.tall }}
         label={say("password")}
         autoComplete="current-password"
+        error={wrong("password")}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
         visibilityToggleButtonProps={{ "aria-label": say("show") }}
@@ -171,10 +178,10 @@ export function useSignIn(onDone: () => void) {
           {say("forgot")}
         </Link>
       </div>
-      <Button type="submit" className={style.tall} fullWidth loading={isBusy} disabled={!email || !password}>
+      <Button type="submit" className={style.tall} fullWidth loading={isBusy}>
         {say("signIn")}
       </Button>
-    </>
+    </div>
   );
   return { fields, submit, isSecond: Boolean(step.mfaToken), usesRecovery: step.usesRecovery };
 }

@@ -6,7 +6,7 @@ import { api } from "../../api/client";
 import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { words } from "../../shared/i18n/words";
-import { Id } from "../../shared/parts";
+import { CopyableId } from "../../shared/marks/copyable_id";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { messagesQuery } from "../../shared/trace/queries";
 import style from "./chat.module.css";
@@ -71,7 +71,7 @@ export default function ConversationPage() {
         title={conversation.title || say("untitled")}
         after={
           <span className="wide">
-            <Id>{conversation.id}</Id>
+            <CopyableId>{conversation.id}</CopyableId>
           </span>
         }
       >

@@ -12,13 +12,14 @@ import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { Pages } from "../../shared/list/pages";
 import { SearchField } from "../../shared/list/search_field";
-import { AgentMark } from "../../shared/parts";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { AgentMark } from "../../shared/marks/agent_mark";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
 import style from "./chat.module.css";
-import { type ConversationFilters, hasFilters, STATUSES } from "./filters";
-import { ConversationStatus } from "./parts";
-import { agentChoicesQuery, type Conversation, conversationsQuery, PER_PAGE } from "./queries";
+import { ConversationStatus } from "./conversation_status";
+import { CONVERSATION_STATUSES, type ConversationFilters, hasConversationFilters } from "./filters";
+import { CONVERSATIONS_PER_PAGE, type Conversation, conversationAgentsQuery, conversationsQuery } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/chat");
@@ -31,12 +32,12 @@ export default function Conversations() {
   const list = useQuery(conversationsQuery(filters));
   const set = (change: Partial<ConversationFilters>) =>
     void navigate({ to: "/conversations", search: { ...filters, page: undefined, ...change }, replace: true });
-  // Whoever builds agents reads everybody's conversations, others their own.
+  // People who build agents read everybody's conversations, others their own.
   const seesAll = may("agents:write");
   // The click on a filter is answered first; the rows it brought follow.
   const rows = useDeferredValue(list.data?.data);
   const total = list.data?.pagination.total ?? 0;
-  const isEmpty = rows?.length === 0 && !hasFilters(filters);
+  const isEmpty = rows?.length === 0 && !hasConversationFilters(filters);
   return (
     <>
       <Bar
@@ -64,7 +65,12 @@ export default function Conversations() {
       ) : (
         <Table rows={rows} />
       )}
-      <Pages page={filters.page ?? 1} perPage={PER_PAGE} total={total} onChange={(page) => set({ page })} />
+      <Pages
+        page={filters.page ?? 1}
+        perPage={CONVERSATIONS_PER_PAGE}
+        total={total}
+        onChange={(page) => set({ page })}
+      />
     </>
   );
 }
@@ -82,9 +88,12 @@ function Toolbar({ filters, onChange }: ToolbarProps) {
       {may("agents:read") && <AgentFilter agent={filters.agent} onChange={(agent) => onChange({ agent })} />}
       <SegmentedControl
         aria-label={say("status")}
-        data={[{ value: "", label: say("all") }, ...STATUSES.map((status) => ({ value: status, label: say(status) }))]}
+        data={[
+          { value: "", label: say("all") },
+          ...CONVERSATION_STATUSES.map((status) => ({ value: status, label: say(status) })),
+        ]}
         value={filters.status ?? ""}
-        onChange={(status) => onChange({ status: STATUSES.find((one) => one === status) })}
+        onChange={(status) => onChange({ status: CONVERSATION_STATUSES.find((one) => one === status) })}
       />
     </div>
   );
@@ -98,7 +107,7 @@ function AgentFilter({ agent, onChange }: { agent?: string; onChange: (agent?: s
   const { data: chosen } = useQuery({ ...agentQuery(agent ?? ""), enabled: Boolean(agent) });
   // The field shows the name of the chosen agent, which is no search.
   const { data: found } = useQuery({
-    ...agentChoicesQuery(search === chosen?.name ? "" : search),
+    ...conversationAgentsQuery(search === chosen?.name ? "" : search),
     enabled: isOpen,
   });
   // Hidden options are drawn too, with every filter that is set: a closed list has none but the chosen one.

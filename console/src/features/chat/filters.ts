@@ -1,17 +1,17 @@
-export const STATUSES = ["active", "closed"] as const;
+export const CONVERSATION_STATUSES = ["active", "closed"] as const;
 export type ConversationFilters = {
   search?: string;
-  status?: (typeof STATUSES)[number];
+  status?: (typeof CONVERSATION_STATUSES)[number];
   agent?: string;
   page?: number;
 };
 
 /** Read the filters of the list from the address; what does not belong there is left out. */
-export function readFilters(search: Record<string, unknown>): ConversationFilters {
+export function readConversationFilters(search: Record<string, unknown>): ConversationFilters {
   const filters: ConversationFilters = {};
   if (typeof search.search === "string" || typeof search.search === "number")
     filters.search = String(search.search).slice(0, 200);
-  const status = STATUSES.find((one) => one === search.status);
+  const status = CONVERSATION_STATUSES.find((one) => one === search.status);
   if (status) filters.status = status;
   if (typeof search.agent === "string" && search.agent) filters.agent = search.agent.slice(0, 100);
   const page = Number(search.page);
@@ -20,4 +20,5 @@ export function readFilters(search: Record<string, unknown>): ConversationFilter
   return filters;
 }
 
-export const hasFilters = (filters: ConversationFilters) => Boolean(filters.search || filters.status || filters.agent);
+export const hasConversationFilters = (filters: ConversationFilters) =>
+  Boolean(filters.search || filters.status || filters.agent);

@@ -7,7 +7,7 @@ import type { ConversationFilters } from "./filters";
 /** How many pages of earlier messages come with one press. */
 const PAGES_AT_ONCE = 3;
 
-export const PER_PAGE = 50;
+export const CONVERSATIONS_PER_PAGE = 50;
 export type Conversation = components["schemas"]["ConversationListed"];
 export type ConversationDetail = components["schemas"]["ConversationDetail"];
 export type TurnTrace = components["schemas"]["TraceOut"];
@@ -20,7 +20,7 @@ export const conversationsQuery = ({ search, status, agent, page }: Conversation
         api.GET("/api/v1/conversations", {
           params: {
             query: {
-              per_page: PER_PAGE,
+              per_page: CONVERSATIONS_PER_PAGE,
               page: page ?? 1,
               include: "agent_name",
               ...(search ? { search } : {}),
@@ -66,7 +66,7 @@ export const turnTracesQuery = (id: string) =>
     getNextPageParam: ({ pagination }) => (pagination.page < pagination.total_pages ? pagination.page + 1 : undefined),
   });
 /** Agents to choose from: the first of them, or those with this in their name. */
-export const agentChoicesQuery = (search: string) =>
+export const conversationAgentsQuery = (search: string) =>
   queryOptions({
     queryKey: ["agents", "choices", search],
     queryFn: () =>

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import type { FrameRoute } from "../../routes";
-import { readFilters } from "./filters";
+import type { FrameRoute } from "../../frame_route";
+import { readConversationFilters } from "./filters";
 
 const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
 
@@ -8,7 +8,7 @@ export const chatRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "conversations",
-    validateSearch: readFilters,
+    validateSearch: readConversationFilters,
     component: lazyRouteComponent(() => import("./conversations")),
   }),
   createRoute({

@@ -9,12 +9,12 @@ import { Channel } from "../../shared/chat/channel";
 import { isDemoKnown, type Turn } from "../../shared/chat/chat";
 import { Compacted } from "../../shared/chat/compacted";
 import { Reply } from "../../shared/chat/reply";
-import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
+import { usePerson } from "../../shared/versions/queries";
 import style from "./chat.module.css";
+import { ConversationStatus } from "./conversation_status";
 import type { Earlier } from "./earlier";
 import { Near } from "./near";
-import { ConversationStatus } from "./parts";
 import type { ConversationDetail } from "./queries";
 import en from "./words.en.json";
 
@@ -54,9 +54,7 @@ export function Transcript({ conversation, earlier, onTrace, ...turn }: Props) {
       {earlier.hiddenMessages > 0 && (
         <div className="row g8 wrap">
           <span className="t-12 t-3 num grow" role="status">
-            {earlier.error
-              ? asApiError(earlier.error).message
-              : say("older", { count: earlier.messages.length.toLocaleString(locale) })}
+            {earlier.error ? asApiError(earlier.error).message : say("older", { count: earlier.messages.length })}
           </span>
           <Button size="xs" variant="default" loading={earlier.isLoading} onClick={earlier.load}>
             {say("earlier")}
@@ -92,7 +90,8 @@ function Facts({ conversation }: { conversation: ConversationDetail }) {
   const { user_id: userId, agent_id: agentId } = conversation;
   const mayRead = may("agents:read");
   const { data: agent } = useQuery({ ...agentQuery(agentId), enabled: mayRead });
-  const who = !userId ? say("visitor") : userId === me?.id ? say("you") : say("colleague");
+  const person = usePerson(userId ?? "");
+  const who = !userId ? say("visitor") : userId === me?.id ? say("you") : (person ?? say("colleague"));
   return (
     <dl className={style.facts}>
       <div>

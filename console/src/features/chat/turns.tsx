@@ -2,14 +2,16 @@ import ChevronRight from "icon:chevron-right";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { memo, type ReactNode, useCallback, useEffect, useMemo } from "react";
 import { words } from "../../shared/i18n/words";
-import { Kind } from "../../shared/parts";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { KindIcon } from "../../shared/marks/kind_icon";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { duration, money } from "../../shared/time";
-import { contentOf, type Message, traceQuery } from "../../shared/trace/queries";
+import { contentOf, traceQuery } from "../../shared/trace/queries";
 import { TraceView } from "../../shared/trace/view";
 import style from "./chat.module.css";
 import type { Earlier } from "./earlier";
 import { Near } from "./near";
+import { numberedTurns } from "./numbers";
 import { type TurnTrace, turnsByTrace, turnTracesQuery } from "./queries";
 import en from "./words.en.json";
 
@@ -32,7 +34,7 @@ type Props = {
 export function Turns({ conversationId, earlier, turn, correlation, step, onChoose }: Props) {
   const { list, turns } = useTurns(conversationId, earlier.turns.length);
   const { messages, hiddenTurns } = earlier;
-  const questions = useMemo(() => questionsByTrace(messages), [messages]);
+  const numbered = useMemo(() => numberedTurns(turns, earlier.turns, hiddenTurns), [turns, earlier.turns, hiddenTurns]);
   const open = useCallback((id: string) => onChoose({ turn: id, step: undefined }), [onChoose]);
   const asked = turns.find((one) => (turn ? one.trace_id === turn : one.correlation_id === correlation));
   const chosen = (asked ?? turns.at(-1))?.trace_id;
@@ -44,15 +46,13 @@ export function Turns({ conversationId, earlier, turn, correlation, step, onChoo
   if (list.error) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <RowsLoading columns={[20, 240, 200, 60]} />;
   if (!turns.length) return <Empty title={say("noTraceTitle")}>{say("noTrace")}</Empty>;
-  // The last turn is the last of the transcript; earlier ones may not be here yet.
-  const first = Math.max(1, hiddenTurns + earlier.turns.length - turns.length + 1);
   const rows = (steps: ReactNode) =>
-    turns.map((one, i) => (
+    numbered.map(({ trace: one, number, question }) => (
       <TurnRow
         key={one.trace_id}
         trace={one}
-        number={first + i}
-        question={questions.get(one.trace_id) ?? ""}
+        number={number}
+        question={question}
         steps={one.trace_id === chosen ? steps : undefined}
         isDrawn={turns.length <= MAX_DRAWN}
         onOpen={open}
@@ -83,16 +83,6 @@ function useTurns(conversationId: string, count: number) {
   return { list, turns };
 }
 
-function questionsByTrace(messages: Message[]): Map<string, string> {
-  const questions = new Map<string, string>();
-  let asked = "";
-  for (const { role, content, details } of messages) {
-    if (role === "user") asked = content;
-    else if (details?.trace_id) questions.set(details.trace_id, asked);
-  }
-  return questions;
-}
-
 type RowProps = {
   trace: TurnTrace;
   number: number;
@@ -116,7 +106,7 @@ const TurnRow = memo(function TurnRow({ trace, number, question, steps, isDrawn,
         onClick={() => onOpen(trace.trace_id)}
       >
         <ChevronRight size={14} />
-        <Kind of={trace.status === "error" ? "bad" : "turn"} small />
+        <KindIcon of={trace.status === "error" ? "bad" : "turn"} small />
         <span className="t-500 fix">{say("turn", { number })}</span>
         <span className="t-3 cut grow">{question}</span>
         <span className="t-12 t-2 num fix">{duration(trace.duration_ms)}</span>

@@ -17,7 +17,7 @@ it("proposes the nearest colour that passes", () => {
 });
 
 it("reads domains from lines and commas", () => {
-  expect(parseDomains(" example.com,\n*.example.com  example.com ")).toEqual(["example.com", "*.example.com"]);
+  expect(parseDomains(" example.com,\n*.example.com, example.com ")).toEqual(["example.com", "*.example.com"]);
 });
 
 it("finds a domain among the origins that loaded the widget", () => {

@@ -1,5 +1,35 @@
-/** The domains of a text with one on each line, or with commas. */
-export const parseDomains = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
+import { asApiError } from "../../api/errors";
+import { fieldProblems } from "../../shared/use_fields";
+
+/** A domain as it was written, with the number of its line. */
+export type DomainLine = { domain: string; line: number };
+
+/** The domains of a text with one on each line, or with commas; each once. */
+export function domainLines(text: string): DomainLine[] {
+  const written = text
+    .split("\n")
+    .flatMap((row, at) => row.split(",").map((domain) => ({ domain: domain.trim(), line: at + 1 })));
+  return written.filter(({ domain }, at) => domain && written.findIndex((other) => other.domain === domain) === at);
+}
+export const parseDomains = (text: string): string[] => domainLines(text).map(({ domain }) => domain);
+
+const FIELD = "allowed_domains";
+
+/** What the server says of each domain that was sent, by the line where it stands now. */
+export function domainProblems(
+  error: Error | null,
+  sent: string[],
+  text: string,
+): (DomainLine & { problem: string })[] {
+  const { problems } = fieldProblems(
+    error ? asApiError(error) : undefined,
+    sent.map((_, at) => `${FIELD}.${at}`),
+  );
+  return domainLines(text).flatMap((line) => {
+    const problem = problems[`${FIELD}.${sent.indexOf(line.domain)}`];
+    return problem ? [{ ...line, problem }] : [];
+  });
+}
 
 const hostOf = (address: string): string | undefined => {
   try {

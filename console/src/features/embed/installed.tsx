@@ -2,7 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { words } from "../../shared/i18n/words";
-import { Status } from "../../shared/parts";
+import { Status } from "../../shared/marks/status";
 import { Failure } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
 import { isDomain, seenAt } from "./domains";

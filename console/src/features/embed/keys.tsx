@@ -1,29 +1,29 @@
-import { Button, Modal, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, Modal, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { guide } from "../../api/base";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
-import { Code } from "../../shared/code";
 import { words } from "../../shared/i18n/words";
 import { Failure } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
+import { useFields } from "../../shared/use_fields";
 import { parseDomains } from "./domains";
+import { DomainsField } from "./domains_field";
 import {
   allowFiles,
   changeDomains,
-  createKey,
+  createEmbedKey,
   type EmbedKey,
-  keysQuery,
+  embedKeysQuery,
   revokeKey,
   rotateKey,
   useEmbedChange,
 } from "./queries";
 import style from "./share.module.css";
+import { KeyShownOnce, type ShownKey } from "./shown_once";
 import en from "./words.en.json";
 
 const say = words(en, "features/embed");
-type Shown = { title: string; key: string; secret?: string };
 type Doing = { action: "create" } | { action: "domains" | "rotate" | "revoke"; key: EmbedKey };
 
 const Refusal = ({ error }: { error: Error | null }) =>
@@ -34,12 +34,12 @@ const Refusal = ({ error }: { error: Error | null }) =>
   );
 
 /** The keys with which pages reach the agent; a key itself is shown once. */
-export function Keys({ agentId, onNewKey }: { agentId: string; onNewKey: (key: string) => void }) {
+export function EmbedKeys({ agentId, onNewKey }: { agentId: string; onNewKey: (key: string) => void }) {
   const mayWrite = useMay()("embed_keys:write");
-  const list = useQuery(keysQuery(agentId));
+  const list = useQuery(embedKeysQuery(agentId));
   const [doing, setDoing] = useState<Doing>();
-  const [shown, setShown] = useState<Shown>();
-  const show = (found: Shown) => {
+  const [shown, setShown] = useState<ShownKey>();
+  const show = (found: ShownKey) => {
     setDoing(undefined);
     setShown(found);
     onNewKey(found.key);
@@ -72,7 +72,7 @@ export function Keys({ agentId, onNewKey }: { agentId: string; onNewKey: (key: s
       {doing?.action === "domains" && <Domains agentId={agentId} of={doing.key} onClose={close} />}
       {doing?.action === "rotate" && <Rotate agentId={agentId} of={doing.key} onShow={show} onClose={close} />}
       {doing?.action === "revoke" && <Revoke agentId={agentId} of={doing.key} onClose={close} />}
-      {shown && <ShownOnce of={shown} onClose={() => setShown(undefined)} />}
+      {shown && <KeyShownOnce of={shown} onClose={() => setShown(undefined)} />}
     </section>
   );
 }
@@ -124,25 +124,13 @@ function KeyRow({ agentId, of: key, mayWrite, onDo }: RowProps) {
   );
 }
 
-const DomainsField = ({ value, onChange }: { value: string; onChange: (text: string) => void }) => (
-  <Textarea
-    label={say("allowedDomains")}
-    description={say("domainsHint")}
-    placeholder={"example.com\n*.example.com"}
-    autosize
-    minRows={2}
-    maxRows={6}
-    value={value}
-    onChange={(event) => onChange(event.currentTarget.value)}
-  />
-);
-
-type CreateProps = { agentId: string; onShow: (shown: Shown) => void; onClose: () => void };
+type CreateProps = { agentId: string; onShow: (shown: ShownKey) => void; onClose: () => void };
 
 function CreateKey({ agentId, onShow, onClose }: CreateProps) {
   const [name, setName] = useState(say("website"));
   const [domains, setDomains] = useState("");
-  const create = useEmbedChange(agentId, createKey);
+  const create = useEmbedChange(agentId, createEmbedKey);
+  const { form, rest, problemOf } = useFields(create.error, ["name", "allowed_domains"]);
   const submit = async () => {
     const made = await create.mutateAsync({ agent_id: agentId, name, allowed_domains: parseDomains(domains) });
     onShow({ title: made.name, key: made.api_key, secret: made.identity_secret });
@@ -150,21 +138,29 @@ function CreateKey({ agentId, onShow, onClose }: CreateProps) {
   return (
     <Modal opened onClose={onClose} title={say("createKey")} size={460}>
       <form
+        ref={form}
         className="stack g16"
         onSubmit={(event) => {
           event.preventDefault();
           void submit().catch(() => undefined);
         }}
       >
-        <Refusal error={create.error} />
+        {rest && <Refusal error={create.error} />}
         <TextInput
           label={say("keyName")}
+          error={problemOf("name")}
           value={name}
           maxLength={100}
           data-autofocus
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <DomainsField value={domains} onChange={setDomains} />
+        <DomainsField
+          value={domains}
+          error={create.error}
+          sent={create.variables?.allowed_domains}
+          problem={problemOf("allowed_domains")}
+          onChange={setDomains}
+        />
         <Button type="submit" className="push" loading={create.isPending} disabled={!name.trim()}>
           {say("createKey")}
         </Button>
@@ -178,17 +174,25 @@ type KeyProps = { agentId: string; of: EmbedKey; onClose: () => void };
 function Domains({ agentId, of: key, onClose }: KeyProps) {
   const [text, setText] = useState(key.allowed_domains.join("\n"));
   const change = useEmbedChange(agentId, changeDomains);
+  const { form, rest, problemOf } = useFields(change.error, ["allowed_domains"]);
   return (
     <Modal opened onClose={onClose} title={say("domainsOf", { name: key.name })} size={460}>
       <form
+        ref={form}
         className="stack g16"
         onSubmit={(event) => {
           event.preventDefault();
           void change.mutateAsync({ id: key.id, domains: parseDomains(text) }).then(onClose, () => undefined);
         }}
       >
-        <Refusal error={change.error} />
-        <DomainsField value={text} onChange={setText} />
+        {rest && <Refusal error={change.error} />}
+        <DomainsField
+          value={text}
+          error={change.error}
+          sent={change.variables?.domains}
+          problem={problemOf("allowed_domains")}
+          onChange={setText}
+        />
         <Button type="submit" className="push" loading={change.isPending}>
           {say("saveDomains")}
         </Button>
@@ -197,7 +201,7 @@ function Domains({ agentId, of: key, onClose }: KeyProps) {
   );
 }
 
-function Rotate({ agentId, of: key, onShow, onClose }: KeyProps & { onShow: (shown: Shown) => void }) {
+function Rotate({ agentId, of: key, onShow, onClose }: KeyProps & { onShow: (shown: ShownKey) => void }) {
   const rotate = useEmbedChange(agentId, rotateKey);
   const run = async () => onShow({ title: key.name, key: (await rotate.mutateAsync(key.id)).api_key });
   return (
@@ -238,42 +242,6 @@ function Revoke({ agentId, of: key, onClose }: KeyProps) {
           {say("revoke")}
         </Button>
       </form>
-    </Modal>
-  );
-}
-
-function ShownOnce({ of: { title, key, secret }, onClose }: { of: Shown; onClose: () => void }) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={say("shownOnce", { name: title })}
-      size={520}
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-    >
-      <div className="stack g20">
-        <p className="t-2">{say(secret ? "shownOnceText" : "shownKeyText")}</p>
-        <div className="stack g6">
-          <Code label={say("key")} text={key} />
-          <p className="t-12 t-2">{say("keyText")}</p>
-        </div>
-        {secret && (
-          <div className="stack g6">
-            <Code label={say("identitySecret")} text={secret} />
-            <p className="t-12 t-2">
-              <b className="t-500">{say("secretWarning")}</b> {say("secretText")}{" "}
-              <a className="link" href={guide("embedding.md#identify-visitors")} target="_blank" rel="noreferrer">
-                {say("secretGuide")}
-              </a>
-            </p>
-          </div>
-        )}
-        <Button className="push" onClick={onClose}>
-          {say(secret ? "stored" : "storedKey")}
-        </Button>
-      </div>
     </Modal>
   );
 }

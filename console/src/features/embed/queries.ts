@@ -14,7 +14,7 @@ export const settingsQuery = (agentId: string) =>
     queryKey: ["embed", agentId, "settings"],
     queryFn: () => data(api.GET("/api/v1/agents/{agent_id}/widget", ofAgent(agentId))),
   });
-export const keysQuery = (agentId: string) =>
+export const embedKeysQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["embed", agentId, "keys"],
     queryFn: () =>
@@ -38,7 +38,7 @@ export const snippetQuery = (agentId: string) =>
 
 export const saveSettings = (agentId: string, body: Settings) =>
   data(api.PUT("/api/v1/agents/{agent_id}/widget", { ...ofAgent(agentId), body }));
-export const createKey = (body: components["schemas"]["EmbedKeyCreate"]) =>
+export const createEmbedKey = (body: components["schemas"]["EmbedKeyCreate"]) =>
   data(api.POST("/api/v1/embed/api-keys", { body }));
 export const changeDomains = ({ id, domains }: { id: string; domains: string[] }) =>
   data(api.PATCH("/api/v1/embed/api-keys/{embed_key_id}", { ...ofKey(id), body: { allowed_domains: domains } }));

@@ -4,13 +4,15 @@ import { useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
+import type { components } from "../../api/schema";
 import { AgentPage } from "../../shared/agent/agent_page";
+import { Unpublished } from "../../shared/agent/unpublished";
 import { words } from "../../shared/i18n/words";
 import { useNeeds } from "../../shared/states/access";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { Designer } from "./designer";
 import { Installed } from "./installed";
-import { Keys } from "./keys";
+import { EmbedKeys } from "./keys";
 import { Preview } from "./preview";
 import { type Settings, saveSettings, settingsQuery, useEmbedChange } from "./queries";
 import style from "./share.module.css";
@@ -24,12 +26,13 @@ export default function SharePage() {
   const { agentId } = useParams({ from: "/frame/agents/$agentId/share" });
   return (
     <AgentPage agentId={agentId} tab="share">
-      {(agent) => <Share id={agent.id} name={agent.name} />}
+      {(agent) => <Share shared={agent} />}
     </AgentPage>
   );
 }
 
-function Share({ id, name }: { id: string; name: string }) {
+function Share({ shared }: { shared: components["schemas"]["AgentOut"] }) {
+  const { id, name } = shared;
   const may = useMay();
   const needs = useNeeds("agents:write");
   const stored = useQuery(settingsQuery(id));
@@ -43,6 +46,7 @@ function Share({ id, name }: { id: string; name: string }) {
   return (
     <div className={style.split}>
       <div className={style.side}>
+        <Unpublished agent={shared} />
         <section className="stack g16" aria-label={say("look")}>
           <h2 className="t-sec">{say("look")}</h2>
           {!may("agents:write") && <div className="note">{needs}</div>}
@@ -53,7 +57,7 @@ function Share({ id, name }: { id: string; name: string }) {
           />
           {may("agents:write") && <Save agentId={id} draft={draft} onSaved={() => setDraft(undefined)} />}
         </section>
-        {may("embed_keys:read") && <Keys agentId={id} onNewKey={setNewKey} />}
+        {may("embed_keys:read") && <EmbedKeys agentId={id} onNewKey={setNewKey} />}
         <Snippets agentId={id} apiKey={newKey} />
         {may("embed_keys:read") && <Installed agentId={id} />}
       </div>

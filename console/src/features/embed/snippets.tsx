@@ -8,7 +8,7 @@ import { useMay } from "../../api/queries";
 import { Code } from "../../shared/code";
 import { words } from "../../shared/i18n/words";
 import { reachOf, serviceOf } from "./address";
-import { keysQuery, snippetQuery } from "./queries";
+import { embedKeysQuery, snippetQuery } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/embed");
@@ -51,7 +51,7 @@ export function Snippets({ agentId, apiKey }: { agentId: string; apiKey: string 
 /** Where the key in the snippet comes from: a key is stored as a hash, so an existing one is rotated. */
 function MissingKey({ agentId }: { agentId: string }) {
   const mayRead = useMay()("embed_keys:read");
-  const keys = useQuery({ ...keysQuery(agentId), enabled: mayRead }).data?.data ?? [];
+  const keys = useQuery({ ...embedKeysQuery(agentId), enabled: mayRead }).data?.data ?? [];
   const first = keys[0];
   return <p className="t-12 t-2">{first ? say("keyAgain", { prefix: `${first.key_prefix}…` }) : say("putKey")}</p>;
 }

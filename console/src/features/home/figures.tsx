@@ -1,10 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useMay } from "../../api/queries";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { Spark } from "../../shared/parts";
+import { Sparkline } from "../../shared/marks/sparkline";
 import { duration, money } from "../../shared/time";
 import style from "./home.module.css";
-import type { ComparedDay, Today } from "./queries";
+import { agentBudgetsQuery, type ComparedDay, type Today } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/home");
@@ -19,7 +21,7 @@ function Figure({ label, value, of, children }: { label: string; value: string; 
       <div className="row between">
         <div className={`num ${style.number}`}>{value}</div>
         <span className={style.spark}>
-          <Spark of={of} width={84} height={28} label={say("byHour", { label })} />
+          <Sparkline of={of} width={84} height={28} label={say("byHour", { label })} />
         </span>
       </div>
       <div className="t-12 t-3">{children ?? "\u00a0"}</div>
@@ -27,12 +29,22 @@ function Figure({ label, value, of, children }: { label: string; value: string; 
   );
 }
 
+/** How much of the organization's budget is used; without one, whether agents have their own. */
+export function budgetNote(budget: Today["budget"], others: number): string {
+  const limit = budget?.limit_usd ?? budget?.limit_tokens;
+  if (!budget || !limit) return others ? say("otherBudgets", { count: others }) : say("noBudget");
+  const isDay = budget.period === "day";
+  if (budget.spent > limit) return say(isDay ? "overDay" : "overMonth");
+  return say(isDay ? "ofDay" : "ofMonth", { share: percent.format(budget.spent / limit) });
+}
+
 /** The day so far, with one comparison that means something. */
-export function Figures({ today, before }: { today: Today; before: ComparedDay | null }) {
+export function TodayFigures({ today, before }: { today: Today; before: ComparedDay | null }) {
   // The curve ends now: hours to come are no zeros.
   const hours = today.series.slice(0, Math.max(2, new Date().getUTCHours() + 1));
   const { budget } = today;
-  const limit = budget?.limit_usd ?? budget?.limit_tokens;
+  const may = useMay();
+  const { data: others = 0 } = useQuery({ ...agentBudgetsQuery, enabled: !budget && may("usage:read") });
   const unpriced = today.unpriced_models.length;
   const first = today.p95_first_token_ms;
   return (
@@ -63,9 +75,7 @@ export function Figures({ today, before }: { today: Today; before: ComparedDay |
           {unpriced > 0 && (
             <span title={today.unpriced_models.join("\n")}>{say("unpriced", { count: unpriced })} · </span>
           )}
-          {budget && limit
-            ? say(budget.period === "day" ? "ofDay" : "ofMonth", { share: percent.format(budget.spent / limit) })
-            : say("noBudget")}
+          {budgetNote(budget, others)}
         </Figure>
         <Figure
           label={say("firstWord")}

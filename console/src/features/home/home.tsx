@@ -1,14 +1,18 @@
 import Plus from "icon:plus";
+import UserRound from "icon:user-round";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useEffect } from "react";
-import { homeQuery, meQuery, useMay } from "../../api/queries";
+import { Link, useLocation, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { meQuery, useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { Figures } from "./figures";
+import { PublishedAgents } from "./agents";
+import { TodayFigures } from "./figures";
 import style from "./home.module.css";
+import { InvitePopover } from "./invite";
 import { Needs } from "./needs";
+import { liveHomeQuery } from "./queries";
 import { Recent, Steps } from "./where";
 import en from "./words.en.json";
 
@@ -18,11 +22,23 @@ const greetingAt = (hour: number) => (hour < 5 ? "night" : hour < 12 ? "morning"
 /** What needs me, is it well, where was I. */
 export default function Home() {
   const { data: me } = useQuery(meQuery);
-  const { data: home, error, refetch } = useQuery({ ...homeQuery, refetchOnMount: "always" });
+  const { data: home, error, refetch } = useQuery(liveHomeQuery);
   const may = useMay();
   useEffect(() => {
     document.title = `${say("title")} · Retinue`;
   }, []);
+  // The command palette leads here, too.
+  const isAsked = useLocation({ select: (now) => now.hash === "invite" });
+  const [isInviting, setInviting] = useState(isAsked);
+  useEffect(() => {
+    if (isAsked) setInviting(true);
+  }, [isAsked]);
+  const navigate = useNavigate();
+  const changeInviting = (isOpen: boolean) => {
+    setInviting(isOpen);
+    // With the hash still there, the palette could not ask once more.
+    if (!isOpen && isAsked) void navigate({ to: "/", replace: true });
+  };
   const name = me?.first_name ?? "";
   return (
     <div className={style.home}>
@@ -37,15 +53,28 @@ export default function Home() {
             </p>
           )}
         </div>
-        {may("agents:write") && (
-          <Button
-            variant="default"
-            leftSection={<Plus size={14} />}
-            renderRoot={(props) => <Link {...props} to="/agents" search={{ create: true }} />}
-          >
-            {say("newAgent")}
-          </Button>
-        )}
+        <span className="row g8 wrap">
+          {may("admin:users") && (
+            <InvitePopover isOpen={isInviting} onChange={changeInviting}>
+              <Button
+                variant="default"
+                leftSection={<UserRound size={14} />}
+                onClick={() => changeInviting(!isInviting)}
+              >
+                {say("invite")}
+              </Button>
+            </InvitePopover>
+          )}
+          {may("agents:write") && (
+            <Button
+              variant="default"
+              leftSection={<Plus size={14} />}
+              renderRoot={(props) => <Link {...props} to="/agents" search={{ create: true }} />}
+            >
+              {say("newAgent")}
+            </Button>
+          )}
+        </span>
       </header>
       {error && !home ? (
         <Failure error={error} onRetry={() => void refetch()} />
@@ -54,7 +83,8 @@ export default function Home() {
       ) : (
         <>
           <Needs needs={home.needs} isAll={home.sees_all_needs} chats={home.today?.chats} />
-          {home.today && <Figures today={home.today} before={home.compared_with} />}
+          <PublishedAgents />
+          {home.today && <TodayFigures today={home.today} before={home.compared_with} />}
           <div className={style.two}>
             <Recent userId={me?.id} />
             <Steps checklist={home.checklist} userId={me?.id} />

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { basePath } from "../../api/base";
 import { api, data } from "../../api/client";
+import { failureOf } from "../../shared/failures/failures";
 import { words } from "../../shared/i18n/words";
-import { Id } from "../../shared/parts";
+import { CopyableId } from "../../shared/marks/copyable_id";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago, exact, left } from "../../shared/time";
 import style from "./home.module.css";
@@ -26,7 +27,9 @@ const failedDeliveries: Loader = async ({ object, params }) => {
     ...(end ? [{ name: say("turnsOff"), value: left(end) }] : []),
     ...found.data.map((one) => ({
       name: one.event_type,
-      value: [one.response_code, one.error_message ?? one.error].filter(Boolean).join(" "),
+      value: [one.response_code, failureOf({ code: one.error ?? "", message: one.error_message ?? "" })]
+        .filter(Boolean)
+        .join(" "),
       at: one.created_at,
     })),
   ];
@@ -40,7 +43,7 @@ const failedRun: Loader = async ({ object, params }) => {
   const error = run.error as { code?: string; message?: string; node_id?: string } | null;
   return [
     ...(error?.node_id ? [{ name: say("failedNode"), value: error.node_id }] : []),
-    { name: say("reason"), value: error?.message ?? error?.code ?? "–", at: run.completed_at ?? undefined },
+    { name: say("reason"), value: failureOf(error) ?? "–", at: run.completed_at ?? undefined },
     { name: say("run"), value: run.id },
   ];
 };
@@ -52,7 +55,7 @@ const failedNotifications: Loader = async ({ object }) => {
   );
   return found.data.map((one) => ({
     name: one.recipient ?? one.type,
-    value: one.error ?? one.error_code ?? "–",
+    value: failureOf({ code: one.error_code ?? "", message: one.error ?? "" }) ?? "–",
     at: one.created_at,
   }));
 };
@@ -69,8 +72,16 @@ const credentialUse: Loader = async ({ object, params }) => {
   ];
 };
 
+const SCOPES = ["tenant", "agent", "user", "embed_key", "provider_key"] as const;
+
+/** What a budget applies to; what is newer than this console stands for itself. */
+export function scopeWords(scope: string): string {
+  const known = SCOPES.find((one) => one === scope);
+  return known ? say(`scope_${known}`) : scope;
+}
+
 const budgetEnd: Loader = async ({ params }) => [
-  { name: say("countsFor"), value: String(params.scope) },
+  { name: say("countsFor"), value: scopeWords(String(params.scope)) },
   { name: say("beginsAnew"), value: left(String(params.resets_at)) },
 ];
 
@@ -118,7 +129,7 @@ export function NeedDetail({ need, id }: { need: Need; id: string }) {
         </dl>
       )}
       <span className="row g12 wrap">
-        <Id>{need.object.id}</Id>
+        <CopyableId>{need.object.id}</CopyableId>
         <a className="inline-link t-13" href={`${basePath}/docs`} target="_blank" rel="noopener noreferrer">
           {say("reference")}
         </a>

@@ -2,11 +2,13 @@ import Check from "icon:check";
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { failureWords } from "../../shared/failures/failures";
 import { words } from "../../shared/i18n/words";
-import { Kind, type KindName } from "../../shared/parts";
+import { KindIcon, type KindName } from "../../shared/marks/kind_icon";
 import { ago, exact, left } from "../../shared/time";
+import { budgetPlace, budgetValues, titleKeyOf, whyKeyOf } from "./budget_words";
 import style from "./home.module.css";
-import { hasDetail, NeedDetail } from "./need_detail";
+import { hasDetail, NeedDetail, scopeWords } from "./need_detail";
 import type { Need } from "./queries";
 import { NeedRemedy } from "./remedy";
 import en from "./words.en.json";
@@ -37,8 +39,7 @@ const PLACES: Partial<Record<Need["kind"], (need: Need) => string | undefined>> 
   approval: (need) => `/approvals?id=${need.object.id}`,
   api_key: () => "/models",
   document: (need) => `/agents/${String(need.params.agent_id)}/knowledge`,
-  // The name of a budget is the id of what it limits.
-  budget: (need) => (need.params.scope === "agent" ? `/agents/${need.object.name}/statistics` : undefined),
+  budget: budgetPlace,
   model: () => "/models",
 };
 
@@ -51,26 +52,33 @@ function Row({ need }: { need: Need }) {
   const values: Record<string, string | number> = { name: object.name };
   for (const [name, value] of Object.entries(params))
     if (typeof value === "string" || typeof value === "number") values[name] = value;
+  if (typeof params.scope === "string") values.scope = scopeWords(params.scope);
   if (typeof params.expires_at === "string") values.left = left(params.expires_at);
-  if (`error_${values.error}` in en) values.error = say(`error_${values.error}` as Key);
-  const title = sentence(need.title_code, values) ?? object.name;
+  // A code is for programs; one that this console does not know says less than nothing.
+  if (typeof values.error === "string" && /^[a-z_]*$/.test(values.error))
+    values.error = failureWords(values.error) ?? "";
+  Object.assign(values, budgetValues(need));
+  const title = sentence(titleKeyOf(need), values) ?? object.name;
   const place = PLACES[need.kind]?.(need);
   const [isOpen, setOpen] = useState(false);
   const detailId = `need-${need.object.id}`;
   return (
     <li className={style.need}>
-      <Kind of={KINDS[need.kind]} />
+      <KindIcon of={KINDS[need.kind]} />
       <div className="grow stack">
         <span className="row g8">
           <i className={`dot ${need.severity}`} />
-          <span className="sr">{say(need.severity)}</span>
+          <span className="sr">{say(need.kind === "approval" ? "waiting" : need.severity)}</span>
           <b className="t-500">{title}</b>
         </span>
-        <span className="t-13 t-2">{sentence(`${need.title_code}_why`, values)}</span>
+        <span className="t-13 t-2">{sentence(whyKeyOf(need), values)}</span>
       </div>
-      <span className="t-12 t-3 fix num" title={exact(need.since)}>
-        {ago(need.since)}
-      </span>
+      {/* That of a budget is the start of its period, which may be older than the budget. */}
+      {need.kind !== "budget" && (
+        <span className="t-12 t-3 fix num" title={exact(need.since)}>
+          {ago(need.since)}
+        </span>
+      )}
       {place && (
         <Button
           size="xs"

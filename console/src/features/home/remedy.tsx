@@ -1,13 +1,15 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
 import { api, data } from "../../api/client";
-import { asApiError } from "../../api/errors";
 import { guideAddress } from "../../shared/guides";
 import { words } from "../../shared/i18n/words";
 import type { Need } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/home");
+/** Home opens without a dialog that few ever see. */
+const Confirm = lazy(() => import("../../shared/confirm").then((found) => ({ default: found.Confirm })));
 /** The guide to what has no screen yet, and the part of it. */
 const GUIDES: Partial<Record<Need["kind"], [string, string?]>> = {
   subscription: ["events"],
@@ -18,29 +20,35 @@ const GUIDES: Partial<Record<Need["kind"], [string, string?]>> = {
   account: ["accounts", "approve-accounts"],
 };
 
-/** The account stays and can be reactivated, so one click is enough. */
+/** Locks a person out: says whom, what stops and how it is taken back. */
 function Deactivate({ need, title }: { need: Need; title: string }) {
   const client = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const email = String(need.params.email ?? need.object.name);
   const deactivate = useMutation({
     mutationFn: () => data(api.POST("/users/{user_id}/deactivate", { params: { path: { user_id: need.object.id } } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ["home"] }),
   });
   return (
     <>
-      {deactivate.error && (
-        <span className="t-12" role="alert">
-          {asApiError(deactivate.error).message}
-        </span>
-      )}
-      <Button
-        size="xs"
-        variant="default"
-        loading={deactivate.isPending}
-        aria-label={`${say("deactivate")}: ${title}`}
-        onClick={() => deactivate.mutate()}
-      >
+      <Button size="xs" variant="default" aria-label={`${say("deactivate")}: ${title}`} onClick={() => setAsking(true)}>
         {say("deactivate")}
       </Button>
+      {isAsking && (
+        <Suspense fallback={null}>
+          <Confirm
+            title={say("deactivateTitle", { email })}
+            action={say("deactivate")}
+            error={deactivate.error}
+            isBusy={deactivate.isPending}
+            onConfirm={() => deactivate.mutate()}
+            onClose={() => setAsking(false)}
+          >
+            <p>{say("deactivateText", { email })}</p>
+            <p>{say("deactivateBack")}</p>
+          </Confirm>
+        </Suspense>
+      )}
     </>
   );
 }

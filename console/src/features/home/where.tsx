@@ -1,17 +1,18 @@
 import ArrowRight from "icon:arrow-right";
-import BookOpen from "icon:book-open";
 import Check from "icon:check";
+import UserRound from "icon:user-round";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { basePath } from "../../api/base";
 import { api, data } from "../../api/client";
+import { useMay } from "../../api/queries";
 import { readRecent } from "../../shared/frame/recent";
-import { guideAddress } from "../../shared/guides";
 import { words } from "../../shared/i18n/words";
 import { ago } from "../../shared/time";
 import style from "./home.module.css";
+import { InvitePopover } from "./invite";
 import type { Checklist } from "./queries";
+import { type StepName, stepsFor } from "./steps";
 import en from "./words.en.json";
 
 const say = words(en, "features/home");
@@ -42,22 +43,15 @@ export function Recent({ userId }: { userId?: string }) {
   );
 }
 
-type StepName = keyof Checklist;
 /** Where a step is taken. */
 const PLACES: Partial<Record<StepName, string>> = {
   model: "/models",
   agent: "/welcome?step=agent",
   knowledge: "/welcome?step=agent",
 };
-/** What to read where there is no screen yet. */
-const READING: Partial<Record<StepName, string>> = {
-  colleague: `${basePath}/README.md#invite-a-colleague`,
-  budget: guideAddress("usage", "budgets"),
-};
-const ORDER: StepName[] = ["model", "agent", "knowledge", "colleague", "embed", "budget"];
 
-/** The Share tab of a published agent; before there is one, the agents. */
-function useSharePlace(isOpen: boolean): string {
+/** A published agent, whose tabs take the last steps; before there is one, the agents. */
+function useAgentPlaces(isOpen: boolean): Partial<Record<StepName, string>> {
   const { data: page } = useQuery({
     queryKey: ["agents", "to-share"],
     queryFn: () =>
@@ -65,12 +59,13 @@ function useSharePlace(isOpen: boolean): string {
     enabled: isOpen,
   });
   const agent = page?.data[0];
-  return agent ? `/agents/${agent.id}/share` : "/agents";
+  const of = (tab: string) => (agent ? `/agents/${agent.id}/${tab}` : "/agents");
+  return { embed: of("share"), budget: of("statistics") };
 }
 
 /** The whole row leads there. */
 function StepRow({ name, isDone, place }: { name: StepName; isDone: boolean; place?: string }) {
-  const reading = READING[name];
+  const [isInviting, setInviting] = useState(false);
   const row = (
     <>
       <span className={style.box} data-done={isDone || undefined}>
@@ -87,13 +82,14 @@ function StepRow({ name, isDone, place }: { name: StepName; isDone: boolean; pla
         <ArrowRight size={15} />
       </Link>
     );
-  if (!isDone && reading)
+  if (!isDone && name === "colleague")
     return (
-      <a href={reading} className={style.step} target="_blank" rel="noreferrer">
-        {row}
-        <span className="t-12 t-3">{say("howTo")}</span>
-        <BookOpen size={15} />
-      </a>
+      <InvitePopover isOpen={isInviting} onChange={setInviting}>
+        <button type="button" className={style.step} onClick={() => setInviting(!isInviting)}>
+          {row}
+          <UserRound size={15} />
+        </button>
+      </InvitePopover>
     );
   return <div className={style.step}>{row}</div>;
 }
@@ -102,9 +98,10 @@ function StepRow({ name, isDone, place }: { name: StepName; isDone: boolean; pla
 export function Steps({ checklist, userId }: { checklist: Checklist; userId?: string }) {
   const key = `retinue.steps-away.${userId}`;
   const [isAway, setAway] = useState(() => localStorage.getItem(key) === "1");
-  const steps = ORDER.filter((name) => checklist[name] !== null);
+  const steps = stepsFor(checklist, useMay());
   const done = steps.filter((name) => checklist[name]).length;
-  const share = useSharePlace(checklist.embed === false && !isAway);
+  const isLast = (["embed", "budget"] as const).some((name) => steps.includes(name) && !checklist[name]);
+  const places = { ...PLACES, ...useAgentPlaces(isLast && !isAway) };
   if (isAway || !steps.length || done === steps.length) return null;
   const putAway = () => {
     localStorage.setItem(key, "1");
@@ -121,7 +118,7 @@ export function Steps({ checklist, userId }: { checklist: Checklist; userId?: st
       <ul className={`card ${style.steps}`}>
         {steps.map((name) => (
           <li key={name}>
-            <StepRow name={name} isDone={Boolean(checklist[name])} place={name === "embed" ? share : PLACES[name]} />
+            <StepRow name={name} isDone={Boolean(checklist[name])} place={places[name]} />
           </li>
         ))}
       </ul>

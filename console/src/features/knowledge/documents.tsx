@@ -4,21 +4,22 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
+import { formatBytes } from "../../shared/byte_size";
 import { useRowKeys } from "../../shared/frame/keys";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { SearchField } from "../../shared/list/search_field";
-import { Tick } from "../../shared/parts";
+import { RowCheckbox } from "../../shared/marks/row_checkbox";
 import { useNeeds } from "../../shared/states/access";
 import { ago, exact } from "../../shared/time";
-import { type DocumentFilters, STATUSES } from "./filters";
+import { DocumentState, FailureReason } from "./document_state";
+import { DOCUMENT_STATUSES, type DocumentFilters } from "./filters";
 import style from "./knowledge.module.css";
-import { bytes, DocumentState, FailureReason } from "./parts";
 import { type Action, type Document, useDocumentChange } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
-const SHOWN = STATUSES.filter((status) => status !== "pending");
+const SHOWN = DOCUMENT_STATUSES.filter((status) => status !== "pending");
 
 type ToolbarProps = { filters: DocumentFilters; total: number; onChange: (change: Partial<DocumentFilters>) => void };
 
@@ -30,7 +31,7 @@ export function Toolbar({ filters, onChange }: ToolbarProps) {
         aria-label={say("status")}
         data={[{ value: "", label: say("all") }, ...SHOWN.map((value) => ({ value, label: say(value) }))]}
         value={filters.status ?? ""}
-        onChange={(status) => onChange({ status: STATUSES.find((one) => one === status) })}
+        onChange={(status) => onChange({ status: DOCUMENT_STATUSES.find((one) => one === status) })}
       />
     </div>
   );
@@ -66,7 +67,7 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
             <tr>
               <th className={style.mark}>
                 {mayWrite && (
-                  <Tick
+                  <RowCheckbox
                     label={say("chooseAll")}
                     isOn={visible.length === rows.length}
                     isPartly={visible.length > 0 && visible.length < rows.length}
@@ -139,7 +140,7 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
   return (
     <tr className={isOpen || isMarked ? "on" : ""}>
       <td className={style.mark}>
-        {mayWrite && <Tick label={say("chooseOne", { name })} isOn={isMarked} onChange={onMark} />}
+        {mayWrite && <RowCheckbox label={say("chooseOne", { name })} isOn={isMarked} onChange={onMark} />}
       </td>
       <td className={style.nameCell}>
         <div className="stack g2">
@@ -165,7 +166,7 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
         <DocumentState of={document} />
       </td>
       <td className="wide num t-2">{document.chunk_count.toLocaleString(locale)}</td>
-      <td className="wide num t-2">{bytes(document.size_bytes)}</td>
+      <td className="wide num t-2">{formatBytes(document.size_bytes)}</td>
       <td className="wide num t-2" title={exact(document.created_at)}>
         {ago(document.created_at)}
       </td>

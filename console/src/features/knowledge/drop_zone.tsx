@@ -3,17 +3,17 @@ import X from "icon:x";
 import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ClipboardEvent, type DragEvent, useRef, useState } from "react";
+import { formatBytes } from "../../shared/byte_size";
 import { words } from "../../shared/i18n/words";
-import { Kind } from "../../shared/parts";
+import { KindIcon } from "../../shared/marks/kind_icon";
 import style from "./knowledge.module.css";
-import { bytes } from "./parts";
-import { EXTENSIONS, type Problem, type Upload, useUploads } from "./uploads";
+import { EXTENSIONS, type Upload, type UploadProblem, useUploads } from "./uploads";
 import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
 const TEXT_NAME_LENGTH = 80;
 
-const reason = (problem: Problem | undefined): string => {
+const reason = (problem: UploadProblem | undefined): string => {
   if (typeof problem === "object") return problem.message;
   return say(problem === "size" ? "tooLarge" : problem === "empty" ? "emptyFile" : "wrongType");
 };
@@ -51,7 +51,7 @@ export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boole
         onDrop={drop}
         onPaste={paste}
       >
-        <Kind of="know" />
+        <KindIcon of="know" />
         <div className="stack grow">
           <span className="t-500 t-13">{say(isOver ? "dropNow" : "drop")}</span>
           <span className="t-12 t-3">{say("dropHint")}</span>
@@ -115,7 +115,7 @@ function UploadRow({ agentId, upload, onAddAnyway, onRetry, onDismiss }: RowProp
     <li className={style.upload} data-state={state}>
       <div className="row g8">
         <span className="t-13 t-500 cut grow">{file.name}</span>
-        <span className="t-12 t-3 num fix">{bytes(file.size)}</span>
+        <span className="t-12 t-3 num fix">{formatBytes(file.size)}</span>
         {!isOver && (
           <span className="t-12 t-3 fix">{say(state === "sending" ? "sending" : "waiting", { percent })}</span>
         )}

@@ -1,7 +1,7 @@
-export const STATUSES = ["indexed", "indexing", "pending", "failed"] as const;
+export const DOCUMENT_STATUSES = ["indexed", "indexing", "pending", "failed"] as const;
 export type DocumentFilters = {
   search?: string;
-  status?: (typeof STATUSES)[number];
+  status?: (typeof DOCUMENT_STATUSES)[number];
   page?: number;
   /** The document whose passages are shown. */
   document?: string;
@@ -9,8 +9,8 @@ export type DocumentFilters = {
 
 const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
 
-export function readFilters(search: Record<string, unknown>): DocumentFilters {
-  const status = STATUSES.find((one) => one === search.status);
+export function readDocumentFilters(search: Record<string, unknown>): DocumentFilters {
+  const status = DOCUMENT_STATUSES.find((one) => one === search.status);
   const page = Math.floor(Number(search.page));
   const found = text(search.search);
   const document = text(search.document);

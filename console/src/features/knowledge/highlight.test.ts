@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { readFilters } from "./filters";
+import { readDocumentFilters } from "./filters";
 import { highlight } from "./highlight";
-import { problemOf } from "./uploads";
+import { uploadProblem } from "./uploads";
 
 const marked = (text: string, ...terms: string[]) =>
   highlight(text, terms)
@@ -24,17 +24,17 @@ it("marks pairs of characters where words have no spaces, without overlaps", () 
 });
 
 it("says what is wrong with a file before it is sent", () => {
-  expect(problemOf({ name: "Guide.PDF", size: 10 })).toBeUndefined();
-  expect(problemOf({ name: "photo.jpg", size: 10 })).toBe("type");
-  expect(problemOf({ name: "a.txt", size: 0 })).toBe("empty");
-  expect(problemOf({ name: "a.txt", size: 26_214_401 })).toBe("size");
+  expect(uploadProblem({ name: "Guide.PDF", size: 10 })).toBeUndefined();
+  expect(uploadProblem({ name: "photo.jpg", size: 10 })).toBe("type");
+  expect(uploadProblem({ name: "a.txt", size: 0 })).toBe("empty");
+  expect(uploadProblem({ name: "a.txt", size: 26_214_401 })).toBe("size");
 });
 
 it("keeps only filters that mean something", () => {
-  expect(readFilters({ status: "failed", page: "2", search: "", document: "doc_1", other: 1 })).toEqual({
+  expect(readDocumentFilters({ status: "failed", page: "2", search: "", document: "doc_1", other: 1 })).toEqual({
     status: "failed",
     page: 2,
     document: "doc_1",
   });
-  expect(readFilters({ status: "lost", page: "-3" })).toEqual({});
+  expect(readDocumentFilters({ status: "lost", page: "-3" })).toEqual({});
 });

@@ -5,14 +5,15 @@ import { useMay } from "../../api/queries";
 import { AgentPage } from "../../shared/agent/agent_page";
 import { words } from "../../shared/i18n/words";
 import { Pages } from "../../shared/list/pages";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { AskIndex } from "./ask";
 import { Documents, Toolbar } from "./documents";
 import { DropZone } from "./drop_zone";
 import type { DocumentFilters } from "./filters";
 import style from "./knowledge.module.css";
 import { Passages } from "./passages";
-import { documentsQuery, PER_PAGE } from "./queries";
+import { DOCUMENTS_PER_PAGE, documentsQuery } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
@@ -80,7 +81,7 @@ function DocumentsPane({ agentId }: { agentId: string }) {
       ) : (
         <Documents agentId={agentId} rows={rows} chosen={filters.document} />
       )}
-      <Pages page={filters.page ?? 1} perPage={PER_PAGE} total={total} onChange={(page) => set({ page })} />
+      <Pages page={filters.page ?? 1} perPage={DOCUMENTS_PER_PAGE} total={total} onChange={(page) => set({ page })} />
     </>
   );
 }

@@ -5,10 +5,10 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { Id } from "../../shared/parts";
+import { CopyableId } from "../../shared/marks/copyable_id";
 import { Failure, RowsLoading } from "../../shared/states/states";
+import { DocumentState, FailureReason } from "./document_state";
 import style from "./knowledge.module.css";
-import { DocumentState, FailureReason } from "./parts";
 import { documentQuery, passagesQuery } from "./queries";
 import en from "./words.en.json";
 
@@ -36,7 +36,7 @@ export function Passages({ agentId, documentId }: { agentId: string; documentId:
           <h2 className="t-sec cut" title={document?.name}>
             {document?.name ?? "…"}
           </h2>
-          {document && <Id>{document.id}</Id>}
+          {document && <CopyableId>{document.id}</CopyableId>}
         </div>
         {document && <DocumentState of={document} />}
         <ActionIcon className={style.closeSide} aria-label={say("close")} onClick={close}>

@@ -15,7 +15,7 @@ export type Passage = components["schemas"]["PassageOut"];
 export type Action = components["schemas"]["DocumentBatch"]["action"];
 type Started = components["schemas"]["TrainingStarted"];
 
-export const PER_PAGE = 50;
+export const DOCUMENTS_PER_PAGE = 50;
 const PASSAGES_PER_PAGE = 20;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
@@ -42,7 +42,7 @@ export const documentsQuery = (agentId: string, { search, status, page }: Docume
           params: {
             path: { agent_id: agentId },
             query: {
-              per_page: PER_PAGE,
+              per_page: DOCUMENTS_PER_PAGE,
               page: page ?? 1,
               ...(search ? { search } : {}),
               ...(status ? { status } : {}),

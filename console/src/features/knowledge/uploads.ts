@@ -7,20 +7,20 @@ export const EXTENSIONS = [".pdf", ".docx", ".md", ".markdown", ".txt", ".csv"];
 export const MAX_FILE_BYTES = 25 * 1024 * 1024;
 const AT_ONCE = 2;
 
-export type Problem = "type" | "size" | "empty" | { message: string };
+export type UploadProblem = "type" | "size" | "empty" | { message: string };
 export type Upload = {
   key: number;
   file: File;
   share: number;
   state: "waiting" | "sending" | "failed" | "known";
-  problem?: Problem;
+  problem?: UploadProblem;
   duplicates: Duplicates;
   /** The document that has this content already. */
   twin?: { id: string; name: string };
 };
 
 /** What is wrong with a file before anything of it is sent. */
-export function problemOf(file: { name: string; size: number }): Problem | undefined {
+export function uploadProblem(file: { name: string; size: number }): UploadProblem | undefined {
   const name = file.name.toLowerCase();
   if (!EXTENSIONS.some((extension) => name.endsWith(extension))) return "type";
   if (file.size > MAX_FILE_BYTES) return "size";
@@ -77,7 +77,7 @@ export function useUploads(agentId: string) {
 
   const add = useCallback((files: File[]) => {
     const added = files.map((file): Upload => {
-      const problem = problemOf(file);
+      const problem = uploadProblem(file);
       lastKey += 1;
       const state = problem ? "failed" : "waiting";
       return { key: lastKey, file, share: 0, state, duplicates: "skip", ...(problem ? { problem } : {}) };

@@ -6,27 +6,28 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useRef } from "react";
 import { api, data } from "../../api/client";
 import { useMay } from "../../api/queries";
-import type { components } from "../../api/schema";
 import { Bar } from "../../shared/frame/bar";
 import { useRowKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact, withLocalTimes } from "../../shared/time";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
+import { ago, exact } from "../../shared/time";
 import style from "./inbox.module.css";
+import { messageOf, type Notification, notificationTitle } from "./notification_words";
 import en from "./words.en.json";
 
 const say = words(en, "features/notifications");
 const Preferences = lazy(() => import("./preferences"));
 
 export default function Inbox() {
-  const { unread, preferences: isPreferring } = useSearch({ from: "/frame/inbox" });
+  const { all: isAll = false, preferences: isPreferring } = useSearch({ from: "/frame/inbox" });
   const navigate = useNavigate();
   const client = useQueryClient();
   const list = useQuery({
-    queryKey: ["notifications", "list", { unread }],
+    queryKey: ["notifications", "list", { isAll }],
     queryFn: () =>
       data(
-        api.GET("/api/v1/notifications", { params: { query: { per_page: 50, ...(unread ? { read: false } : {}) } } }),
+        api.GET("/api/v1/notifications", { params: { query: { per_page: 50, ...(isAll ? {} : { read: false }) } } }),
       ),
   });
   const refresh = () => client.invalidateQueries({ queryKey: ["notifications"] });
@@ -40,12 +41,21 @@ export default function Inbox() {
   const rowList = useRef<HTMLUListElement>(null);
   useRowKeys(rowList);
   const setPreferring = (isOpen: boolean) =>
-    void navigate({ to: "/inbox", search: { unread, ...(isOpen ? { preferences: true } : {}) }, replace: true });
+    void navigate({
+      to: "/inbox",
+      search: { ...(isAll ? { all: true } : {}), ...(isOpen ? { preferences: true } : {}) },
+      replace: true,
+    });
   return (
     <>
       <Bar
         title={say("title")}
-        after={list.data && list.data.unread > 0 && <span className="t-3 num t-13">{list.data.unread}</span>}
+        after={
+          list.data &&
+          list.data.unread > 0 && (
+            <span className="t-3 num t-13 fix">{say("unreadCount", { count: list.data.unread })}</span>
+          )
+        }
       >
         <Tooltip label={say("preferences")}>
           <ActionIcon variant="default" size={32} aria-label={say("preferences")} onClick={() => setPreferring(true)}>
@@ -60,12 +70,12 @@ export default function Inbox() {
         <SegmentedControl
           aria-label={say("show")}
           data={[
-            { value: "all", label: say("all") },
             { value: "unread", label: say("unread") },
+            { value: "all", label: say("all") },
           ]}
-          value={unread ? "unread" : "all"}
+          value={isAll ? "all" : "unread"}
           onChange={(value) =>
-            void navigate({ to: "/inbox", search: value === "unread" ? { unread: true } : {}, replace: true })
+            void navigate({ to: "/inbox", search: value === "all" ? { all: true } : {}, replace: true })
           }
         />
       </div>
@@ -74,7 +84,7 @@ export default function Inbox() {
       ) : !rows ? (
         <RowsLoading columns={[10, 300, 60]} />
       ) : rows.length === 0 ? (
-        <Empty title={say("emptyTitle")}>{say("empty")}</Empty>
+        <Empty title={say("emptyTitle")}>{say(isAll ? "empty" : "emptyUnread")}</Empty>
       ) : (
         <ul ref={rowList}>
           {rows.map((one) => (
@@ -82,7 +92,7 @@ export default function Inbox() {
               <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
               <div className="stack grow">
                 <Title of={one} onOpen={() => !one.read && readOne.mutate(one.id)} />
-                {one.message && <span className={`t-13 t-2 ${style.message}`}>{paragraphs(one.message)}</span>}
+                {one.message && <span className={`t-13 t-2 ${style.message}`}>{messageOf(one)}</span>}
               </div>
               <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
                 {ago(one.created_at)}
@@ -103,15 +113,10 @@ export default function Inbox() {
   );
 }
 
-/** Mails have room between paragraphs, a row has not. */
-const paragraphs = (message: string) => withLocalTimes(message).replace(/\n{2,}/g, "\n");
-
-type Notification = components["schemas"]["NotificationOut"];
-
 /** What it says; as a link where the console has a page for it that this person may open. */
 function Title({ of, onOpen }: { of: Notification; onOpen: () => void }) {
   const may = useMay();
-  const title = of.title ?? of.type;
+  const title = notificationTitle(of);
   const tone = of.read ? "t-2" : "t-500";
   const approvalId = (of.data as Record<string, unknown>).approval_id;
   if (typeof approvalId !== "string" || !may("approvals:read")) return <span className={tone}>{title}</span>;

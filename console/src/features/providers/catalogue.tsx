@@ -1,11 +1,17 @@
+import Pencil from "icon:pencil";
 import Search from "icon:search";
-import { Button, SegmentedControl, TextInput } from "@mantine/core";
+import { Button, Popover, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useMay } from "../../api/queries";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { Pill, Status } from "../../shared/parts";
-import { type Model, modelListQuery } from "../../shared/providers/queries";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { Pill, Status } from "../../shared/marks/status";
+import { PriceForm } from "../../shared/providers/price_form";
+import { type ChatModel, isPaidByTokens, modelListQuery } from "../../shared/providers/queries";
+import { reasonWords } from "../../shared/providers/server_words";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { money } from "../../shared/time";
 import { filterModels, type ModelFilters, SHOWN } from "./filters";
 import style from "./models.module.css";
@@ -15,15 +21,41 @@ const say = words(en, "features/providers");
 const MAX_ROWS = 200;
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
 
-const price = (of: Model) => {
+const price = (of: ChatModel) => {
   if (of.input_price_per_mtok === null && of.output_price_per_mtok === null) return say("unknown");
   if (!of.input_price_per_mtok && !of.output_price_per_mtok) return say("free");
   return `${money(of.input_price_per_mtok ?? 0)} / ${money(of.output_price_per_mtok ?? 0)}`;
 };
 
-const reasonOf = (model: Model) => (model.reason === "found_server" ? say("foundServer") : model.reason);
+const reasonOf = (model: ChatModel) =>
+  model.reason === "found_server" ? say("foundServer") : reasonWords(model.reason);
 
-function Table({ models }: { models: Model[] }) {
+/** The price of a model, editable with the permission where it is missing or set by hand. */
+function Price({ of: model }: { of: ChatModel }) {
+  const [isOpen, setOpen] = useState(false);
+  const may = useMay();
+  if (!may("usage:write") || model.provider === "local" || !isPaidByTokens(model)) return price(model);
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-end" width={340} shadow="md">
+      <Popover.Target>
+        <button
+          type="button"
+          className={style.price}
+          aria-label={say("priceOf", { name: model.id, price: price(model) })}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {price(model)}
+          <Pencil size={12} />
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown className={style.pop} aria-label={say("priceTitle", { name: model.name })}>
+        <PriceForm of={model} onDone={() => setOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Table({ models }: { models: ChatModel[] }) {
   return (
     <div className={`card scroll-x ${style.box}`}>
       <table className="table boxed">
@@ -55,7 +87,9 @@ function Table({ models }: { models: Model[] }) {
                   {model.supports_streaming && <Pill>{say("streaming")}</Pill>}
                 </span>
               </td>
-              <td className="wide num t-2">{price(model)}</td>
+              <td className="wide num t-2">
+                <Price of={model} />
+              </td>
               <td>
                 <Status tone={model.available ? "ok" : "idle"}>
                   {model.available ? say("usable") : reasonOf(model)}

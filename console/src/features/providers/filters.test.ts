@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { Model } from "../../shared/providers/queries";
+import type { ChatModel } from "../../shared/providers/queries";
 import { filterModels, readModelFilters } from "./filters";
 
-const model = (id: string, available: boolean) => ({ id, available }) as Model;
+const model = (id: string, available: boolean) => ({ id, available }) as ChatModel;
 const MODELS = [model("openai/gpt-5", false), model("ollama/llama3.2", true), model("local/smollm2", true)];
 
 it("shows what can be used, in order", () =>

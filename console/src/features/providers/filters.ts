@@ -1,4 +1,4 @@
-import type { Model } from "../../shared/providers/queries";
+import type { ChatModel } from "../../shared/providers/queries";
 
 export const SHOWN = ["usable", "all"] as const;
 export type ModelFilters = { search?: string; show?: (typeof SHOWN)[number]; add?: boolean };
@@ -13,7 +13,7 @@ export function readModelFilters(search: Record<string, unknown>): ModelFilters 
 }
 
 /** The models that the filters leave, those that can be used first. */
-export function filterModels(models: Model[], { search = "", show = "usable" }: ModelFilters): Model[] {
+export function filterModels(models: ChatModel[], { search = "", show = "usable" }: ModelFilters): ChatModel[] {
   const wanted = search.trim().toLowerCase();
   return models
     .filter((model) => (show === "all" || model.available) && model.id.toLowerCase().includes(wanted))

@@ -1,8 +1,10 @@
-import { Button, Modal, PasswordInput, TextInput } from "@mantine/core";
+import { Button, Modal, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { words } from "../../shared/i18n/words";
 import { type ApiKey, deleteKey, testKey, updateKey, useKeyChange } from "../../shared/providers/queries";
+import { testWords } from "../../shared/providers/server_words";
+import { SecretInput } from "../../shared/secret_input";
 import en from "./words.en.json";
 
 const say = words(en, "features/providers");
@@ -34,9 +36,13 @@ export function ReplaceKey({ of: key, onClose }: Props) {
     <Modal opened onClose={onClose} title={say("replaceTitle", { name: key.name })} size={440}>
       <form className="stack g16" onSubmit={submit}>
         <Refusal
-          text={replace.error ? asApiError(replace.error).message : failed && say("stillStored", { message: failed })}
+          text={
+            replace.error
+              ? asApiError(replace.error).message
+              : failed && say("stillStored", { message: testWords(failed) })
+          }
         />
-        <PasswordInput
+        <SecretInput
           label={say("newKey")}
           description={say("replaceHint")}
           autoComplete="off"

@@ -2,11 +2,14 @@ import Ellipsis from "icon:ellipsis";
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
+import { Confirm } from "../../shared/confirm";
 import { words } from "../../shared/i18n/words";
-import { Kind, Pill, Status } from "../../shared/parts";
+import { KindIcon } from "../../shared/marks/kind_icon";
+import { Pill, Status } from "../../shared/marks/status";
 import { providerName } from "../../shared/providers/providers";
 import { type ApiKey, testKey, updateKey, useKeyChange } from "../../shared/providers/queries";
-import { Empty } from "../../shared/states/states";
+import { testWords } from "../../shared/providers/server_words";
+import { Empty } from "../../shared/states/empty";
 import { ago, exact, money } from "../../shared/time";
 import { DeleteKey, ReplaceKey } from "./key_dialogs";
 import style from "./models.module.css";
@@ -22,7 +25,7 @@ function Health({ of: key }: { of: ApiKey }) {
 }
 
 function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
-  const [dialog, setDialog] = useState<"replace" | "delete">();
+  const [dialog, setDialog] = useState<"replace" | "delete" | "off">();
   const test = useKeyChange(testKey);
   const update = useKeyChange(updateKey);
   const refusal = test.error ?? update.error;
@@ -31,12 +34,14 @@ function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
     ? asApiError(refusal).message
     : test.data &&
       say(test.data.success ? "testPassed" : "testFailed", {
-        message: test.data.message,
+        message: test.data.success
+          ? say(key.key_prefix ? "testWorks" : "serverWorks", { count: test.data.models.length })
+          : testWords(test.data.message),
         ms: test.data.latency_ms,
       });
   return (
     <li data-off={!key.is_active || undefined}>
-      <Kind of="model" />
+      <KindIcon of="model" />
       <div className="grow stack">
         <span className="row g8 wrap">
           <b className={`t-500 ${style.name}`}>{key.name}</b>
@@ -80,7 +85,9 @@ function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
                   {say("makeDefault", { provider: providerName(key.provider) })}
                 </Menu.Item>
               )}
-              <Menu.Item onClick={() => update.mutate({ id: key.id, is_active: !key.is_active })}>
+              <Menu.Item
+                onClick={() => (key.is_active ? setDialog("off") : update.mutate({ id: key.id, is_active: true }))}
+              >
                 {say(key.is_active ? "turnOff" : "turnOn")}
               </Menu.Item>
               <Menu.Item color="red" onClick={() => setDialog("delete")}>
@@ -95,6 +102,18 @@ function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
           {result}
         </div>
       )}
+      {dialog === "off" && (
+        <Confirm
+          title={say("turnOffTitle", { name: key.name })}
+          action={say("turnOff")}
+          error={update.error}
+          isBusy={update.isPending}
+          onConfirm={() => update.mutate({ id: key.id, is_active: false }, { onSuccess: close })}
+          onClose={close}
+        >
+          <p>{say("turnOffText")}</p>
+        </Confirm>
+      )}
       {dialog === "replace" && <ReplaceKey of={key} onClose={close} />}
       {dialog === "delete" && <DeleteKey of={key} onClose={close} />}
     </li>
@@ -102,7 +121,7 @@ function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
 }
 
 /** The keys of providers; a secret is written, never shown. */
-export function Keys({ keys, canWrite, onAdd }: { keys: ApiKey[]; canWrite: boolean; onAdd: () => void }) {
+export function ProviderKeys({ keys, canWrite, onAdd }: { keys: ApiKey[]; canWrite: boolean; onAdd: () => void }) {
   if (!keys.length)
     return (
       <div className="card">

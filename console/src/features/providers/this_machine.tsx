@@ -3,9 +3,12 @@ import { Button } from "@mantine/core";
 import { asApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
 import { words } from "../../shared/i18n/words";
-import { Kind, Status } from "../../shared/parts";
+import { KindIcon } from "../../shared/marks/kind_icon";
+import { Status } from "../../shared/marks/status";
 import { providerName } from "../../shared/providers/providers";
-import { createKey, type FoundServer, type ModelProbe, useKeyChange } from "../../shared/providers/queries";
+import { createProviderKey, type FoundServer, type ModelProbe, useKeyChange } from "../../shared/providers/queries";
+import { reasonWords } from "../../shared/providers/server_words";
+import { translateSentence } from "../../shared/sentences/sentences";
 import style from "./models.module.css";
 import en from "./words.en.json";
 
@@ -14,10 +17,10 @@ const hostOf = (url: string) => new URL(url).host.replace("127.0.0.1", "localhos
 
 function FoundRow({ server }: { server: FoundServer }) {
   const host = hostOf(server.base_url);
-  const connect = useKeyChange(createKey);
+  const connect = useKeyChange(createProviderKey);
   return (
     <li>
-      <Kind of="flow" />
+      <KindIcon of="flow" />
       <div className="grow stack">
         <span className="row g8">
           <b className="t-500">{providerName(server.provider)}</b>
@@ -96,14 +99,15 @@ export function Embedded({ models }: { models: EmbeddedModel[] }) {
       <ul className={`card ${style.rows}`}>
         {models.map((model) => (
           <li key={model.id}>
-            <Kind of="know" />
+            <KindIcon of="know" />
             <div className="grow stack">
               <span className="row g8 wrap">
-                <b className="t-500">{model.name}</b>
+                <b className="t-500">{translateSentence(model.name)}</b>
                 <span className="mono t-12 t-3">{model.id}</span>
               </span>
               <span className="t-12 t-3">
-                {model.reason ?? say(model.is_demo ? "demo" : model.kind, { tokens: model.context_window ?? 0 })}
+                {reasonWords(model.reason) ??
+                  say(model.is_demo ? "demo" : model.kind, { tokens: model.context_window ?? 0 })}
               </span>
             </div>
             <Status tone={model.available ? "ok" : "warn"}>{say(model.available ? "ready" : "missing")}</Status>

@@ -1,8 +1,12 @@
 import Ellipsis from "icon:ellipsis";
 import { ActionIcon, Button, Menu, Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { Confirm } from "../../shared/confirm";
 import { words } from "../../shared/i18n/words";
-import { Id, Kind, Status, type Tone } from "../../shared/parts";
+import { CopyableId } from "../../shared/marks/copyable_id";
+import { KindIcon } from "../../shared/marks/kind_icon";
+import { Status, type Tone } from "../../shared/marks/status";
+import { permissionName } from "../../shared/permissions/permissions";
 import { ago, exact } from "../../shared/time";
 import { AccountForm } from "./account_form";
 import { type Account, deleteAccount, type NewSecret, updateAccount, useAccountChange } from "./queries";
@@ -13,7 +17,7 @@ import en from "./words.en.json";
 
 const say = words(en, "features/service_accounts");
 const TONES: Record<Account["status"], Tone> = { active: "ok", disabled: "idle", expired: "warn" };
-type Dialog = "change" | "delete" | "secrets";
+type Dialog = "change" | "delete" | "disable" | "secrets";
 
 /** Cannot be undone: says what breaks, and takes the name. */
 function Delete({ of: account, onClose }: { of: Account; onClose: () => void }) {
@@ -59,15 +63,15 @@ export function AccountRow({ of: account, mayWrite, onMade }: Props) {
   const isOff = account.status !== "active";
   return (
     <li data-off={isOff || undefined}>
-      <Kind of="sub" />
+      <KindIcon of="sub" />
       <div className="grow stack">
         <span className="row g8 wrap">
           <b className={`t-500 ${style.name}`}>{account.name}</b>
-          <Id>{account.client_id}</Id>
+          <CopyableId>{account.client_id}</CopyableId>
         </span>
         {account.description && <span className="t-13 t-2">{account.description}</span>}
         <span className={style.line}>
-          <span title={account.permissions.join(", ")}>
+          <span title={account.permissions.map(permissionName).join(", ")}>
             {say("permissionCount", { count: account.permissions.length })}
           </span>
           {account.allowed_ips.length > 0 && <span className="mono">{account.allowed_ips.join(", ")}</span>}
@@ -97,7 +101,9 @@ export function AccountRow({ of: account, mayWrite, onMade }: Props) {
               <Menu.Item onClick={() => setDialog("change")}>{say("change")}</Menu.Item>
               <Menu.Item
                 onClick={() =>
-                  update.mutate({ id: account.id, status: account.status === "disabled" ? "active" : "disabled" })
+                  account.status === "disabled"
+                    ? update.mutate({ id: account.id, status: "active" })
+                    : setDialog("disable")
                 }
               >
                 {say(account.status === "disabled" ? "enable" : "disable")}
@@ -110,6 +116,18 @@ export function AccountRow({ of: account, mayWrite, onMade }: Props) {
         )}
       </span>
       {dialog === "change" && <AccountForm of={account} onClose={close} />}
+      {dialog === "disable" && (
+        <Confirm
+          title={say("disableTitle", { name: account.name })}
+          action={say("disable")}
+          error={update.error}
+          isBusy={update.isPending}
+          onConfirm={() => update.mutate({ id: account.id, status: "disabled" }, { onSuccess: close })}
+          onClose={close}
+        >
+          <p>{say("disableText")}</p>
+        </Confirm>
+      )}
       {dialog === "delete" && <Delete of={account} onClose={close} />}
       {dialog === "secrets" && (
         <Secrets

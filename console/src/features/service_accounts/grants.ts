@@ -1,4 +1,4 @@
-/** Permissions that no machine can hold, whoever gives them. */
+/** Permissions that no service account can hold, even if a super administrator grants them. */
 const PEOPLE_ONLY = new Set(["admin:roles", "admin:tenants", "service_accounts:write"]);
 
 /** What the caller can give a machine, by category and in the order of the catalogue. */

@@ -1,14 +1,9 @@
 import { asApiError } from "../../api/errors";
 
-/** Why the server refused; of a wrong field, what is wrong with it. */
-export function Refusal({ error }: { error: Error | null }) {
-  if (!error) return null;
-  const { code, details, message } = asApiError(error);
-  const problem =
-    code === "validation_error" ? Object.values(details).find((one) => typeof one === "string") : undefined;
-  return (
+/** Why the server refused. */
+export const Refusal = ({ error }: { error: Error | null }) =>
+  error && (
     <div className="note bad" role="alert">
-      {problem ? `${message} ${problem}` : message}
+      {asApiError(error).message}
     </div>
   );
-}

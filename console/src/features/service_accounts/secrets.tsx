@@ -1,8 +1,10 @@
 import Trash from "icon:trash-2";
 import { ActionIcon, Button, Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { basePath } from "../../api/base";
 import { Code } from "../../shared/code";
+import { Confirm } from "../../shared/confirm";
 import { words } from "../../shared/i18n/words";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago, day, exact } from "../../shared/time";
@@ -58,6 +60,22 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
   const create = useAccountChange(createSecret);
   const remove = useAccountChange(deleteSecret);
   const secrets = list.data?.data;
+  const [leaving, setLeaving] = useState<Secret>();
+  if (leaving)
+    return (
+      <Confirm
+        title={say("deleteSecretTitle", { prefix: leaving.secret_prefix })}
+        action={say("delete")}
+        error={remove.error}
+        isBusy={remove.isPending}
+        onConfirm={() =>
+          remove.mutate({ id: account.id, secretId: leaving.id }, { onSuccess: () => setLeaving(undefined) })
+        }
+        onClose={() => setLeaving(undefined)}
+      >
+        <p>{say("deleteSecretText")}</p>
+      </Confirm>
+    );
   const live = secrets?.filter((secret) => new Date(secret.expires_at).getTime() > Date.now()) ?? [];
   const make = () =>
     void create.mutateAsync(account.id).then(
@@ -67,7 +85,7 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
   return (
     <Modal opened onClose={onClose} title={say("secretsOf", { name: account.name })} size={480}>
       <div className="stack g16">
-        <Refusal error={create.error ?? remove.error} />
+        <Refusal error={create.error} />
         <p className="t-13 t-2">{say("rotateHint")}</p>
         {list.error && !secrets && <Failure error={list.error} onRetry={() => void list.refetch()} />}
         {!list.error && !secrets && <RowsLoading rows={2} columns={[240, 40]} />}
@@ -75,12 +93,7 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
         {secrets && secrets.length > 0 && (
           <ul className="stack g8">
             {secrets.map((secret) => (
-              <Row
-                key={secret.id}
-                of={secret}
-                mayWrite={mayWrite}
-                onDelete={() => remove.mutate({ id: account.id, secretId: secret.id })}
-              />
+              <Row key={secret.id} of={secret} mayWrite={mayWrite} onDelete={() => setLeaving(secret)} />
             ))}
           </ul>
         )}
@@ -94,10 +107,10 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
   );
 }
 
-export type Shown = { name: string; secret: NewSecret };
+export type ShownSecret = { name: string; secret: NewSecret };
 
 /** The only time that a secret is shown; nothing but the button closes it. */
-export function ShownOnce({ of: { name, secret }, onClose }: { of: Shown; onClose: () => void }) {
+export function SecretShownOnce({ of: { name, secret }, onClose }: { of: ShownSecret; onClose: () => void }) {
   const endpoint = `${window.location.origin}${basePath}/auth/token`;
   return (
     <Modal

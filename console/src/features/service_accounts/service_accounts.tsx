@@ -6,11 +6,12 @@ import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { AccountForm } from "./account_form";
 import { AccountRow } from "./account_row";
 import { accountsQuery, type NewSecret } from "./queries";
-import { type Shown, ShownOnce } from "./secrets";
+import { SecretShownOnce, type ShownSecret } from "./secrets";
 import style from "./service_accounts.module.css";
 import en from "./words.en.json";
 
@@ -21,7 +22,7 @@ export default function ServiceAccounts() {
   const mayWrite = useMay()("service_accounts:write");
   const list = useQuery(accountsQuery);
   const [isAdding, setAdding] = useState(false);
-  const [shown, setShown] = useState<Shown>();
+  const [shown, setShown] = useState<ShownSecret>();
   const add = () => setAdding(true);
   const show = (name: string, secret: NewSecret) => setShown({ name, secret });
   useKeys(mayWrite ? { c: add } : {});
@@ -54,7 +55,7 @@ export default function ServiceAccounts() {
         )}
       </div>
       {isAdding && <AccountForm onMade={show} onClose={() => setAdding(false)} />}
-      {shown && <ShownOnce of={shown} onClose={() => setShown(undefined)} />}
+      {shown && <SecretShownOnce of={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Modal, NumberInput, SegmentedControl, Select } from "@mantine/c
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
 import { words } from "../../shared/i18n/words";
+import { useFields } from "../../shared/use_fields";
 import { type Budget, type BudgetFields, useDeleteBudget, useSaveBudget } from "./queries";
 import style from "./statistics.module.css";
 import en from "./words.en.json";
@@ -54,13 +55,15 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
   const save = useSaveBudget(agentId, budget?.id);
   const remove = useDeleteBudget();
   const set = (part: Partial<Form>) => setForm({ ...form, ...part });
-  const refusal = save.error ?? remove.error;
+  const { form: fields, rest, problemOf } = useFields(save.error, ["limit_usd", "limit_tokens", "period", "action"]);
+  const refusal = rest || (remove.error && asApiError(remove.error).message);
   const isUsd = form.unit === "usd";
   // A number on its way, such as "2,", is a text: it stays in the field until it is whole.
   const hasLimit = Number(form.limit) > 0;
   return (
     <Modal opened onClose={onClose} title={say(budget ? "changeTitle" : "addTitle")}>
       <form
+        ref={fields}
         className="stack g16"
         onSubmit={(event) => {
           event.preventDefault();
@@ -69,13 +72,14 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
       >
         {refusal && (
           <div className="note bad" role="alert">
-            {asApiError(refusal).message}
+            {refusal}
           </div>
         )}
         <div className={style.limit}>
           <NumberInput
             data-autofocus
             label={say("limit")}
+            error={problemOf("limit_usd") ?? problemOf("limit_tokens")}
             min={isUsd ? 0 : 1}
             max={MAX_USD}
             decimalScale={isUsd ? 2 : 0}
@@ -103,6 +107,7 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
         </div>
         <Select
           label={say("atLimit")}
+          error={problemOf("action")}
           data={ACTIONS.map((value) => ({ value, label: say(`choose_${value}`) }))}
           value={form.action}
           onChange={(value) => value && set({ action: value })}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useMay } from "../../api/queries";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/parts";
+import { Pill } from "../../shared/marks/status";
 import { useNeeds } from "../../shared/states/access";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { exact, left, money } from "../../shared/time";
@@ -25,16 +25,17 @@ function Row({ budget, canWrite, onChange }: { budget: Budget; canWrite: boolean
   const tone = share >= 1 ? "bad" : share * 100 >= budget.soft_percent ? "warn" : "";
   const label = say(budget.period === "day" ? "spentDay" : "spentMonth", {
     spent: isUsd ? money(budget.spent) : compact.format(budget.spent),
-    limit: isUsd ? money(limit) : say("tokenCount", { count: compact.format(limit) }),
+    limit: isUsd ? money(limit) : say(limit === 1 ? "oneToken" : "tokenCount", { count: compact.format(limit) }),
   });
+  const level = share > 1 ? say("overLimit") : percent.format(share);
   return (
     <li className={style.budget}>
       <div className="stack g6 grow">
         <span className="row g8 wrap">
           <span className="t-500">{label}</span>
-          <Pill tone={tone || undefined}>{percent.format(share)}</Pill>
+          <Pill tone={tone || undefined}>{level}</Pill>
         </span>
-        <span className={`meter ${tone}`} role="img" aria-label={percent.format(share)}>
+        <span className={`meter ${tone}`} role="img" aria-label={level}>
           <i style={{ inlineSize: `${Math.min(100, share * 100)}%` }} />
         </span>
         <span className="t-12 t-3">

@@ -5,18 +5,20 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { useMay } from "../../api/queries";
 import { CHANNELS, channelName } from "../../shared/chat/channel";
+import { failureOf } from "../../shared/failures/failures";
 import { useRowKeys } from "../../shared/frame/keys";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import { Pages } from "../../shared/list/pages";
 import { SearchField } from "../../shared/list/search_field";
-import { Status, type Tone } from "../../shared/parts";
+import { Status, type Tone } from "../../shared/marks/status";
 import { useNeeds } from "../../shared/states/access";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago, duration, exact, money } from "../../shared/time";
-import { type Filters, hasLogFilters, STATUSES } from "./filters";
+import { CALL_STATUSES, type Filters, hasLogFilters } from "./filters";
 import { LogSettingsDialog } from "./log_settings";
-import { type Log, logsQuery, PER_PAGE } from "./queries";
+import { CALLS_PER_PAGE, type Log, logsQuery } from "./queries";
 import style from "./statistics.module.css";
 import en from "./words.en.json";
 
@@ -90,7 +92,7 @@ function List({ agentId, filters }: Props) {
       )}
       <Pages
         page={filters.page ?? 1}
-        perPage={PER_PAGE}
+        perPage={CALLS_PER_PAGE}
         total={list.data?.pagination.total ?? 0}
         onChange={(page) => set({ page })}
       />
@@ -104,9 +106,12 @@ function Toolbar({ filters, onChange }: { filters: Filters; onChange: (change: P
       <SearchField label={say("find")} value={filters.search} onChange={(search) => onChange({ search })} />
       <SegmentedControl
         aria-label={say("status")}
-        data={[{ value: "", label: say("all") }, ...STATUSES.map((status) => ({ value: status, label: say(status) }))]}
+        data={[
+          { value: "", label: say("all") },
+          ...CALL_STATUSES.map((status) => ({ value: status, label: say(status) })),
+        ]}
         value={filters.status ?? ""}
-        onChange={(status) => onChange({ status: STATUSES.find((one) => one === status) })}
+        onChange={(status) => onChange({ status: CALL_STATUSES.find((one) => one === status) })}
       />
       <Select
         size="xs"
@@ -164,7 +169,7 @@ function Row({ row }: { row: Log }) {
           search={{ correlation: row.correlation_id }}
         >
           <span className={`t-500 cut ${style.what}`}>{row.user_message ?? say("notKept")}</span>
-          <span className={`t-12 t-3 cut ${style.what}`}>{error?.message ?? row.assistant_message ?? row.model}</span>
+          <span className={`t-12 t-3 cut ${style.what}`}>{failureOf(error) ?? row.assistant_message ?? row.model}</span>
         </Link>
       </td>
       <td title={error?.code}>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { Spark } from "../../shared/parts";
+import { Sparkline } from "../../shared/marks/sparkline";
 import { duration, money } from "../../shared/time";
 import { Chart } from "./chart";
 import { costOf, sharesOf } from "./figures_of";
@@ -26,7 +26,7 @@ function Figure({ label, value, of, course = label, tone, children }: FigureProp
           <span className={`num ${style.number}`}>{value}</span>
           {of && of.length > 1 && (
             <span className={style.spark}>
-              <Spark of={of} width={84} height={28} tone={tone} label={say("courseOf", { label: course })} />
+              <Sparkline of={of} width={84} height={28} tone={tone} label={say("courseOf", { label: course })} />
             </span>
           )}
         </span>
@@ -56,7 +56,7 @@ function Cost({ stats, series }: { stats: Breakdown; series: Point[] }) {
 }
 
 /** The figures of the period, each with its course and one thing that explains it. */
-export function Figures({ stats }: { stats: Breakdown }) {
+export function AgentFigures({ stats }: { stats: Breakdown }) {
   const { series } = stats;
   const chats = stats.successful_messages + stats.failed_messages;
   const { success, liked } = sharesOf(stats);

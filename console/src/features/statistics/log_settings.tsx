@@ -1,11 +1,11 @@
 import { Button, Modal, NumberInput, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { useNeeds } from "../../shared/states/access";
 import { Failure, RowsLoading } from "../../shared/states/states";
+import { useFields } from "../../shared/use_fields";
 import { type LogSettings, logSettingsQuery, useLogSettings } from "./queries";
 import en from "./words.en.json";
 
@@ -35,19 +35,21 @@ function Form({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
   const needs = useNeeds("agents:write");
   const [settings, setSettings] = useState(stored);
   const save = useLogSettings(agentId);
+  const { form, rest, problemOf } = useFields(save.error, ["retention_days"]);
   const set = (part: Partial<LogSettings>) => setSettings({ ...settings, ...part });
   const isChanged = JSON.stringify(settings) !== JSON.stringify(stored);
   return (
     <form
+      ref={form}
       className="stack g16"
       onSubmit={(event) => {
         event.preventDefault();
         save.mutate(settings, { onSuccess: onClose });
       }}
     >
-      {save.error && (
+      {rest && (
         <div className="note bad" role="alert">
-          {asApiError(save.error).message}
+          {rest}
         </div>
       )}
       {!canWrite && <div className="note">{needs}</div>}
@@ -64,6 +66,7 @@ function Form({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
       <NumberInput
         label={say("retention")}
         description={say("retentionHint")}
+        error={problemOf("retention_days")}
         w={220}
         min={0}
         max={MAX_DAYS}

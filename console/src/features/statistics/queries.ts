@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, data } from "../../api/client";
 import type { components } from "../../api/schema";
-import { DEFAULT_PERIOD, type Filters, type Period, startOf } from "./filters";
+import { DEFAULT_PERIOD, type Filters, type StatisticsPeriod, startOf } from "./filters";
 
-export const PER_PAGE = 20;
+export const CALLS_PER_PAGE = 20;
 export type Breakdown = components["schemas"]["AgentBreakdown"];
 export type Point = components["schemas"]["StatsPoint"];
 export type Log = components["schemas"]["LogOut"];
@@ -13,7 +13,7 @@ export type BudgetFields = Pick<Budget, "limit_usd" | "limit_tokens" | "period" 
 
 const of = (agentId: string) => ({ path: { agent_id: agentId } });
 
-export const breakdownQuery = (agentId: string, period: Period) =>
+export const breakdownQuery = (agentId: string, period: StatisticsPeriod) =>
   queryOptions({
     queryKey: ["agents", agentId, "breakdown", period],
     queryFn: ({ signal }) =>
@@ -35,7 +35,7 @@ export const logsQuery = (agentId: string, { period = DEFAULT_PERIOD, search, st
           params: {
             ...of(agentId),
             query: {
-              per_page: PER_PAGE,
+              per_page: CALLS_PER_PAGE,
               page: page ?? 1,
               from: startOf(period),
               ...(search ? { search } : {}),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Breakdown, costOf, sharesOf } from "./figures_of";
-import { readFilters, startOf } from "./filters";
+import { readCallFilters, startOf } from "./filters";
 import { labelledPlaces, lonePoints, pathOf, ticksOf } from "./scale";
 
 const stats = (part: Partial<Breakdown>) =>
@@ -60,14 +60,14 @@ describe("shares", () => {
 
 describe("the address", () => {
   it("holds period and filters, and nothing else", () => {
-    expect(readFilters({ period: "30d", status: "failed", channel: "public", search: 12, page: 2 })).toEqual({
+    expect(readCallFilters({ period: "30d", status: "failed", channel: "public", search: 12, page: 2 })).toEqual({
       period: "30d",
       status: "failed",
       channel: "public",
       search: "12",
       page: 2,
     });
-    expect(readFilters({ period: "7d", status: "x", channel: "y", page: 1, more: true })).toEqual({});
+    expect(readCallFilters({ period: "7d", status: "x", channel: "y", page: 1, more: true })).toEqual({});
   });
   it("begins a period by hours", () => {
     expect(startOf("24h", Date.parse("2026-11-17T12:00:00Z"))).toBe("2026-11-16T12:00:00.000Z");

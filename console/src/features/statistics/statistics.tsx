@@ -3,11 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { AgentPage } from "../../shared/agent/agent_page";
 import { words } from "../../shared/i18n/words";
-import { Empty, Failure, RowsLoading } from "../../shared/states/states";
+import { Empty } from "../../shared/states/empty";
+import { Failure, RowsLoading } from "../../shared/states/states";
 import { Budgets } from "./budgets";
 import { Calls } from "./calls";
-import { Charts, Figures } from "./figures";
-import { DEFAULT_PERIOD, type Filters, PERIODS } from "./filters";
+import { AgentFigures, Charts } from "./figures";
+import { DEFAULT_PERIOD, type Filters, STATISTICS_PERIODS } from "./filters";
 import { breakdownQuery } from "./queries";
 import style from "./statistics.module.css";
 import { Used } from "./used";
@@ -43,7 +44,7 @@ function Period({ agentId, filters }: Props) {
       <p className="t-13 t-2">{say("lead")}</p>
       <SegmentedControl
         aria-label={say("period")}
-        data={PERIODS.map((value) => ({ value, label: say(`period_${value}`) }))}
+        data={STATISTICS_PERIODS.map((value) => ({ value, label: say(`period_${value}`) }))}
         value={filters.period ?? DEFAULT_PERIOD}
         onChange={(chosen) =>
           void navigate({
@@ -52,7 +53,7 @@ function Period({ agentId, filters }: Props) {
             search: {
               ...filters,
               page: undefined,
-              period: PERIODS.find((one) => one === chosen && one !== DEFAULT_PERIOD),
+              period: STATISTICS_PERIODS.find((one) => one === chosen && one !== DEFAULT_PERIOD),
             },
             replace: true,
           })
@@ -91,7 +92,7 @@ function Numbers({ agentId, filters }: Props) {
     );
   return (
     <div className={style.numbers} aria-busy={isPlaceholderData || undefined}>
-      <Figures stats={stats} />
+      <AgentFigures stats={stats} />
       <Charts stats={stats} />
       <Used stats={stats} />
     </div>

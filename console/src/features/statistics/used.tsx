@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { locale } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { Kind, type KindName, Pill } from "../../shared/parts";
+import { KindIcon, type KindName } from "../../shared/marks/kind_icon";
+import { Pill } from "../../shared/marks/status";
 import { duration, money } from "../../shared/time";
 import { unnamedCalls } from "./figures_of";
 import type { Breakdown } from "./queries";
@@ -18,7 +19,7 @@ type ToolUse = Breakdown["tools"][number];
 function Name({ kind, share, children }: { kind: KindName; share: number; children: ReactNode }) {
   return (
     <span className="row g8">
-      <Kind of={kind} small />
+      <KindIcon of={kind} small />
       <span className={`stack grow k-${kind}`}>
         <span className="cut">{children}</span>
         <span className={style.share} style={{ inlineSize: `${Math.max(2, share * 100)}%` }} />

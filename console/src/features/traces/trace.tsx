@@ -4,9 +4,10 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { words } from "../../shared/i18n/words";
-import { Id, Status } from "../../shared/parts";
+import { CopyableId } from "../../shared/marks/copyable_id";
+import { Status } from "../../shared/marks/status";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { titleOf } from "../../shared/trace/layout";
+import { spanTitle } from "../../shared/trace/layout";
 import { contentOf, messagesQuery, traceQuery } from "../../shared/trace/queries";
 import { TraceView } from "../../shared/trace/view";
 import en from "./words.en.json";
@@ -36,7 +37,7 @@ export default function TracePage() {
       </>
     );
   const root = trace.spans[0];
-  const { name, note } = root ? titleOf(root) : { name: trace.name, note: "" };
+  const { name, note } = root ? spanTitle(root) : { name: trace.name, note: "" };
   return (
     <>
       <Bar
@@ -48,7 +49,7 @@ export default function TracePage() {
               {say(trace.status === "error" ? "failed" : "ok")}
             </Status>
             <span className="wide">
-              <Id>{trace.trace_id}</Id>
+              <CopyableId>{trace.trace_id}</CopyableId>
             </span>
           </>
         }

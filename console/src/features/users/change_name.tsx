@@ -2,8 +2,8 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, data } from "../../api/client";
-import { asApiError } from "../../api/errors";
 import { words } from "../../shared/i18n/words";
+import { useFields } from "../../shared/use_fields";
 import en from "./words.en.json";
 
 const say = words(en, "features/users");
@@ -16,9 +16,11 @@ export function ChangeName({ firstName, lastName }: { firstName: string; lastNam
     mutationFn: () => data(api.PUT("/api/v1/profile", { body: { first_name: first.trim(), last_name: last.trim() } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ["users", "me"] }),
   });
+  const { form, rest, problemOf } = useFields(change.error, ["first_name", "last_name"]);
   const isSame = first.trim() === firstName && last.trim() === lastName;
   return (
     <form
+      ref={form}
       className="stack g12"
       onSubmit={(event) => {
         event.preventDefault();
@@ -29,6 +31,7 @@ export function ChangeName({ firstName, lastName }: { firstName: string; lastNam
         <TextInput
           label={say("firstName")}
           autoComplete="given-name"
+          error={problemOf("first_name")}
           maxLength={100}
           value={first}
           onChange={(event) => setFirst(event.currentTarget.value)}
@@ -36,14 +39,15 @@ export function ChangeName({ firstName, lastName }: { firstName: string; lastNam
         <TextInput
           label={say("lastName")}
           autoComplete="family-name"
+          error={problemOf("last_name")}
           maxLength={100}
           value={last}
           onChange={(event) => setLast(event.currentTarget.value)}
         />
       </div>
-      {change.error && (
+      {rest && (
         <div className="note bad" role="alert">
-          {asApiError(change.error).message}
+          {rest}
         </div>
       )}
       <div>

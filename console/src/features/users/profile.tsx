@@ -1,16 +1,21 @@
-import { Button, PasswordInput, SegmentedControl, Switch, useMantineColorScheme } from "@mantine/core";
+import { Button, SegmentedControl, Switch, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { api, data } from "../../api/client";
-import { asApiError } from "../../api/errors";
 import { meQuery } from "../../api/queries";
+import { passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
 import { Bar } from "../../shared/frame/bar";
 import { singleKeysOff } from "../../shared/frame/keys";
 import { changeLanguage, LANGUAGES, type Language, language } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
-import { Person, Pill } from "../../shared/parts";
+import { Avatar } from "../../shared/marks/avatar";
+import { Pill } from "../../shared/marks/status";
+import { deviceName } from "../../shared/people/browser";
+import { roleName } from "../../shared/people/roles";
+import { SecretInput } from "../../shared/secret_input";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago } from "../../shared/time";
+import { useFields } from "../../shared/use_fields";
 import { ChangeName } from "./change_name";
 import style from "./profile.module.css";
 import { SecondFactor } from "./second_factor";
@@ -36,11 +41,11 @@ export default function Profile() {
       <Bar title={say("title")} />
       <div className={`body narrow stack ${style.parts}`}>
         <div className="row g12">
-          <Person name={name} size="l" />
+          <Avatar name={name} size="l" />
           <div className="stack">
             <span className="t-500">{name}</span>
             <span className="t-13 t-2">
-              {me.data.email} · {say("role")} <code className="mono">{me.data.role}</code>
+              {me.data.email} · {roleName(me.data.role)}
             </span>
           </div>
         </div>
@@ -110,16 +115,19 @@ function ChangePassword() {
       setNext("");
     },
   });
-  const refused = change.error && asApiError(change.error);
-  const wrong = (field: string) =>
-    refused && typeof refused.details[field] === "string" ? String(refused.details[field]) : undefined;
+  const { form, rest, problemOf } = useFields(change.error, ["current_password", "new_password"]);
+  const { check, wrong, reset } = useFormChecks(form, {
+    current_password: requiredProblem(current),
+    new_password: passwordProblem(next),
+  });
   const toggle = { "aria-label": say("show") };
   return (
     <form
+      ref={form}
       className="stack g12"
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate();
+        if (check()) change.mutate(undefined, { onSuccess: reset });
       }}
     >
       {change.isSuccess && (
@@ -127,24 +135,29 @@ function ChangePassword() {
           {say("changed")}
         </div>
       )}
-      <PasswordInput
+      <SecretInput
         label={say("current")}
         autoComplete="current-password"
         value={current}
         onChange={(event) => setCurrent(event.currentTarget.value)}
-        error={wrong("current_password")}
+        error={wrong("current_password") ?? problemOf("current_password")}
         visibilityToggleButtonProps={toggle}
       />
-      <PasswordInput
+      <SecretInput
         label={say("new")}
         autoComplete="new-password"
         value={next}
         onChange={(event) => setNext(event.currentTarget.value)}
-        error={wrong("new_password") ?? (refused && !refused.details.current_password ? refused.message : undefined)}
+        error={wrong("new_password") ?? problemOf("new_password")}
         visibilityToggleButtonProps={toggle}
       />
+      {rest && (
+        <div className="note bad" role="alert">
+          {rest}
+        </div>
+      )}
       <div>
-        <Button type="submit" variant="default" loading={change.isPending} disabled={!current || !next}>
+        <Button type="submit" variant="default" loading={change.isPending}>
           {say("change")}
         </Button>
       </div>
@@ -169,7 +182,9 @@ function Sessions() {
           <li key={session.id} className="row g12">
             <div className="stack grow">
               <span className="row g8 t-13">
-                <span className="cut">{session.user_agent || session.ip_address}</span>
+                <span className="cut" title={session.user_agent ?? undefined}>
+                  {deviceName(session.user_agent)}
+                </span>
                 {session.is_current && <Pill tone="ok">{say("here")}</Pill>}
               </span>
               <span className="t-12 t-3">

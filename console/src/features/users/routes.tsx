@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import type { FrameRoute } from "../../routes";
+import type { FrameRoute } from "../../frame_route";
 
 export const userRoutes = (frame: FrameRoute) => [
   createRoute({

@@ -10,7 +10,7 @@ import { duration, money } from "../../shared/time";
 import type { VersionName } from "../../shared/versions/queries";
 import style from "./compare.module.css";
 import type { Column } from "./comparison";
-import { type FigureName, type Figures, verdictOf } from "./figures";
+import { type FigureName, type ReplyFigures, verdictOf } from "./figures";
 import en from "./words.en.json";
 
 const say = words(en, "features/versions");
@@ -23,7 +23,7 @@ const FORMATS: Record<FigureName, (value: number) => string> = {
 };
 const NAMES = Object.keys(FORMATS) as FigureName[];
 
-function FigureRow({ own, all }: { own: Figures; all: Figures[] }) {
+function FigureRow({ own, all }: { own: ReplyFigures; all: ReplyFigures[] }) {
   return (
     <dl className={style.figures}>
       {NAMES.map((name) => {
@@ -47,13 +47,15 @@ type Props = {
   place: number;
   versions: VersionName[];
   now: number;
-  figures: Figures[];
+  figures: ReplyFigures[];
   isLocked: boolean;
   onChoose: (version: VersionName, model: string) => void;
   onRemove?: () => void;
+  /** Asks the last question once more, in this column only. */
+  onRetry: () => void;
 };
 
-function Head({ column, place, versions, now, isLocked, onChoose, onRemove }: Omit<Props, "figures">) {
+function Head({ column, place, versions, now, isLocked, onChoose, onRemove }: Omit<Props, "figures" | "onRetry">) {
   const { data: models } = useQuery(chatModelsQuery);
   const usable = [...new Set((models ?? []).filter(({ available }) => available).map(({ id }) => id))];
   const label = (version: VersionName) =>
@@ -93,8 +95,9 @@ function Head({ column, place, versions, now, isLocked, onChoose, onRemove }: Om
 }
 
 /** One side of the comparison: what answers, its figures and its replies. */
-export function ColumnView({ figures, ...rest }: Props) {
-  const { column, place } = rest;
+export function ColumnView({ figures, onRetry, ...rest }: Props) {
+  const { column, place, isLocked } = rest;
+  const last = column.turns.at(-1);
   return (
     <section className={style.column} aria-label={say("column", { place })}>
       <Head {...rest} />
@@ -102,7 +105,12 @@ export function ColumnView({ figures, ...rest }: Props) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
       <div className={style.log} role="log" aria-label={say("repliesOf", { place })} tabIndex={0}>
         {column.turns.map((turn) => (
-          <Reply key={turn.id} turn={turn} isDemoKnown={isDemoKnown(turn, column.turns)} />
+          <Reply
+            key={turn.id}
+            turn={turn}
+            isDemoKnown={isDemoKnown(turn, column.turns)}
+            onRetry={turn === last && turn.error && !isLocked ? onRetry : undefined}
+          />
         ))}
       </div>
     </section>

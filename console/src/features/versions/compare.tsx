@@ -6,9 +6,10 @@ import Square from "icon:square";
 import { ActionIcon, Button, Textarea, Tooltip } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { type KeyboardEvent, useState } from "react";
+import type { KeyboardEvent } from "react";
 import type { components } from "../../api/schema";
 import { AgentPage } from "../../shared/agent/agent_page";
+import { useKeptText } from "../../shared/chat/unsent";
 import { words } from "../../shared/i18n/words";
 import { useNeeds } from "../../shared/states/access";
 import { Failure, RowsLoading } from "../../shared/states/states";
@@ -24,8 +25,9 @@ const say = words(en, "features/versions");
 type Agent = components["schemas"]["AgentOut"];
 type Comparison = ReturnType<typeof useComparison>;
 
-function Composer({ comparison }: { comparison: Comparison }) {
-  const [text, setText] = useState("");
+type ComposerProps = { comparison: Comparison; text: string; onChange: (text: string) => void };
+
+function Composer({ comparison, text, onChange }: ComposerProps) {
   const needsWrite = useNeeds("agents:write");
   const needsChat = useNeeds("agents:chat");
   // Another version may have tools that the one in use has not: who may ask it may also change the agent.
@@ -34,7 +36,6 @@ function Composer({ comparison }: { comparison: Comparison }) {
   const send = () => {
     if (!text.trim() || isLive) return;
     ask(text.trim());
-    setText("");
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Escape" && isLive) stop();
@@ -60,7 +61,7 @@ function Composer({ comparison }: { comparison: Comparison }) {
         placeholder={say("askAll")}
         aria-label={say("askAll")}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => onChange(event.currentTarget.value)}
         onKeyDown={onKey}
       />
       {isLive ? (
@@ -103,7 +104,8 @@ function Tools({ comparison, agent }: { comparison: Comparison; agent: Agent }) 
 type BoardProps = { agent: Agent; start: VersionName[]; versions: VersionName[] };
 
 function Board({ agent, start, versions }: BoardProps) {
-  const comparison = useComparison(agent.id, start);
+  const { text, setText, ask, settle } = useKeptText(`compare.${agent.id}`);
+  const comparison = useComparison(agent.id, start, { onAsk: ask, onOver: settle });
   const { columns, choose, remove, isLive } = comparison;
   const figures = columns.map(({ turns }) => figuresOf(turns.at(-1)));
   return (
@@ -120,11 +122,12 @@ function Board({ agent, start, versions }: BoardProps) {
             figures={figures}
             isLocked={isLive}
             onChoose={(version, model) => choose(column.id, version, model)}
+            onRetry={() => comparison.askAgain(column.id)}
             onRemove={columns.length > MIN_COLUMNS ? () => remove(column.id) : undefined}
           />
         ))}
       </div>
-      <Composer comparison={comparison} />
+      <Composer comparison={comparison} text={text} onChange={setText} />
     </div>
   );
 }

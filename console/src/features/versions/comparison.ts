@@ -1,7 +1,7 @@
-import { useEffect, useReducer, useRef } from "react";
+import { useCallback, useEffect, useReducer, useRef } from "react";
 import { asApiError } from "../../api/errors";
-import { openStream, type ServerEvent } from "../../api/stream";
-import { newTurn, type Turn, withEvent } from "../../shared/chat/chat";
+import { newTurn, ask as openAnswer, type Turn, type TurnError, turnErrorOf } from "../../shared/chat/chat";
+import { followReply } from "../../shared/chat/follow_reply";
 import type { VersionName } from "../../shared/versions/queries";
 
 export const MIN_COLUMNS = 2;
@@ -15,16 +15,18 @@ type Action =
   | { do: "remove"; id: number }
   | { do: "choose"; id: number; version: VersionName; model: string }
   | { do: "ask"; turns: Record<number, TimedTurn> }
-  | { do: "event"; id: number; turnId: string; event: ServerEvent; at: number }
-  | { do: "end"; id: number; turnId: string; error?: { code: string; message: string } }
+  | { do: "start"; id: number; conversationId: string }
+  | { do: "show"; id: number; turn: Turn; at: number }
+  | { do: "end"; id: number; turnId: string; error?: TurnError }
   | { do: "clear" };
 
-/** The turn after an event, with the moments that matter. */
-export function timed(turn: TimedTurn, event: ServerEvent, at: number): TimedTurn {
-  const next = { ...turn, ...withEvent(turn, event) };
+/** The turn as it is now, with the moments that matter. */
+export function timed(turn: TimedTurn, now: Turn, at: number): TimedTurn {
+  const next = { ...turn, ...now };
   const passed = at - turn.startedAt;
-  if (event.event === "content_delta" && turn.firstWordMs === undefined) next.firstWordMs = passed;
-  if (event.event === "message_stop") next.totalMs = passed;
+  if (now.text && turn.firstWordMs === undefined) next.firstWordMs = passed;
+  // A reply that waited for an approval has an end after that one.
+  if (now.stop && now.stop !== turn.stop) next.totalMs = passed;
   return next;
 }
 
@@ -38,15 +40,15 @@ function one(column: Column, action: Action): Column {
     case "choose":
       // Another version or model begins a conversation of its own.
       return { ...column, version: action.version, model: action.model, conversationId: "", turns: [] };
-    case "event": {
-      const started = action.event.event === "message_start" && (action.event.data as { conversation_id: string });
-      const changed = changeTurn(column, action.turnId, (turn) => timed(turn, action.event, action.at));
-      return started ? { ...changed, conversationId: started.conversation_id } : changed;
-    }
+    case "start":
+      return { ...column, conversationId: action.conversationId };
+    case "show":
+      return changeTurn(column, action.turn.id, (turn) => timed(turn, action.turn, action.at));
     case "end":
       return changeTurn(column, action.turnId, (turn) => ({
         ...turn,
         isLive: false,
+        isLost: false,
         error: turn.error ?? action.error,
       }));
     default:
@@ -63,7 +65,10 @@ function reduce(columns: Column[], action: Action): Column[] {
     case "ask":
       return columns.map((column) => {
         const turn = action.turns[column.id];
-        return turn ? { ...column, turns: [...column.turns, turn] } : column;
+        if (!turn) return column;
+        // A question that is asked once more takes the place of the one without an answer.
+        const kept = column.turns.filter((one) => !(one.error && !one.text && one.question === turn.question));
+        return { ...column, turns: [...kept, turn] };
       });
     case "clear":
       return columns.map((column) => ({ ...column, conversationId: "", turns: [] }));
@@ -72,55 +77,86 @@ function reduce(columns: Column[], action: Action): Column[] {
   }
 }
 
-const bodyOf = (column: Column, message: string) =>
-  JSON.stringify({
-    message,
-    version: column.version,
-    ...(column.model ? { model: column.model } : {}),
-    ...(column.conversationId ? { conversation_id: column.conversationId } : {}),
-  });
+const optionsOf = ({ version, model }: Column) => ({ version, ...(model ? { model } : {}) });
+
+type Hearing = { onAsk: (question: string) => void; onOver: (question: string, isAnswered: boolean) => void };
 
 /** Columns that answer the same questions, each with its own version, model and conversation. */
-export function useComparison(agentId: string, versions: VersionName[]) {
+export function useComparison(agentId: string, versions: VersionName[], { onAsk, onOver }: Hearing) {
   const [columns, dispatch] = useReducer(reduce, versions, (all) =>
     all.map((version, id): Column => ({ id, version, model: "", conversationId: "", turns: [] })),
   );
   const lastId = useRef(versions.length);
-  const running = useRef(new AbortController());
-  useEffect(() => () => running.current.abort(), []);
+  /** By their columns. */
+  const running = useRef(new Map<number, AbortController>());
+  const lastAsked = useRef({});
+  const stop = useCallback(() => {
+    for (const one of running.current.values()) one.abort();
+  }, []);
+  useEffect(() => stop, [stop]);
 
-  const run = async (column: Column, turn: TimedTurn, control: AbortController) => {
-    const place = { id: column.id, turnId: turn.id };
-    let error: { code: string; message: string } | undefined;
+  /** Show the answer of a column; returns whether one has come. */
+  const run = async (column: Column, turn: TimedTurn): Promise<boolean> => {
+    // A reply that waits for an approval has not ended: it is no longer waited for.
+    running.current.get(column.id)?.abort();
+    const control = new AbortController();
+    running.current.set(column.id, control);
+    const { signal } = control;
+    let error: TurnError | undefined;
+    let now: Turn = turn;
     try {
-      const path = `/api/v1/agents/${agentId}/chat/stream?include=sub_agents`;
-      const stream = openStream(path, { method: "POST", body: bodyOf(column, turn.question), signal: control.signal });
-      for await (const event of stream) dispatch({ do: "event", ...place, event, at: performance.now() });
+      now = await followReply({
+        agentId,
+        turn,
+        signal,
+        open: (until) => openAnswer(agentId, turn.question, column.conversationId, until, optionsOf(column)),
+        onStart: (conversationId) => dispatch({ do: "start", id: column.id, conversationId }),
+        onChange: (state) => {
+          now = state;
+          dispatch({ do: "show", id: column.id, turn: state, at: performance.now() });
+        },
+      });
     } catch (reason) {
-      const { code, message } = asApiError(reason);
-      if (!control.signal.aborted) error = { code, message };
+      error = turnErrorOf(asApiError(reason));
     }
-    dispatch({ do: "end", ...place, error });
+    dispatch({ do: "end", id: column.id, turnId: turn.id, error: signal.aborted ? undefined : error });
+    return signal.aborted || Boolean(now.text) || !(error ?? now.error);
   };
-  const ask = (question: string) => {
-    running.current = new AbortController();
+  const askIn = async (asked: Column[], question: string) => {
+    onAsk(question);
+    const asking = {};
+    lastAsked.current = asking;
     const startedAt = performance.now();
-    const turns = Object.fromEntries(columns.map(({ id }) => [id, { ...newTurn(question), startedAt }]));
+    const turns = Object.fromEntries(asked.map(({ id }) => [id, { ...newTurn(question), startedAt }]));
     dispatch({ do: "ask", turns });
-    for (const column of columns) void run(column, turns[column.id] as TimedTurn, running.current);
+    const answered = await Promise.all(asked.map((column) => run(column, turns[column.id] as TimedTurn)));
+    // A single column without an answer can be asked once more where it stands.
+    if (lastAsked.current === asking) onOver(question, answered.includes(true));
   };
   return {
     columns,
     isLive: columns.some(({ turns }) => turns.some(({ isLive }) => isLive)),
-    ask,
-    stop: () => running.current.abort(),
+    ask: (question: string) => void askIn(columns, question),
+    /** Ask the last question of a column once more, in this column only. */
+    askAgain: (id: number) => {
+      const column = columns.find((one) => one.id === id);
+      const last = column?.turns.at(-1);
+      if (column && last) void askIn([column], last.question);
+    },
+    stop,
     clear: () => {
-      running.current.abort();
+      stop();
       dispatch({ do: "clear" });
     },
     add: (version: VersionName) =>
       dispatch({ do: "add", column: { id: lastId.current++, version, model: "", conversationId: "", turns: [] } }),
-    remove: (id: number) => dispatch({ do: "remove", id }),
-    choose: (id: number, version: VersionName, model: string) => dispatch({ do: "choose", id, version, model }),
+    remove: (id: number) => {
+      running.current.get(id)?.abort();
+      dispatch({ do: "remove", id });
+    },
+    choose: (id: number, version: VersionName, model: string) => {
+      running.current.get(id)?.abort();
+      dispatch({ do: "choose", id, version, model });
+    },
   };
 }

@@ -1,15 +1,15 @@
 import type { TimedTurn } from "./comparison";
 
 export type FigureName = "time" | "firstWord" | "tokens" | "cached" | "cost";
-export type Figures = Partial<Record<FigureName, number>>;
-export type Verdict = "better" | "worse" | undefined;
+export type ReplyFigures = Partial<Record<FigureName, number>>;
+export type FigureVerdict = "better" | "worse" | undefined;
 
 const HIGHER_IS_BETTER: FigureName[] = ["cached"];
 /** More tokens may be a better answer, so nobody judges them. */
 const UNJUDGED: FigureName[] = ["tokens"];
 const NOTABLE = 1.1;
 
-export function figuresOf(turn?: TimedTurn): Figures {
+export function figuresOf(turn?: TimedTurn): ReplyFigures {
   if (!turn) return {};
   const usage = turn.stop?.usage;
   const cost = turn.stop?.estimated_cost_usd;
@@ -23,7 +23,7 @@ export function figuresOf(turn?: TimedTurn): Figures {
 }
 
 /** Whether a figure stands out: the best and the worst do, if they differ by more than a tenth. */
-export function verdictOf(name: FigureName, own: number | undefined, all: (number | undefined)[]): Verdict {
+export function verdictOf(name: FigureName, own: number | undefined, all: (number | undefined)[]): FigureVerdict {
   const known = all.filter((value) => value !== undefined);
   if (own === undefined || known.length < 2 || UNJUDGED.includes(name)) return;
   const [low, high] = [Math.min(...known), Math.max(...known)];

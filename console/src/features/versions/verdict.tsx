@@ -7,14 +7,14 @@ import { useMay } from "../../api/queries";
 import { isWaiting } from "../../shared/chat/chat";
 import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
-import { type Choice, choicesOf, ratingsOf } from "./choices";
+import { type ColumnChoice, choicesOf, ratingsOf } from "./choices";
 import style from "./compare.module.css";
 import type { Column } from "./comparison";
 import en from "./words.en.json";
 
 const say = words(en, "features/versions");
 
-const nameOf = (choice: Choice, count: number) => {
+const nameOf = (choice: ColumnChoice, count: number) => {
   if (choice === "same") return say("same");
   if (count > 2) return say("column", { place: choice + 1 });
   return say(choice === 0 ? "left" : "right");
@@ -25,9 +25,9 @@ export function Verdict({ agentId, columns }: { agentId: string; columns: Column
   const may = useMay();
   const last = columns.map(({ turns }) => turns.at(-1));
   const about = last.map((turn) => turn?.messageId).join();
-  const [chosen, setChosen] = useState<{ about: string; choice: Choice }>();
+  const [chosen, setChosen] = useState<{ about: string; choice: ColumnChoice }>();
   const rate = useMutation({
-    mutationFn: (choice: Choice) =>
+    mutationFn: (choice: ColumnChoice) =>
       Promise.all(
         ratingsOf(choice, columns.length).map((rating, i) =>
           api.POST("/api/v1/agents/{agent_id}/messages/{message_id}/feedback", {

@@ -6,11 +6,12 @@ import { useMay } from "../../api/queries";
 import type { components } from "../../api/schema";
 import { AgentPage } from "../../shared/agent/agent_page";
 import { PublishReview } from "../../shared/agent/publish_review";
+import { Unpublished } from "../../shared/agent/unpublished";
 import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/parts";
+import { Pill } from "../../shared/marks/status";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { ago, exact } from "../../shared/time";
-import { changesOf } from "../../shared/versions/changes";
+import { versionChanges } from "../../shared/versions/changes";
 import { Diff } from "../../shared/versions/diff";
 import { useNames } from "../../shared/versions/names";
 import {
@@ -21,6 +22,7 @@ import {
   type VersionName,
   versionsQuery,
 } from "../../shared/versions/queries";
+import { summaryWords } from "../../shared/versions/summary";
 import { RestoreDialog, Warnings } from "./restore";
 import style from "./versions.module.css";
 import en from "./words.en.json";
@@ -64,7 +66,7 @@ function Row({
             {isNow && <Pill tone="run">{say("now")}</Pill>}
             {version.published && <Pill tone="ok">{say("published")}</Pill>}
           </span>
-          <span className={style.summary}>{version.summary}</span>
+          <span className={style.summary}>{summaryWords(version.summary)}</span>
           <Who id={version.created_by} at={version.created_at} />
         </span>
       </Link>
@@ -136,7 +138,7 @@ function Changes({ agent, version, against, known }: Shown) {
       {before === undefined ? (
         <p className="t-13 t-2">{say("firstText")}</p>
       ) : data ? (
-        <Diff changes={changesOf(data, names)} />
+        <Diff changes={versionChanges(data, names)} />
       ) : (
         !error && <RowsLoading rows={4} columns={[30, 300]} />
       )}
@@ -209,6 +211,7 @@ function Thread({ agent }: { agent: Agent }) {
         )}
       </nav>
       <section className={style.detail} aria-label={say("changes")}>
+        <Unpublished agent={agent} />
         <Warnings of={warnings} />
         <Changes agent={agent} version={version} against={search.against} known={versions.map((one) => one.version)} />
         {may("agents:write") && <Actions agent={agent} version={version} onWarnings={setWarnings} />}

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { homeQuery } from "../../api/queries";
 import { agentQuery } from "../../shared/agent/queries";
-import { Playground } from "../../shared/chat/playground";
 import { words } from "../../shared/i18n/words";
 import { Failure } from "../../shared/states/states";
 import { Card } from "./card";
@@ -12,6 +12,8 @@ import style from "./welcome.module.css";
 import en from "./words.en.json";
 
 const say = words(en, "features/welcome");
+/** The first steps need none of it. */
+const Playground = lazy(() => import("../../shared/chat/playground").then((found) => ({ default: found.Playground })));
 
 /** The first question, with some to begin with. */
 export function AnswerStep({
@@ -32,11 +34,13 @@ export function AnswerStep({
   return (
     <Card title={say("answerTitle", { name: agent.name })} text={say("answerText")}>
       <div className={style.play}>
-        <Playground
-          agentId={agent.id}
-          onAnswer={onAnswer}
-          suggestions={[say(`${name}Ask1`), say(`${name}Ask2`), say(`${name}Ask3`)]}
-        />
+        <Suspense fallback={null}>
+          <Playground
+            agentId={agent.id}
+            onAnswer={onAnswer}
+            suggestions={[say(`${name}Ask1`), say(`${name}Ask2`), say(`${name}Ask3`)]}
+          />
+        </Suspense>
       </div>
       {printed && <p className="note warn">{say("printed", { email: printed.object.name })}</p>}
       <div className="row between">

@@ -6,81 +6,48 @@ import RotateCw from "icon:rotate-cw";
 import Server from "icon:server";
 import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentType, type ReactNode, useState } from "react";
+import { useState } from "react";
 import { asApiError } from "../../api/errors";
 import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/parts";
+import { Pill } from "../../shared/marks/status";
 import { KeyForm } from "../../shared/providers/key_form";
 import { isChatModel, providerName } from "../../shared/providers/providers";
-import { createKey, type FoundServer, type ModelProbe, probeQuery, useKeyChange } from "../../shared/providers/queries";
+import {
+  type ApiKey,
+  createProviderKey,
+  type FoundServer,
+  keyAt,
+  type ModelProbe,
+  probeQuery,
+  providerKeysQuery,
+  type Tried,
+  useKeyChange,
+} from "../../shared/providers/queries";
+import { ServerForm } from "../../shared/providers/server_form";
+import { reasonWords } from "../../shared/providers/server_words";
+import { translateSentence } from "../../shared/sentences/sentences";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { Card } from "./card";
+import { ChoiceCard, type Source } from "./choice";
+import { ConnectedKeys, isServerKey } from "./connected_keys";
 import style from "./welcome.module.css";
 import en from "./words.en.json";
 
 const say = words(en, "features/welcome");
-type Source = "embedded" | "provider" | "server";
-type Connected = { provider: string; models: string[]; ms?: number };
-
-function Choice({
-  of,
-  chosen,
-  onChoose,
-  icon: Icon,
-  kind,
-  title,
-  pill,
-  text,
-  disabled,
-  children,
-}: {
-  of: Source;
-  chosen: Source;
-  onChoose: (source: Source) => void;
-  icon: ComponentType<{ size?: number }>;
-  kind: string;
-  title: string;
-  pill?: ReactNode;
-  text: string;
-  disabled?: boolean;
-  children?: ReactNode;
-}) {
-  return (
-    <div className={style.choice} data-on={chosen === of || undefined}>
-      <label>
-        <input
-          type="radio"
-          name="model"
-          checked={chosen === of}
-          disabled={disabled}
-          onChange={() => onChoose(of)}
-          aria-describedby={`about-${of}`}
-          aria-label={title}
-        />
-        <span className={`kind ${kind}`}>
-          <Icon size={16} />
-        </span>
-        <span className="stack grow">
-          <span className="row g8 wrap">
-            <b className="t-500">{title}</b>
-            {pill}
-          </span>
-          <span className="t-13 t-2" id={`about-${of}`}>
-            {text}
-          </span>
-        </span>
-      </label>
-      {chosen === of && children && <div className={style.more}>{children}</div>}
-    </div>
-  );
-}
+type Connected = { provider: string; models: string[]; ms?: number; hasSecret?: boolean };
+const connectedBy = ({ key, test }: Required<Tried>): Connected => ({
+  provider: key.provider,
+  models: test.models,
+  ms: test.latency_ms,
+  hasSecret: Boolean(key.key_prefix),
+});
 
 const hostOf = (url: string) => new URL(url).host.replace("127.0.0.1", "localhost");
 
 /** One press connects a found server: it needs no secret. */
 function Servers({ servers, onConnected }: { servers: FoundServer[]; onConnected: (found: Connected) => void }) {
   const connect = useKeyChange(async ({ provider, base_url, models, api_key_id }: FoundServer) => {
-    if (!api_key_id) await createKey({ provider, base_url, name: hostOf(base_url) });
+    if (!api_key_id) await createProviderKey({ provider, base_url, name: hostOf(base_url) });
     return onConnected({ provider, models });
   });
   return (
@@ -105,12 +72,41 @@ function Servers({ servers, onConnected }: { servers: FoundServer[]; onConnected
   );
 }
 
+type OwnServerProps = {
+  probe: ModelProbe;
+  keys: ApiKey[];
+  onConnected: (found: Connected) => void;
+  onAgain: () => void;
+};
+
+/** What answers on this machine, and the address of one elsewhere. */
+function OwnServer({ probe, keys, onConnected, onAgain }: OwnServerProps) {
+  const onWorks = (tried: Required<Tried>) => onConnected(connectedBy(tried));
+  const others = probe.servers.filter((server) => !keyAt(keys, server));
+  return (
+    <>
+      <ConnectedKeys keys={keys} onWorks={onWorks} />
+      {others.length > 0 && <Servers servers={others} onConnected={onConnected} />}
+      {probe.servers.length === 0 && keys.length === 0 && probe.is_searched && (
+        <div className="row g8 wrap">
+          <span className="t-13 t-2 grow">{say("noServer")}</span>
+          <Button variant="default" size="xs" leftSection={<RotateCw size={13} />} onClick={onAgain}>
+            {say("lookAgain")}
+          </Button>
+        </div>
+      )}
+      <span className="t-13 t-500">{say("otherServer")}</span>
+      <ServerForm onWorks={onWorks} />
+    </>
+  );
+}
+
 function Works({ found, model, onModel }: { found: Connected; model: string; onModel: (model: string) => void }) {
   return (
     <>
       <div className="note ok" role="status">
         <Check size={15} />
-        {say(found.ms === undefined ? "connected" : "keyWorks", {
+        {say(found.ms === undefined ? "connected" : found.hasSecret ? "keyWorks" : "serverConnected", {
           provider: providerName(found.provider),
           count: found.models.length,
           ms: found.ms ?? 0,
@@ -135,16 +131,24 @@ const talking = (models: string[]) => {
 
 function Sources({
   probe,
+  keys,
   onDone,
   onAgain,
 }: {
   probe: ModelProbe;
+  keys: ApiKey[];
   onDone: (model: string) => void;
   onAgain: () => void;
 }) {
   const embedded = probe.embedded.find((model) => model.kind === "chat");
   const isReady = embedded?.available ?? false;
-  const [source, setSource] = useState<Source>(isReady ? "embedded" : probe.servers.length ? "server" : "provider");
+  const servers = keys.filter(isServerKey);
+  const providers = keys.filter((key) => !isServerKey(key));
+  const [source, setSource] = useState<Source>(() => {
+    // A source that was connected before stays selected.
+    if (keys.length) return servers.length ? "server" : "provider";
+    return isReady ? "embedded" : probe.servers.length ? "server" : "provider";
+  });
   const [found, setFound] = useState<Partial<Record<Source, Connected>>>({});
   const [names, setNames] = useState<Partial<Record<Source, string>>>({});
   const connected = (of: Source) => (given: Connected) =>
@@ -164,7 +168,7 @@ function Sources({
     <>
       <fieldset className={style.choices}>
         <legend className="sr">{say("model")}</legend>
-        <Choice
+        <ChoiceCard
           {...group}
           of="embedded"
           icon={Cpu}
@@ -174,51 +178,46 @@ function Sources({
           pill={isReady ? <Pill tone="ok">{say("ready")}</Pill> : <Pill tone="warn">{say("notThere")}</Pill>}
           text={
             isReady
-              ? say(embedded?.is_demo ? "embeddedText" : "ownText", { name: embedded?.name ?? "" })
-              : (embedded?.reason ?? say("notThere"))
+              ? say(embedded?.is_demo ? "embeddedText" : "ownText", { name: translateSentence(embedded?.name ?? "") })
+              : (reasonWords(embedded?.reason) ?? say("notThere"))
           }
         />
-        <Choice
+        <ChoiceCard
           {...group}
           of="provider"
           icon={KeyRound}
           kind="k-model"
           title={say("provider")}
+          pill={providers.length > 0 && <Pill tone="ok">{say("isConnected")}</Pill>}
           text={say("providerText")}
         >
           {works("provider") ?? (
-            <KeyForm
-              onWorks={({ key, test }) =>
-                connected("provider")({ provider: key.provider, models: test.models, ms: test.latency_ms })
-              }
-            />
+            <>
+              <ConnectedKeys keys={providers} onWorks={(tried) => connected("provider")(connectedBy(tried))} />
+              {providers.length > 0 && <span className="t-13 t-500">{say("otherKey")}</span>}
+              <KeyForm onWorks={(tried) => connected("provider")(connectedBy(tried))} />
+            </>
           )}
-        </Choice>
-        <Choice
+        </ChoiceCard>
+        <ChoiceCard
           {...group}
           of="server"
           icon={Server}
           kind="k-flow"
           title={say("server")}
           pill={
-            probe.servers[0] && <Pill tone="run">{say("foundAt", { host: hostOf(probe.servers[0].base_url) })}</Pill>
+            servers.length ? (
+              <Pill tone="ok">{say("isConnected")}</Pill>
+            ) : (
+              probe.servers[0] && <Pill tone="run">{say("foundAt", { host: hostOf(probe.servers[0].base_url) })}</Pill>
+            )
           }
           text={say("serverText")}
         >
-          {works("server") ??
-            (probe.servers.length ? (
-              <Servers servers={probe.servers} onConnected={connected("server")} />
-            ) : (
-              <div className="row g8 wrap">
-                <span className="t-13 t-2 grow">{say(probe.is_searched ? "noServer" : "notSearched")}</span>
-                {probe.is_searched && (
-                  <Button variant="default" size="xs" leftSection={<RotateCw size={13} />} onClick={onAgain}>
-                    {say("lookAgain")}
-                  </Button>
-                )}
-              </div>
-            ))}
-        </Choice>
+          {works("server") ?? (
+            <OwnServer probe={probe} keys={servers} onConnected={connected("server")} onAgain={onAgain} />
+          )}
+        </ChoiceCard>
       </fieldset>
       <div className="row">
         <Button
@@ -236,12 +235,18 @@ function Sources({
 
 export function ModelStep({ onDone }: { onDone: (model: string) => void }) {
   const { data: probe, error, refetch } = useQuery(probeQuery);
+  const keys = useQuery(providerKeysQuery);
   return (
     <Card title={say("modelTitle")} text={say("modelText")}>
       {error && !probe ? (
         <Failure error={error} onRetry={() => void refetch()} />
-      ) : probe ? (
-        <Sources probe={probe} onDone={onDone} onAgain={() => void refetch()} />
+      ) : probe && !keys.isPending ? (
+        <Sources
+          probe={probe}
+          keys={keys.data?.data.filter((key) => key.is_active) ?? []}
+          onDone={onDone}
+          onAgain={() => void refetch()}
+        />
       ) : (
         <RowsLoading rows={3} columns={[28, 300]} />
       )}

@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState, useSyncExternalStore } from "react";
 import { meQuery, permissionsQuery } from "../../api/queries";
-import { sessionState, subscribe } from "../../api/session";
+import { sessionState, subscribeToSession } from "../../api/session";
 import { SchemeSwitch } from "../../shared/frame/scheme";
 import { words } from "../../shared/i18n/words";
-import { Mark } from "../../shared/parts";
+import { Logo } from "../../shared/marks/logo";
 import { Boundary } from "../../shared/states/boundary";
 import { AgentStep } from "./agent";
 import { AnswerStep } from "./answer";
 import { ModelStep } from "./model";
-import { STEPS, type Step, type WelcomeSearch } from "./search";
+import { STEPS, type WelcomeSearch, type WelcomeStep } from "./search";
 import style from "./welcome.module.css";
 import en from "./words.en.json";
 import { YouStep } from "./you";
@@ -19,11 +19,11 @@ const say = words(en, "features/welcome");
 
 const modelName = (id: string) => id.split("/").slice(1).join("/");
 
-function Thread({ step, search, isAnswered }: { step: Step; search: WelcomeSearch; isAnswered: boolean }) {
+function Thread({ step, search, isAnswered }: { step: WelcomeStep; search: WelcomeSearch; isAnswered: boolean }) {
   const { data: me } = useQuery({ ...meQuery, enabled: step !== "you" });
   // The last knot is done as the others are: when what it stands for is there.
   const now = isAnswered && step === "answer" ? STEPS.length : STEPS.indexOf(step);
-  const hints: Record<Step, string> = {
+  const hints: Record<WelcomeStep, string> = {
     you: me?.email ?? say("youHint"),
     model: search.model ? modelName(search.model) : say("modelHint"),
     agent: search.agent ? say("agentReady") : say("agentHint"),
@@ -47,7 +47,7 @@ function Thread({ step, search, isAnswered }: { step: Step; search: WelcomeSearc
 
 /** Four knots on a thread: you, a model, an agent, a first answer. Each may be left. */
 export default function Welcome() {
-  const isIn = useSyncExternalStore(subscribe, sessionState) !== "signed-out";
+  const isIn = useSyncExternalStore(subscribeToSession, sessionState) !== "signed-out";
   const search = useSearch({ from: "/welcome" });
   const navigate = useNavigate();
   const [isAnswered, setAnswered] = useState(false);
@@ -62,7 +62,7 @@ export default function Welcome() {
     <div className={style.page}>
       <header className={style.top}>
         <span className="row g8">
-          <Mark size={22} />
+          <Logo size={22} />
           <b className="t-600">Retinue</b>
         </span>
         <span className="row g8">

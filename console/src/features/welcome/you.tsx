@@ -1,11 +1,13 @@
 import ArrowRight from "icon:arrow-right";
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useState } from "react";
-import { asApiError } from "../../api/errors";
-import { type FirstPerson, isSetupOpen, setUp } from "../../api/session";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type FirstPerson, isSetupOpen, setUp, stateOfLink } from "../../api/session";
+import { emailProblem, passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
 import { words } from "../../shared/i18n/words";
+import { SecretInput } from "../../shared/secret_input";
+import { useFields } from "../../shared/use_fields";
 import { Card } from "./card";
 import { tokenOf } from "./search";
 import style from "./welcome.module.css";
@@ -18,40 +20,144 @@ const FIELDS: { name: Field; complete: string; type?: string }[] = [
   { name: "last_name", complete: "family-name" },
   { name: "email", complete: "username", type: "email" },
 ];
+const NAMES = ["first_name", "last_name", "email", "password", "token"] as const;
+/** Shorter texts are on their way to a token. */
+const MIN_TOKEN_LENGTH = 20;
+
+const linkProblem = (token: string) =>
+  token.length >= MIN_TOKEN_LENGTH ? undefined : say(token ? "linkWrong" : "linkMissing");
+
+/** Whether the link works, as soon as there is one: nobody types in everything for nothing. */
+const useLinkState = (token: string) =>
+  useQuery({
+    queryKey: ["auth", "link", token],
+    queryFn: () => stateOfLink("setup", token),
+    enabled: token.length >= MIN_TOKEN_LENGTH,
+    retry: false,
+  }).data;
 
 /** The first administrator, made with the link that the server printed in its terminal. */
 export function YouStep({ onDone }: { onDone: () => void }) {
   const navigate = useNavigate();
   const given = tokenOf(useLocation({ select: (now) => now.hash }));
-  const [person, setPerson] = useState({ first_name: "", last_name: "", email: "", password: "" });
   const [link, setLink] = useState("");
-  const [wasSent, setSent] = useState(false);
   const { data: isOpen } = useQuery({ queryKey: ["auth", "setup"], queryFn: isSetupOpen });
-  const create = useMutation({ mutationFn: setUp, onSuccess: onDone });
-  const error = create.error ? asApiError(create.error) : undefined;
-  const details = (error?.status === 422 ? error.details : {}) as Partial<Record<keyof FirstPerson, string>>;
+  const ofGiven = useLinkState(isOpen ? given : "");
+  const isGivenWrong = Boolean(given) && (ofGiven === "wrong" || given.length < MIN_TOKEN_LENGTH);
+  const pasted = tokenOf(link);
+  const ofPasted = useLinkState(isOpen ? pasted : "");
+  const isUsed = isOpen === false || ofGiven === "used" || ofPasted === "used";
   useEffect(() => {
-    if (isOpen === false) void navigate({ to: "/sign-in", search: { to: "/welcome" }, replace: true });
-  }, [isOpen, navigate]);
-  const set = (name: Field) => (event: { currentTarget: HTMLInputElement }) =>
-    setPerson({ ...person, [name]: event.currentTarget.value });
-  const token = given || tokenOf(link);
-  const isComplete = Object.values(person).every((value) => value.trim()) && Boolean(token);
+    if (isOpen === false && !given) void navigate({ to: "/sign-in", search: { to: "/welcome" }, replace: true });
+  }, [isOpen, given, navigate]);
+  if (isOpen === undefined || (!isOpen && !given)) return null;
+  if (isUsed) return <UsedLink />;
+  const asksForLink = !given || isGivenWrong;
+  const isPastedWrong = ofPasted === "wrong";
+  const linkField = (problem?: string) => (
+    <TextInput
+      size="md"
+      className={style.both}
+      label={say("link")}
+      description={say("linkHint")}
+      error={isPastedWrong ? say("linkWrong") : problem}
+      autoComplete="off"
+      autoFocus={isGivenWrong}
+      value={link}
+      onChange={(event) => setLink(event.currentTarget.value)}
+    />
+  );
+  if (isGivenWrong && ofPasted !== "works")
+    return (
+      <Card title={say("linkWrongTitle")} text={say("linkWrong")}>
+        <AnotherLink token={pasted} isChecking={Boolean(link) && pasted.length >= MIN_TOKEN_LENGTH && !ofPasted}>
+          {linkField}
+        </AnotherLink>
+      </Card>
+    );
+  return (
+    <PersonForm
+      token={asksForLink ? pasted : given}
+      linkField={given ? undefined : linkField}
+      isLinkWrong={isPastedWrong}
+      onDone={onDone}
+    />
+  );
+}
+
+type LinkField = (problem?: string) => ReactNode;
+type AnotherLinkProps = { token: string; isChecking: boolean; children: LinkField };
+
+/** Another link in place of the wrong one. A whole link is tried at once; the button says what is wrong with a part. */
+function AnotherLink({ token, isChecking, children: linkField }: AnotherLinkProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const { check, wrong } = useFormChecks(form, { link: linkProblem(token) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setSent(true);
-    if (isComplete) create.mutate({ ...person, token });
+    check();
+  };
+  return (
+    <form className="stack g20" ref={form} onSubmit={submit} noValidate>
+      {linkField(wrong("link"))}
+      <div className="row between wrap">
+        <SignInInstead />
+        <Button type="submit" className={style.tall} loading={isChecking} rightSection={<ArrowRight size={15} />}>
+          {say("continue")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const SignInInstead = () => (
+  <Link className="t-13 t-2" to="/sign-in">
+    {say("haveAccount")}
+  </Link>
+);
+
+const UsedLink = () => (
+  <Card title={say("linkUsedTitle")} text={say("linkUsed")}>
+    <div>
+      <Button
+        className={style.tall}
+        rightSection={<ArrowRight size={15} />}
+        renderRoot={(props) => <Link {...props} to="/sign-in" />}
+      >
+        {say("signIn")}
+      </Button>
+    </div>
+  </Card>
+);
+
+type FormProps = { token: string; linkField?: LinkField; isLinkWrong: boolean; onDone: () => void };
+
+function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
+  const [person, setPerson] = useState({ first_name: "", last_name: "", email: "", password: "" });
+  const create = useMutation({ mutationFn: setUp, onSuccess: onDone });
+  const { form, rest, problemOf } = useFields(create.error, NAMES);
+  const set = (name: Field) => (event: { currentTarget: HTMLInputElement }) =>
+    setPerson({ ...person, [name]: event.currentTarget.value });
+  const { check, wrong: unfit } = useFormChecks(form, {
+    first_name: requiredProblem(person.first_name),
+    last_name: requiredProblem(person.last_name),
+    email: emailProblem(person.email),
+    password: passwordProblem(person.password),
+    token: isLinkWrong ? say("linkWrong") : linkProblem(token),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (check()) create.mutate({ ...person, token });
   };
   /** Why a field keeps the account from being made; nothing before the first try. */
-  const problemOf = (name: Field) => details[name] ?? (wasSent && !person[name].trim() ? say("missing") : undefined);
-  if (!isOpen) return null;
-  const isMarked = FIELDS.some(({ name }) => details[name]) || details.password;
+  const wrong = (name: Field) => unfit(name) ?? problemOf(name);
+  const aboutLink = unfit("token") ?? (problemOf("token") && say("linkWrong"));
+  const above = linkField ? rest : aboutLink || rest;
   return (
     <Card title={say("youTitle")} text={say("youText")}>
-      <form className="stack g20" onSubmit={submit} noValidate>
-        {error && !isMarked && (
+      <form className="stack g20" ref={form} onSubmit={submit} noValidate>
+        {above && (
           <div className="note bad" role="alert">
-            {details.token ? say("linkWrong") : error.message}
+            {above}
           </div>
         )}
         <div className={style.fields}>
@@ -64,39 +170,26 @@ export function YouStep({ onDone }: { onDone: () => void }) {
               type={type}
               autoComplete={complete}
               autoFocus={i === 0}
-              error={problemOf(name)}
+              error={wrong(name)}
               value={person[name]}
               onChange={set(name)}
             />
           ))}
-          <PasswordInput
+          <SecretInput
             size="md"
             className={style.both}
             label={say("password")}
             description={say("passwordHint")}
             autoComplete="new-password"
             visibilityToggleButtonProps={{ "aria-label": say("showPassword") }}
-            error={problemOf("password")}
+            error={wrong("password")}
             value={person.password}
             onChange={set("password")}
           />
-          {!given && (
-            <TextInput
-              size="md"
-              className={style.both}
-              label={say("link")}
-              description={say("linkHint")}
-              error={wasSent && !token ? say("missing") : undefined}
-              autoComplete="off"
-              value={link}
-              onChange={(event) => setLink(event.currentTarget.value)}
-            />
-          )}
+          {linkField?.(aboutLink)}
         </div>
         <div className="row between wrap">
-          <Link className="t-13 t-2" to="/sign-in">
-            {say("haveAccount")}
-          </Link>
+          <SignInInstead />
           <Button
             type="submit"
             className={style.tall}

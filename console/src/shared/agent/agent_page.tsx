@@ -1,3 +1,4 @@
+import { Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -5,10 +6,13 @@ import { useMay } from "../../api/queries";
 import type { components } from "../../api/schema";
 import { Bar } from "../frame/bar";
 import { words } from "../i18n/words";
-import { AgentMark, Status, type Tone } from "../parts";
+import { AgentMark } from "../marks/agent_mark";
+import { Status, type Tone } from "../marks/status";
 import { Failure, RowsLoading } from "../states/states";
 import style from "./agent_page.module.css";
 import { agentQuery } from "./queries";
+import { Silent } from "./silent";
+import { UnsavedNote } from "./unsaved_note";
 import en from "./words.en.json";
 
 type Agent = components["schemas"]["AgentOut"];
@@ -21,7 +25,12 @@ const STATUS_WORDS: Record<string, string> = {
   archived: say("archived"),
 };
 export const AgentStatus = ({ status }: { status: string }) => (
-  <Status tone={TONES[status] ?? "idle"}>{STATUS_WORDS[status] ?? status}</Status>
+  // Say why a draft answers: people expect that of published agents only.
+  <Tooltip label={say("draftStatus")} disabled={status !== "draft"}>
+    <span>
+      <Status tone={TONES[status] ?? "idle"}>{STATUS_WORDS[status] ?? status}</Status>
+    </span>
+  </Tooltip>
 );
 
 /** The tabs of an agent's page. A screen that does not exist is not listed. */
@@ -75,6 +84,7 @@ export function AgentPage({
       <span className="wide">
         <AgentStatus status={agent.status} />
       </span>
+      {agent.status === "published" && <Silent agentId={agent.id} />}
       {after}
     </>
   );
@@ -90,6 +100,7 @@ export function AgentPage({
         {agent && actions}
       </Bar>
       {agent && TABS.length > 1 && <Tabs agentId={agentId} current={tab} />}
+      {agent && tab !== "build" && <UnsavedNote agentId={agentId} />}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {agent ? children(agent) : !error && <RowsLoading columns={[30, 300]} />}
     </>

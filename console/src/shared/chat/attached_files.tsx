@@ -100,7 +100,7 @@ export function AttachedUploads({ uploads, onDismiss }: UploadProps) {
 function UploadedFile({ of: upload, onDismiss }: { of: AttachedUpload; onDismiss: () => void }) {
   const { file, problem } = upload;
   const kind = kindOf(file.name);
-  const url = useObjectUrl(kind === "image" && !problem ? file : undefined);
+  const url = useObjectUrl(kind === "image" && !problem && file instanceof File ? file : undefined);
   return (
     <li className={style.file} data-failed={problem ? true : undefined}>
       {url ? <img src={url} alt="" /> : <Icon kind={kind} />}

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { type AttachedUpload, kindOf, problemOf, withRefusals } from "./attachments";
+import { type AttachedUpload, attachmentProblem, kindOf, withRefusals } from "./attachments";
 
 test("files that no model can get are refused before they are sent", () => {
-  expect(problemOf({ name: "a.PNG", size: 1 })).toBeUndefined();
-  expect(problemOf({ name: "a.svg", size: 1 })).toBe("type");
-  expect(problemOf({ name: "a.pdf", size: 0 })).toBe("empty");
-  expect(problemOf({ name: "a.pdf", size: 26 * 1024 * 1024 })).toBe("size");
+  expect(attachmentProblem({ name: "a.PNG", size: 1 })).toBeUndefined();
+  expect(attachmentProblem({ name: "a.svg", size: 1 })).toBe("type");
+  expect(attachmentProblem({ name: "a.pdf", size: 0 })).toBe("empty");
+  expect(attachmentProblem({ name: "a.pdf", size: 26 * 1024 * 1024 })).toBe("size");
 });
 
 test("a kind follows from the name", () => {

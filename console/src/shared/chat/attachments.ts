@@ -7,11 +7,12 @@ import { phraseOf } from "../refusals/refusals";
 export type Attached = Pick<components["schemas"]["MessageAttachmentOut"], "file_id" | "filename" | "kind">;
 export type AttachedUpload = {
   key: number;
-  file: File;
+  /** After a reload only the name of a file is known. */
+  file: File | { name: string };
   share: number;
   stored?: Attached;
   /** Why it cannot be sent. */
-  problem?: "type" | "size" | "empty" | { message: string };
+  problem?: "type" | "size" | "empty" | "cut" | { message: string };
 };
 
 const IMAGES = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
@@ -27,7 +28,7 @@ export const kindOf = (name: string): Attached["kind"] =>
   endsWith(name, IMAGES) ? "image" : endsWith(name, SOUNDS) ? "audio" : "document";
 
 /** What is wrong with a file before anything of it is sent. */
-export function problemOf(file: { name: string; size: number }): AttachedUpload["problem"] {
+export function attachmentProblem(file: { name: string; size: number }): AttachedUpload["problem"] {
   if (!endsWith(file.name, ENDINGS)) return "type";
   if (file.size > MAX_FILE_BYTES) return "size";
   if (file.size === 0) return "empty";
@@ -48,12 +49,28 @@ export function withRefusals(uploads: AttachedUpload[], details?: Record<string,
   });
 }
 
+const newUpload = (part: Omit<AttachedUpload, "key" | "share">): AttachedUpload => {
+  lastKey += 1;
+  return { key: lastKey, share: 0, ...part };
+};
+
+/** A file that the server has, as one of the next message. */
+export const uploadOf = (stored: Attached) => newUpload({ file: { name: stored.filename }, stored });
+
 type FileOut = { data: components["schemas"]["FileOut"] };
 let lastKey = 0;
 
-/** Files for the next message: uploaded as soon as they are chosen. */
-export function useAttachments() {
-  const [uploads, setUploads] = useState<AttachedUpload[]>([]);
+/** Whether a file can never be sent; one whose upload broke off can be attached again. */
+const isRefused = ({ problem }: AttachedUpload) => typeof problem === "string" && problem !== "cut";
+
+type Kept = { files: Attached[]; cutFiles: string[] };
+
+/** Files for the next message: uploaded as soon as they are chosen. `kept` are those from before a reload. */
+export function useAttachments(kept: Kept = { files: [], cutFiles: [] }) {
+  const [uploads, setUploads] = useState<AttachedUpload[]>(() => [
+    ...kept.files.map(uploadOf),
+    ...kept.cutFiles.map((name) => newUpload({ file: { name }, problem: "cut" })),
+  ]);
   const controls = useRef(new Map<number, AbortController>());
   useEffect(() => {
     const open = controls.current;
@@ -64,7 +81,7 @@ export function useAttachments() {
   const change = useCallback((key: number, part: Partial<AttachedUpload>) => {
     setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...part } : one)));
   }, []);
-  const send = async ({ key, file }: AttachedUpload) => {
+  const send = async (key: number, file: File) => {
     const control = new AbortController();
     controls.current.set(key, control);
     const form = new FormData();
@@ -81,26 +98,43 @@ export function useAttachments() {
     }
   };
   const add = (files: File[]) => {
-    const added = files.slice(0, MAX_FILES - uploads.length).map((file): AttachedUpload => {
-      lastKey += 1;
-      const problem = problemOf(file);
-      return { key: lastKey, file, share: 0, ...(problem ? { problem } : {}) };
+    const added = files.slice(0, MAX_FILES - uploads.length).map((file) => {
+      const problem = attachmentProblem(file);
+      return { file, upload: newUpload({ file, ...(problem ? { problem } : {}) }) };
     });
-    setUploads((all) => [...all, ...added]);
-    for (const one of added) if (!one.problem) void send(one);
+    setUploads((all) => [...all, ...added.map(({ upload }) => upload)]);
+    for (const { file, upload } of added) if (!upload.problem) void send(upload.key, file);
   };
   const dismiss = (key: number) => {
     controls.current.get(key)?.abort();
     setUploads((all) => all.filter((one) => one.key !== key));
   };
   const stored = uploads.flatMap((one) => (one.stored ? [one.stored] : []));
+  /** Files of a message that got no answer, unless they are there already. */
+  const putBack = useCallback(
+    (sent: AttachedUpload[]) =>
+      setUploads((all) => {
+        const isThere = (one: AttachedUpload) =>
+          all.some(({ key, stored }) => key === one.key || (stored && stored.file_id === one.stored?.file_id));
+        return [...sent.filter((one) => !isThere(one)), ...all];
+      }),
+    [],
+  );
+  /** Take away files that turn out to be sent. */
+  const forget = useCallback(
+    (ids: string[]) => setUploads((all) => all.filter(({ stored }) => !stored || !ids.includes(stored.file_id))),
+    [],
+  );
   return {
     uploads,
     stored,
+    /** Names of those that would not survive a reload. */
+    unstored: uploads.flatMap((one) => (one.stored || isRefused(one) ? [] : [one.file.name])),
     isUploading: uploads.some((one) => !one.stored && !one.problem),
     add,
     dismiss,
     clear: () => setUploads([]),
-    putBack: (sent: AttachedUpload[]) => setUploads((all) => [...sent, ...all]),
+    putBack,
+    forget,
   };
 }

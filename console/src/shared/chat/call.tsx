@@ -5,7 +5,8 @@ import { useState } from "react";
 import { api, data } from "../../api/client";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
-import { Json, Kind } from "../parts";
+import { JsonView } from "../marks/json_view";
+import { KindIcon } from "../marks/kind_icon";
 import { duration } from "../time";
 import { AttachedFiles } from "./attached_files";
 import type { ToolCall } from "./chat";
@@ -25,6 +26,8 @@ const isDone = ({ status }: ToolCall) => status === "completed" || status === "s
 
 function outcomeOf(call: ToolCall): string {
   if (isDone(call)) return call.tookMs === undefined ? say("completed") : duration(call.tookMs);
+  // Nobody has rejected what nobody has decided.
+  if (call.status === "timeout" && call.approvalId) return say("expired");
   return STATES[call.status] ?? call.status;
 }
 
@@ -42,7 +45,7 @@ export function Call({ call }: { call: ToolCall }) {
   return (
     <div className={style.call}>
       <button type="button" className={style.callHead} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <Kind of={isWaiting ? "wait" : isDelegation ? "sub" : "tool"} small />
+        <KindIcon of={isWaiting ? "wait" : isDelegation ? "sub" : "tool"} small />
         <span className="t-500 cut">{isDelegation ? call.tool.slice(DELEGATION.length) : call.tool}</span>
         <span className={`t-3 cut grow t-12 ${isDelegation ? "" : "mono"}`}>{inputOf(call)}</span>
         <span
@@ -56,12 +59,12 @@ export function Call({ call }: { call: ToolCall }) {
         <div className={style.callBody}>
           <div className="stack g4">
             <span className="t-12 t-3">{say("asked")}</span>
-            <Json of={call.input ?? null} max={220} />
+            <JsonView of={call.input ?? null} max={220} />
           </div>
           {call.output !== undefined && (
             <div className="stack g4">
               <span className="t-12 t-3">{say("got")}</span>
-              <Json of={call.output} max={220} />
+              <JsonView of={call.output} max={220} />
               {call.images && call.images.length > 0 && <AttachedFiles files={call.images} />}
             </div>
           )}
@@ -91,7 +94,7 @@ export function Waiting({ calls }: { calls: ToolCall[] }) {
   };
   return (
     <div className={style.waiting} role="status">
-      <Kind of="wait" small />
+      <KindIcon of="wait" small />
       <span className="stack grow">
         <span className="t-500">{say("waitsForPerson")}</span>
         <span className="t-12 t-3">{say("goesOn")}</span>

@@ -35,6 +35,8 @@ export type Turn = {
   /** It was refused before the server kept anything of it. */
   isRefused?: boolean;
   isLive: boolean;
+  /** Its connection broke; it goes on once the server is back. */
+  isLost?: boolean;
   /** Of a reply that this page has asked for: when, until its first word, and until its end. */
   startedMs?: number;
   firstMs?: number;
@@ -78,7 +80,8 @@ export function withEvent(turn: Turn, { event, data }: ServerEvent, now = perfor
   const body = (data ?? {}) as Record<string, unknown>;
   switch (event) {
     case "message_start":
-      return { ...turn, messageId: String(body.message_id ?? "") };
+      // What a page has kept of the reply over a reload comes once more.
+      return { ...turn, messageId: String(body.message_id ?? ""), text: "", calls: [] };
     case "content_delta":
       return {
         ...continued(turn),
@@ -168,7 +171,7 @@ export const ask = (
   });
 
 /** Go on with a reply after one of its events: at once if it runs or has ended, else once it goes on. */
-export const resume = (agentId: string, messageId: string, after: string, signal: AbortSignal) =>
+export const resumeTurn = (agentId: string, messageId: string, after: string, signal: AbortSignal) =>
   openStream(`/api/v1/agents/${agentId}/chat/stream/${messageId}?include=sub_agents&after=${after || "0"}`, { signal });
 
 export function turnErrorOf(error: ApiError): TurnError {
@@ -194,6 +197,19 @@ export function turnsOf(messages: Message[]): Turn[] {
   if (question) turns.push(storedTurn(question));
   return turns;
 }
+
+/** Without questions that got no answer and were asked once more. */
+export const withoutRepeats = (turns: Turn[]): Turn[] =>
+  turns.filter((turn, at) => turn.messageId || turn.question !== turns[at + 1]?.question);
+
+/** Stored turns, then those of this page; what the page shows of a turn is newer than what is stored of it. */
+export const withNewer = (stored: Turn[], newer: Turn[]): Turn[] => [
+  ...stored.filter(
+    ({ messageId, question }) =>
+      !newer.some((one) => (messageId ? one.messageId === messageId : one.question === question)),
+  ),
+  ...newer,
+];
 
 function storedTurn(question?: Message, reply?: Message): Turn {
   const details = reply?.details;

@@ -5,45 +5,32 @@ import { ActionIcon, Textarea } from "@mantine/core";
 import { type DragEvent, type KeyboardEvent, type RefObject, type SyntheticEvent, useRef, useState } from "react";
 import { words } from "../i18n/words";
 import { AttachedUploads } from "./attached_files";
-import { type Attached, ENDINGS, MAX_FILES, useAttachments, withRefusals } from "./attachments";
-import type { TurnError } from "./chat";
+import { ENDINGS, MAX_FILES } from "./attachments";
 import style from "./chat.module.css";
+import type { ComposerState } from "./use_composer";
 import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
 const MAX_LENGTH = 32_000;
 
 type Props = {
+  state: ComposerState;
   field: RefObject<HTMLTextAreaElement | null>;
   isLive: boolean;
   canStop: boolean;
   note?: string;
   /** Whether files can be sent as well. */
   takesFiles: boolean;
-  /** Resolves to a refusal if nothing was kept of the message. */
-  onSend: (text: string, files: Attached[]) => Promise<TurnError | undefined>;
+  onSend: () => void;
   onStop: () => void;
 };
 
 /** Where one writes: Enter sends, Shift and Enter begin a line, Escape stops the reply. */
-export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onStop }: Props) {
-  const [text, setText] = useState("");
+export function Composer({ state, field, isLive, canStop, note, takesFiles, onSend, onStop }: Props) {
   const [isOver, setOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const files = useAttachments();
-  const wanted = text.trim() || (files.stored.length ? say("seeFiles") : "");
-  const isReady = Boolean(wanted) && !isLive && !files.isUploading;
-  const send = async () => {
-    if (!isReady) return;
-    const answer = onSend(wanted, files.stored);
-    setText("");
-    files.clear();
-    const refusal = await answer;
-    if (!refusal) return;
-    // What was typed since then stays as well.
-    setText((now) => [text, now].filter(Boolean).join("\n"));
-    files.putBack(withRefusals(files.uploads, refusal.details));
-  };
+  const { files } = state;
+  const isReady = state.isReady && !isLive;
   /** Take files that were chosen, pasted or dropped; without any, the event goes its way. */
   const take = (list: FileList | null | undefined, event?: SyntheticEvent) => {
     if (!takesFiles || !list?.length) return;
@@ -59,7 +46,7 @@ export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onS
     if (event.key === "Escape" && isLive) onStop();
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    void send();
+    if (isReady) onSend();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same with the keyboard
@@ -83,8 +70,8 @@ export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onS
         maxLength={MAX_LENGTH}
         placeholder={say("placeholder")}
         aria-label={say("placeholder")}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        value={state.text}
+        onChange={(event) => state.setText(event.currentTarget.value)}
         onKeyDown={onKey}
         onPaste={(event) => take(event.clipboardData.files, event)}
       />
@@ -119,7 +106,7 @@ export function Composer({ field, isLive, canStop, note, takesFiles, onSend, onS
           </ActionIcon>
         )}
         {!isLive && (
-          <ActionIcon variant="filled" aria-label={say("send")} disabled={!isReady} onClick={() => void send()}>
+          <ActionIcon variant="filled" aria-label={say("send")} disabled={!isReady} onClick={onSend}>
             <ArrowUp size={15} />
           </ActionIcon>
         )}

@@ -4,14 +4,16 @@ import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef,
 import { useMay } from "../../api/queries";
 import { useKeys } from "../frame/keys";
 import { words } from "../i18n/words";
-import { Pill } from "../parts";
+import { Pill } from "../marks/status";
 import { useNeeds } from "../states/access";
 import { money } from "../time";
+import type { Attached } from "./attachments";
 import { isDemoKnown, type Turn } from "./chat";
 import style from "./chat.module.css";
 import { Composer } from "./composer";
 import { Reply } from "./reply";
 import { useChat } from "./use_chat";
+import { useComposer } from "./use_composer";
 import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
@@ -31,12 +33,33 @@ type Props = {
 };
 
 /** A conversation with an agent that is being made: what it says, what it does, what that takes and costs. */
-export function Playground({ agentId, version, from, beforeSend, suggestions = [], onAnswer }: Props) {
+export function Playground(props: Props) {
+  const { agentId, from } = props;
+  const begun = useRef({ agentId, from });
+  // The address forgets where a conversation came from with its first question; the conversation stays the same.
+  if (from || begun.current.agentId !== agentId) begun.current = { agentId, from };
+  return <Talk key={`${agentId}.${begun.current.from ?? ""}`} {...props} from={begun.current.from} />;
+}
+
+function Talk({ agentId, version, from, beforeSend, suggestions = [], onAnswer }: Props) {
   const may = useMay();
   const needs = useNeeds("agents:chat");
   const [as, setAs] = useState<"self" | "visitor">("self");
   const options = { ...(version ? { version } : {}), ...(as === "visitor" ? { as } : {}) };
-  const chat = useChat({ agentId, options, from, beforeSend });
+  const composer = useComposer(from ? `${agentId}.${from}` : agentId);
+  const chat = useChat({
+    agentId,
+    options,
+    from,
+    beforeSend,
+    onKept: composer.settle,
+    refused: composer.refused,
+    onUnanswered: (turn, error) => {
+      composer.putBack(turn.question, turn.attachments, error.details);
+      if (!turn.messageId) composer.refuse(turn.question, turn.attachments, error);
+    },
+    onAnswered: composer.forget,
+  });
   const [traced, setTraced] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
   const { log, onScroll } = useStickyEnd(chat.turns);
@@ -47,8 +70,20 @@ export function Playground({ agentId, version, from, beforeSend, suggestions = [
     if (isAnswered) onAnswer?.();
   }, [isAnswered]);
   useKeys({ t: () => setTraced((open) => (open || !last ? "" : last.id)) });
+  const sendWritten = () => {
+    const { text, files } = composer.take();
+    void chat.send(text, files);
+  };
+  const sendGiven = (question: string, files: Attached[] = []) => {
+    composer.ask(question, files);
+    void chat.send(question, files);
+  };
+  /** What was put back is sent as it stands there now; somebody may have changed it. */
+  const tryAgain = (turn: Turn) => (composer.isReady ? sendWritten() : sendGiven(turn.question, turn.attachments));
   const reset = () => {
     chat.reset();
+    // A question that is discarded on its way is not put back.
+    composer.settle();
     field.current?.focus();
   };
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
@@ -104,7 +139,7 @@ export function Playground({ agentId, version, from, beforeSend, suggestions = [
         {chat.turns.length === 0 && suggestions.length > 0 && (
           <div className={style.suggestions}>
             {suggestions.map((question) => (
-              <button type="button" key={question} onClick={() => void chat.send(question)}>
+              <button type="button" key={question} onClick={() => sendGiven(question)}>
                 {question}
               </button>
             ))}
@@ -117,23 +152,26 @@ export function Playground({ agentId, version, from, beforeSend, suggestions = [
             isDemoKnown={isDemoKnown(turn, chat.turns)}
             onRate={may("conversations:write") ? chat.rate : undefined}
             isTraceOpen={traced === turn.id}
+            isPutBack={turn === last && composer.isReady}
+            onRetry={turn === last && turn.error && !chat.isLive ? tryAgain : undefined}
           />
         ))}
       </div>
       <Composer
+        state={composer}
         field={field}
         isLive={chat.isLive}
         canStop={Boolean(chat.live)}
         note={costNote(chat.turns)}
         takesFiles={may("files:write")}
-        onSend={chat.send}
+        onSend={sendWritten}
         onStop={chat.stop}
       />
     </div>
   );
 }
 
-/** Follow the end while the reader is there; whoever scrolls up to read stays where they are. */
+/** Follow the end while it is in view; a reader who scrolls up stays there. */
 function useStickyEnd(turns: Turn[]): { log: RefObject<HTMLDivElement | null>; onScroll: () => void } {
   const log = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

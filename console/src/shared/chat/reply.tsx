@@ -3,6 +3,7 @@ import FileText from "icon:file-text";
 import ThumbsDown from "icon:thumbs-down";
 import ThumbsUp from "icon:thumbs-up";
 import { ActionIcon, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useState } from "react";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
@@ -19,6 +20,7 @@ import en from "./words.en.json";
 const say = words(en, "shared/chat");
 const UNPRICED = "unpriced_model";
 const COMPACTED = "history_compacted";
+const DEMO = "demo_model";
 const ReplyTrace = lazy(() => import("./reply_trace"));
 const ENDS: Record<string, string> = {
   length: say("length"),
@@ -36,11 +38,15 @@ type Props = {
   isChosen?: boolean;
   isTraceOpen?: boolean;
   onRate?: (turn: Turn, rating: Rating, comment?: string) => void;
+  /** Asks once more what got no answer. */
+  onRetry?: (turn: Turn) => void;
+  /** What got no answer stands in the field below once more. */
+  isPutBack?: boolean;
 };
 
 /** One question with what came back: warnings, tool calls, the text, its sources, one line of figures. */
 export const Reply = memo(function Reply(props: Props) {
-  const { turn, isDemoKnown = false, onTrace, isChosen, isTraceOpen = false, onRate } = props;
+  const { turn, isDemoKnown = false, onTrace, isChosen, isTraceOpen = false, onRate, onRetry, isPutBack } = props;
   const [lit, setLit] = useState(0);
   const [isOpen, setOpen] = useState(isTraceOpen);
   const [wasOpen, setWasOpen] = useState(isTraceOpen);
@@ -53,7 +59,8 @@ export const Reply = memo(function Reply(props: Props) {
   const traceId = may("traces:read") ? (turn.stop?.trace_id ?? undefined) : undefined;
   const sources = turn.stop?.sources ?? [];
   // That a price is unknown belongs to the figures, and a long history to the line above the question.
-  const warnings = shownWarnings(turn, isDemoKnown).filter((code) => code !== UNPRICED && code !== COMPACTED);
+  const shown = shownWarnings(turn, isDemoKnown);
+  const warnings = shown.filter((code) => ![UNPRICED, COMPACTED, DEMO].includes(code));
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
       {turn.stop?.compaction && <Compacted compaction={turn.stop.compaction} />}
@@ -74,8 +81,12 @@ export const Reply = memo(function Reply(props: Props) {
       {turn.text && <Markdown onCite={sources.length ? setLit : undefined}>{turn.text}</Markdown>}
       {turn.isLive && <span className="caret" aria-hidden />}
       {isWaiting(turn) && <Waiting calls={turn.calls} />}
-      {turn.error && <ReplyError error={turn.error} files={turn.attachments} />}
+      {turn.isLost && <Notice tone="warn">{say("connectionLost")}</Notice>}
+      {turn.error && (
+        <ReplyError turn={turn} error={turn.error} isPutBack={isPutBack} onRetry={onRetry && (() => onRetry(turn))} />
+      )}
       <Sources turn={turn} lit={lit} onLight={setLit} />
+      {shown.includes(DEMO) && <DemoHint />}
       {turn.stop && (
         <div className={style.under}>
           <Figures turn={turn} />
@@ -97,6 +108,21 @@ export const Reply = memo(function Reply(props: Props) {
     </div>
   );
 });
+
+/** Which model answered is worth knowing, but less than the answer: it stands small beneath it. */
+function DemoHint() {
+  const may = useMay();
+  return (
+    <p className={`t-12 t-3 ${style.demo}`}>
+      {say("demo_model")}{" "}
+      {may("api_keys:write") && (
+        <Link className="inline-link" to="/models" search={{ add: true }}>
+          {say("addKey")}
+        </Link>
+      )}
+    </p>
+  );
+}
 
 type SourceProps = { turn: Turn; lit: number; onLight: (index: number) => void };
 

@@ -1,5 +1,14 @@
-/** The conversation of a playground, kept for this tab so that a reload goes on with it. */
-export type StoredChat = { conversationId: string; messageId?: string; question?: string };
+import type { Attached } from "./attachments";
+
+/** The conversation of a playground, kept in this tab so that a reload restores it. */
+export type StoredChat = {
+  conversationId: string;
+  /** The reply that is being written, or that broke off: what was asked, and what has come of it. */
+  messageId?: string;
+  question?: string;
+  attachments?: Attached[];
+  text?: string;
+};
 
 const keyOf = (agentId: string) => `retinue.playground.${agentId}`;
 
@@ -13,6 +22,10 @@ export function readChat(agentId: string): StoredChat | undefined {
 }
 
 export function storeChat(agentId: string, chat?: StoredChat) {
-  if (chat) sessionStorage.setItem(keyOf(agentId), JSON.stringify(chat));
-  else sessionStorage.removeItem(keyOf(agentId));
+  try {
+    if (chat) sessionStorage.setItem(keyOf(agentId), JSON.stringify(chat));
+    else sessionStorage.removeItem(keyOf(agentId));
+  } catch {
+    // A full or forbidden store only costs what a reload would lose.
+  }
 }

@@ -1,17 +1,19 @@
 import TriangleAlert from "icon:triangle-alert";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { sentenceOf } from "../refusals/refusals";
+import { translateSentence } from "../sentences/sentences";
 import { money } from "../time";
 import { type Attached, refusalOf } from "./attachments";
-import type { TurnError } from "./chat";
+import type { Turn, TurnError } from "./chat";
 import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
 const CODES = en as Record<string, string>;
 const known = (code: string) => (code in CODES ? say(code as keyof typeof en) : undefined);
+const BUDGET = "budget_exceeded";
 const MODEL_CODES = ["model_not_configured", "model_error", "model_timeout"];
 
 export const Notice = ({ tone, children }: { tone: "warn" | "bad"; children: ReactNode }) => (
@@ -30,11 +32,14 @@ export function warningWords(code: string): string {
 }
 
 function budgetWords({ message, details }: TurnError): string {
+  // In these cases something is left of the budget.
+  if (details?.reason === "unaffordable") return say("budgetUnaffordable");
+  if (details?.reason === "reserved") return say("budgetReserved");
   const scope = (details?.scope as { type?: string } | undefined)?.type ?? "";
   const usd = details?.limit_usd;
   const tokens = details?.limit_tokens;
   const limit =
-    typeof usd === "number" ? money(usd) : typeof tokens === "number" ? `${tokens.toLocaleString(locale)} tokens` : "";
+    typeof usd === "number" ? money(usd) : typeof tokens === "number" ? say("tokens", { count: tokens }) : "";
   const whose = known(`budget_${scope}`);
   return whose && limit ? say("budgetSpent", { whose, limit }) : message || say("budget_exceeded");
 }
@@ -47,25 +52,56 @@ const refusedFiles = ({ details }: TurnError, files: Attached[]) =>
     .map((refused) => say("fileRefused", refused))
     .join(" ");
 
-/** Why a reply failed, and where it can be mended. */
-export function ReplyError({ error, files = [] }: { error: TurnError; files?: Attached[] }) {
-  if (error.code === "budget_exceeded") return <Notice tone="bad">{budgetWords(error)}</Notice>;
-  const text =
-    refusedFiles(error, files) ||
-    known(error.code) ||
-    sentenceOf(error.code, error.message, error.details) ||
-    say("failed");
+/** What a person can do about it is elsewhere: the model's key, or the budget. */
+function Remedy({ error }: { error: TurnError }) {
+  const scope = error.details?.scope as { type?: string; id?: string | null } | undefined;
+  if (MODEL_CODES.includes(error.code))
+    return (
+      <Link className="inline-link" to="/models">
+        {say("openModels")}
+      </Link>
+    );
+  if (error.code === BUDGET && scope?.type === "agent" && scope.id)
+    return (
+      <Link className="inline-link" to="/agents/$agentId/statistics" params={{ agentId: scope.id }}>
+        {say("openBudget")}
+      </Link>
+    );
+  return null;
+}
+
+/** Why there is no answer; of one that broke off, that it did, and then why. */
+function reasonOf(error: TurnError, { text, attachments = [] }: Turn): string {
+  if (error.code === BUDGET) return budgetWords(error);
+  const own = known(text ? `cut_${error.code}` : error.code);
+  const reason =
+    refusedFiles(error, attachments) || own || sentenceOf(error.code, error.message, error.details) || say("failed");
+  const isTold = !MODEL_CODES.includes(error.code) || !error.message || error.message === reason;
+  return sentences(text ? say("cutOff") : "", reason, isTold ? "" : translateSentence(error.message));
+}
+
+/** Texts one after the other, each with an end: what a provider says may have none. */
+const sentences = (...texts: string[]) =>
+  texts
+    .map((text) => text.trim().replace(/[^.!?…:]$/, "$&."))
+    .filter(Boolean)
+    .join(" ");
+
+type ErrorProps = { turn: Turn; error: TurnError; isPutBack?: boolean; onRetry?: () => void };
+
+/** Why a reply failed, where it can be mended, and the way to ask once more. */
+export function ReplyError({ turn, error, isPutBack, onRetry }: ErrorProps) {
   return (
-    <Notice tone="bad">
-      {text}
-      {MODEL_CODES.includes(error.code) && (
-        <>
-          {error.message && error.message !== text && ` ${error.message}`}{" "}
-          <Link className="inline-link" to="/models">
-            {say("openModels")}
-          </Link>
-        </>
+    <div className="note bad" role="alert">
+      <TriangleAlert size={15} />
+      <span className="grow">
+        {sentences(reasonOf(error, turn), onRetry && isPutBack ? say("putBack") : "")} <Remedy error={error} />
+      </span>
+      {onRetry && (
+        <Button size="xs" variant="default" onClick={onRetry}>
+          {say("tryAgain")}
+        </Button>
       )}
-    </Notice>
+    </div>
   );
 }

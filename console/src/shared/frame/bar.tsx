@@ -41,7 +41,7 @@ export function Bar({
   const parent = trail.at(-1);
   return (
     <header className={style.bar}>
-      <div className="row g8 grow">
+      <div className={`row g8 grow ${style.lead}`}>
         {parent && (
           <Link className={style.back} to={parent.to} aria-label={say("backTo", { name: parent.label })}>
             <ChevronLeft size={20} />
@@ -58,7 +58,7 @@ export function Bar({
         <h1 className={`${style.title} cut`}>{title}</h1>
         {after}
       </div>
-      <div className="row g6 fix">{children}</div>
+      {children && <div className={`row g6 fix ${style.actions}`}>{children}</div>}
     </header>
   );
 }

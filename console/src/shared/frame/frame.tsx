@@ -11,13 +11,14 @@ import { meQuery, pendingQuery, permissionsQuery, tenantQuery, unreadQuery } fro
 import { signOut } from "../../api/session";
 import { general } from "../i18n/general";
 import { words } from "../i18n/words";
-import { Mark, Person } from "../parts";
+import { Avatar } from "../marks/avatar";
+import { Logo } from "../marks/logo";
 import { Toasts } from "../toast/region";
 import style from "./frame.module.css";
 import { useKeys } from "./keys";
 import { useLiveInbox } from "./live";
 import { type Entry, NAVIGATION } from "./navigation";
-import { Pause, RateMeter } from "./rate";
+import { Pause, RateMeter, ServerGone } from "./rate";
 import { SchemeSwitch } from "./scheme";
 import { TenantMenu } from "./tenants";
 import en from "./words.en.json";
@@ -74,7 +75,7 @@ function AccountMenu() {
     <Menu position="top-start" width={220}>
       <Menu.Target>
         <button type="button" className={style.me} aria-label={say("account", { name })}>
-          {name && <Person name={name} />}
+          {name && <Avatar name={name} />}
           <span className={`cut ${style.word}`}>{name}</span>
         </button>
       </Menu.Target>
@@ -170,7 +171,7 @@ export function Frame({ children }: { children: ReactNode }) {
         </div>
       </nav>
       <header className={style.phone}>
-        <Mark size={20} />
+        <Logo size={20} />
         <b className="grow cut">{tenant?.name ?? "Retinue"}</b>
         <SchemeSwitch />
         <ActionIcon size={36} aria-label={say("find")} onClick={find}>
@@ -181,6 +182,7 @@ export function Frame({ children }: { children: ReactNode }) {
         {location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname) && (
           <div className={style.warnline}>{say("insecure")}</div>
         )}
+        <ServerGone />
         <Pause />
         {children}
       </main>

@@ -1,5 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { isServerGone, subscribeToServer, suspect } from "../../api/connection";
 import { unreadQuery } from "../../api/queries";
 import { openStream } from "../../api/stream";
 
@@ -50,11 +51,13 @@ export function useLiveInbox() {
             void client.invalidateQueries({ queryKey: ["home"] });
           }
         }
+        // A server ends a stream that nobody has left only when it goes.
+        if (!control.signal.aborted) suspect();
       } catch {
-        // The pages say that the server is gone; the stream comes back with it.
+        // The page says that the server is gone; the stream comes back with it.
       }
       control = undefined;
-      if (!isOver && !document.hidden) timer = setTimeout(follow, RETRY_MS);
+      if (!isOver && !document.hidden && !isServerGone()) timer = setTimeout(follow, RETRY_MS);
     };
     const look = () => {
       clearTimeout(timer);
@@ -62,9 +65,14 @@ export function useLiveInbox() {
       else void follow();
     };
     document.addEventListener("visibilitychange", look);
+    const forget = subscribeToServer(() => {
+      clearTimeout(timer);
+      if (!isServerGone() && !document.hidden) void follow();
+    });
     void follow();
     return () => {
       isOver = true;
+      forget();
       clearTimeout(timer);
       control?.abort();
       document.removeEventListener("visibilitychange", look);

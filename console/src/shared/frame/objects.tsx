@@ -2,7 +2,9 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, data } from "../../api/client";
 import { words } from "../i18n/words";
-import { AgentMark, Kind, type KindName, Person } from "../parts";
+import { AgentMark } from "../marks/agent_mark";
+import { Avatar } from "../marks/avatar";
+import { KindIcon, type KindName } from "../marks/kind_icon";
 import en from "./words.en.json";
 
 const say = words(en, "shared/frame");
@@ -41,8 +43,8 @@ const PLACES: Record<string, (found: Found) => string> = {
 
 function Picture({ of }: { of: Found }) {
   if (of.type === "agent") return <AgentMark id={of.id} size={22} />;
-  if (of.type === "user") return <Person name={of.name} />;
-  return <Kind of={KINDS[of.type] ?? "turn"} small />;
+  if (of.type === "user") return <Avatar name={of.name} />;
+  return <KindIcon of={KINDS[of.type] ?? "turn"} small />;
 }
 
 /** Objects by name or id, as the server finds them, for the palette. `knows` tells whether there is a page. */

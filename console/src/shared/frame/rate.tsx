@@ -1,5 +1,8 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { currentPause, currentRate, subscribeToRate } from "../../api/client";
+import { currentPause, currentRate, type Rate, subscribeToRate } from "../../api/client";
+import { isServerGone, subscribeToServer } from "../../api/connection";
+import { refetchFailed, refetchShown } from "../../api/queries";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import style from "./frame.module.css";
@@ -7,12 +10,24 @@ import en from "./words.en.json";
 
 const say = words(en, "shared/frame");
 
-/** The tenant's minute, from the headers of the last answer. */
+/** Percent of the minute from which its use is worth knowing. */
+export const SHOWN_FROM = 80;
+export const shareUsed = ({ limit, remaining }: Rate) => Math.min(100, ((limit - remaining) / limit) * 100);
+
+/** The tenant's minute once it is nearly used up, from the headers of the last answer. */
 export function RateMeter() {
   const rate = useSyncExternalStore(subscribeToRate, currentRate);
-  if (!rate) return null;
+  const [, setOver] = useState(0);
+  const share = rate && rate.resetAt > Date.now() ? shareUsed(rate) : 0;
+  const isShown = share >= SHOWN_FROM;
+  // Without another request nothing says that a new minute has begun.
+  useEffect(() => {
+    if (!rate || !isShown) return;
+    const timer = setTimeout(() => setOver(rate.resetAt), rate.resetAt - Date.now() + 50);
+    return () => clearTimeout(timer);
+  }, [rate, isShown]);
+  if (!rate || !isShown) return null;
   const used = rate.limit - rate.remaining;
-  const share = Math.min(100, (used / rate.limit) * 100);
   return (
     <div className={`${style.rate} ${style.word}`}>
       <span className="row between t-12">
@@ -21,27 +36,55 @@ export function RateMeter() {
           {used.toLocaleString(locale)} / {rate.limit.toLocaleString(locale)}
         </span>
       </span>
-      <span className={`meter ${share > 85 ? "warn" : ""} ${style.meter}`}>
+      <span className={`meter warn ${style.meter}`}>
         <i style={{ width: `${share}%` }} />
       </span>
     </div>
   );
 }
 
-/** Says that the server refuses requests for now, and for how long; queries go on by themselves after it. */
+const MINUTE = 60;
+const DAY = 86_400;
+
+/** For how long the organization's requests are refused; an hour or a day is not counted down in seconds. */
+function pauseWords(seconds: number, windowSeconds: number): string {
+  if (windowSeconds <= MINUTE) return say("pause", { count: seconds });
+  const count = Math.ceil(seconds / MINUTE);
+  return say(windowSeconds < DAY ? "pauseHour" : "pauseDay", { count });
+}
+
+/** Says that the organization's requests are refused, and for how long; what was refused is asked for after it. */
 export function Pause() {
-  const resumesAt = useSyncExternalStore(subscribeToRate, currentPause);
+  const client = useQueryClient();
+  const { endsAt, windowSeconds } = useSyncExternalStore(subscribeToRate, currentPause);
   const [now, setNow] = useState(Date.now);
-  const seconds = Math.ceil((resumesAt - now) / 1000);
-  const isOver = seconds <= 0;
+  const seconds = Math.ceil((endsAt - now) / 1000);
   useEffect(() => {
     setNow(Date.now());
-    if (resumesAt <= Date.now()) return;
+    if (endsAt <= Date.now()) return;
     const timer = setInterval(() => {
       setNow(Date.now());
-      if (resumesAt <= Date.now()) clearInterval(timer);
+      if (endsAt > Date.now()) return;
+      clearInterval(timer);
+      void refetchFailed(client);
     }, 500);
     return () => clearInterval(timer);
-  }, [resumesAt]);
-  return <div role="status">{!isOver && <div className={style.warnline}>{say("pause", { count: seconds })}</div>}</div>;
+  }, [endsAt, client]);
+  return (
+    <div role="status">{seconds > 0 && <div className={style.warnline}>{pauseWords(seconds, windowSeconds)}</div>}</div>
+  );
+}
+
+/** Says that the server does not answer, until it does; then all that is shown is asked for: much may have changed. */
+export function ServerGone() {
+  const client = useQueryClient();
+  const isGone = useSyncExternalStore(subscribeToServer, isServerGone);
+  useEffect(
+    () =>
+      subscribeToServer(() => {
+        if (!isServerGone()) void refetchShown(client);
+      }),
+    [client],
+  );
+  return <div role="status">{isGone && <div className={style.warnline}>{say("serverGone")}</div>}</div>;
 }

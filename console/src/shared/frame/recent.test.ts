@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { keepRecent, readRecent } from "./recent";
+import { dropRecent, keepRecent, readRecent } from "./recent";
 
 beforeEach(() => localStorage.clear());
 const titles = () => readRecent("usr").map((place) => place.title);
@@ -17,4 +17,12 @@ test("Home and places without a name are none", () => {
   keepRecent("usr", "/", "Home");
   keepRecent("usr", "/traces/t", "");
   expect(titles()).toEqual([]);
+});
+
+test("a refused page is no place", () => {
+  keepRecent("usr", "/models", "Models");
+  keepRecent("usr", "/agents", "Agents");
+  dropRecent("usr", "/models");
+  dropRecent("usr", "/inbox");
+  expect(titles()).toEqual(["Agents"]);
 });

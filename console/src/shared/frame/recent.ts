@@ -16,6 +16,13 @@ export function readRecent(userId: string): Place[] {
 /** What an address is about: all tabs of an agent are about the agent. */
 const objectOf = (to: string) => to.split("/").slice(0, 3).join("/");
 
+/** Forget an address that was refused: nothing to come back to. */
+export function dropRecent(userId: string, to: string): void {
+  const kept = readRecent(userId);
+  const others = kept.filter((place) => place.to !== to);
+  if (others.length < kept.length) localStorage.setItem(keyOf(userId), JSON.stringify(others));
+}
+
 /** Put an address first. Filters belong to it no more than a fragment: one object is one place, at its last tab. */
 export function keepRecent(userId: string, to: string, title: string): void {
   if (to === "/" || !title) return;

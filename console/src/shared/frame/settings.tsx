@@ -57,10 +57,10 @@ export function useSettings(may: (permission?: string) => boolean) {
       ? [
           {
             id: "invite",
-            label: say("readInvite"),
-            keywords: say("readInviteAlso"),
-            leftSection: read,
-            onClick: open(`${basePath}/README.md#invite-a-colleague`),
+            label: say("invite"),
+            keywords: say("inviteAlso"),
+            leftSection: profile,
+            onClick: () => void navigate({ to: "/", hash: "invite" }),
           },
         ]
       : []),

@@ -7,7 +7,7 @@ import { api, data } from "../../api/client";
 import { meQuery, tenantQuery } from "../../api/queries";
 import { actInTenant } from "../../api/tenant";
 import { words } from "../i18n/words";
-import { Mark } from "../parts";
+import { Logo } from "../marks/logo";
 import style from "./frame.module.css";
 import en from "./words.en.json";
 
@@ -19,7 +19,7 @@ function Name() {
   return (
     <>
       <span className={style.mark}>
-        <Mark size={18} />
+        <Logo size={18} />
       </span>
       <span className={`grow cut ${style.word}`}>
         <b>{tenant?.name ?? "Retinue"}</b>

@@ -42,6 +42,34 @@ describe("Markdown", () => {
     expect(place.querySelector("td")?.textContent).toBe("b");
   });
 
+  it("keeps the columns of a table as they were meant", () => {
+    const sums =
+      "| Country | Orders | Sum | Note |\n|---|:---:|---:|:---|\n| Deutschland | 3 | 1.204,50 | A remark that has more than a few words |";
+    const place = shown(sums);
+    const aligned = (cells: string) =>
+      [...place.querySelectorAll(cells)].map((cell) => cell.getAttribute("data-align"));
+    expect(aligned("th")).toEqual([null, "center", "right", "left"]);
+    expect(aligned("td")).toEqual([null, "center", "right", "left"]);
+    const kept = [...place.querySelectorAll("td")].map((cell) => cell.hasAttribute("data-short"));
+    expect(kept).toEqual([true, true, true, false]);
+    // What is wider than the reply scrolls inside a region that the keyboard reaches and that has a name.
+    expect(place.querySelector("[tabindex='0']")?.getAttribute("aria-label")).toBe("Table");
+  });
+
+  it("breaks a word only if it is too long for a column", () => {
+    const word = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz";
+    const place = shown(`| Product | Note |\n|---|---|\n| ${word} | A remark that has more than a few words |`);
+    const long = [...place.querySelectorAll("td")].map((cell) => cell.hasAttribute("data-long"));
+    expect(long).toEqual([true, false]);
+  });
+
+  it("lets code scroll, so that its indentation stays", () => {
+    const place = shown("```py\ndef a():\n    return 1\n```");
+    const code = place.querySelector(".code");
+    expect(code?.textContent).toBe("def a():\n    return 1");
+    expect(code?.getAttribute("tabindex")).toBe("0");
+  });
+
   it("makes buttons of citations", () => {
     const cited: number[] = [];
     const place = shown("It is late [2].", (index) => cited.push(index));

@@ -27,7 +27,8 @@ function block(token: Token, cite: Cite): ReactNode {
       return createElement(`h${Math.min(6, token.depth + 2)}`, null, inlines(token.tokens, cite));
     case "code":
       return (
-        <section className="code" aria-label={general("code")}>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+        <section className={`code ${style.code}`} tabIndex={0} aria-label={general("code")}>
           {token.text}
         </section>
       );
@@ -50,26 +51,43 @@ function block(token: Token, cite: Cite): ReactNode {
   }
 }
 
+// A short cell stays on its line; a longer one breaks between words, and inside a word that is too long for a column.
+const MAX_SHORT_CELL_LENGTH = 24;
+const LONG_WORD = /\S{41}/;
+
+function Cell({ of, tag, cite }: { of: Tokens.TableCell; tag: "th" | "td"; cite: Cite }) {
+  const place = {
+    "data-align": of.align ?? undefined,
+    "data-short": of.text.length <= MAX_SHORT_CELL_LENGTH || undefined,
+    "data-long": LONG_WORD.test(of.text) || undefined,
+  };
+  return createElement(tag, { ...place, scope: tag === "th" ? "col" : undefined }, inlines(of.tokens, cite));
+}
+
+/** As wide as its words need; what does not fit is reached by scrolling inside the reply. */
 function Table({ token, cite }: { token: Tokens.Table; cite: Cite }) {
   return (
-    <table>
-      <thead>
-        <tr>
-          {token.header.map((cell, i) => (
-            <th key={i}>{inlines(cell.tokens, cite)}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {token.rows.map((row, i) => (
-          <tr key={i}>
-            {row.map((cell, j) => (
-              <td key={j}>{inlines(cell.tokens, cite)}</td>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+    <section className={style.table} tabIndex={0} aria-label={general("table")}>
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((cell, i) => (
+              <Cell key={i} of={cell} tag="th" cite={cite} />
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {token.rows.map((row, i) => (
+            <tr key={i}>
+              {row.map((cell, j) => (
+                <Cell key={j} of={cell} tag="td" cite={cite} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

@@ -1,10 +1,12 @@
-import { Button, PasswordInput, Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { asApiError } from "../../api/errors";
 import { words } from "../i18n/words";
+import { SecretInput } from "../secret_input";
+import { useFields } from "../use_fields";
 import style from "./key_form.module.css";
 import { findProvider, guessProvider, PROVIDERS, type ProviderName, providerName } from "./providers";
 import { type Tried, tryKey, useKeyChange } from "./queries";
+import { testWords } from "./server_words";
 import en from "./words.en.json";
 
 const say = words(en, "shared/providers");
@@ -34,19 +36,20 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
       onWorks({ key: stored, test });
     }
   };
-  const refusal = attempt.error ? asApiError(attempt.error) : undefined;
+  const { form, rest, problemOf } = useFields(attempt.error, ["api_key", "provider", "base_url"]);
   const failed = attempt.data && !attempt.data.key ? attempt.data.test : undefined;
   return (
-    <form className={style.form} onSubmit={(event) => void submit(event).catch(() => undefined)}>
-      <PasswordInput
+    <form className={style.form} ref={form} onSubmit={(event) => void submit(event).catch(() => undefined)}>
+      <SecretInput
         className={style.wide}
         label={say("key")}
         data-autofocus
-        description={say("keyHint")}
+        description={say(shape?.isKeyless ? "keyOptional" : "keyHint")}
         placeholder="sk-…"
         autoComplete="off"
         spellCheck={false}
         visibilityToggleButtonProps={{ "aria-label": say("showKey") }}
+        error={problemOf("api_key")}
         value={key}
         onChange={(event) => setKey(event.currentTarget.value)}
       />
@@ -55,6 +58,7 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
         placeholder={say("chooseProvider")}
         searchable
         data={CHOICES}
+        error={problemOf("provider")}
         value={provider ?? null}
         onChange={(value) => setChosen((value as ProviderName) ?? undefined)}
       />
@@ -64,6 +68,7 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
           label={say("address")}
           description={shape.needsUrl ? undefined : say("addressOptional")}
           placeholder="https://…/v1"
+          error={problemOf("base_url")}
           value={url}
           onChange={(event) => setUrl(event.currentTarget.value)}
         />
@@ -71,9 +76,9 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
       <Button type="submit" variant="default" loading={attempt.isPending} disabled={!isComplete}>
         {label ?? say("test")}
       </Button>
-      {(failed || refusal) && (
+      {(failed || rest) && (
         <div className={`note bad ${style.wide}`} role="alert">
-          {failed ? say("failed", { message: failed.message }) : refusal?.message}
+          {failed ? say("failed", { message: testWords(failed.message) }) : rest}
         </div>
       )}
     </form>

@@ -1,8 +1,12 @@
 import type { components } from "../../api/schema";
+import { words } from "../i18n/words";
+import en from "./words.en.json";
+
+const say = words(en, "shared/providers");
 
 export type ProviderName = components["schemas"]["ProviderName"];
 
-/** Names are not translated. The order is the one in which people look for them. */
+/** Names of companies are not translated. The order is the one in which people look for them. */
 export const PROVIDERS: { id: ProviderName; name: string; needsUrl?: boolean; isKeyless?: boolean }[] = [
   { id: "openai", name: "OpenAI" },
   { id: "anthropic", name: "Anthropic" },
@@ -13,7 +17,7 @@ export const PROVIDERS: { id: ProviderName; name: string; needsUrl?: boolean; is
   { id: "azure_openai", name: "Azure OpenAI", needsUrl: true },
   { id: "bedrock", name: "Amazon Bedrock", needsUrl: true },
   { id: "ollama", name: "Ollama", isKeyless: true },
-  { id: "openai_compatible", name: "OpenAI-compatible server", needsUrl: true, isKeyless: true },
+  { id: "openai_compatible", name: say("openaiCompatible"), needsUrl: true, isKeyless: true },
 ];
 
 export const providerName = (id: string) => PROVIDERS.find((one) => one.id === id)?.name ?? id;

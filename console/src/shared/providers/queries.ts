@@ -7,26 +7,31 @@ export type ApiKeyTest = components["schemas"]["ApiKeyTest"];
 export type ApiKeyCreate = components["schemas"]["ApiKeyCreate"];
 export type ModelProbe = components["schemas"]["ModelProbe"];
 export type FoundServer = components["schemas"]["FoundServerOut"];
-export type Model = components["schemas"]["ModelOut"];
+export type ChatModel = components["schemas"]["ModelOut"];
 
 export const probeQuery = queryOptions({
   queryKey: ["providers", "probe"],
   queryFn: () => data(api.GET("/api/v1/models/probe")),
 });
+const listKeys = () => data(api.GET("/api/v1/api-keys", { params: { query: { per_page: 100, sort: "provider" } } }));
+export const providerKeysQuery = queryOptions({ queryKey: ["providers", "keys"], queryFn: listKeys });
 export const modelListQuery = queryOptions({
   queryKey: ["providers", "models"],
   queryFn: () => data(api.GET("/api/v1/models")),
   staleTime: 300_000,
 });
 /** The models that agents can chat with; those of a key come before the embedded one, which is a demonstration. */
-export const chatModels = ({ data: models }: { data: Model[] }) =>
+export const chatModels = ({ data: models }: { data: ChatModel[] }) =>
   models
     .filter((model) => model.kind === "chat")
     .sort((a, b) => Number(a.provider === "local") - Number(b.provider === "local") || a.id.localeCompare(b.id));
 export const chatModelsQuery = queryOptions({ ...modelListQuery, select: chatModels });
 
+/** Others are paid by characters or minutes. */
+export const isPaidByTokens = ({ kind }: Pick<ChatModel, "kind">) => kind === "chat" || kind === "embedding";
+
 const path = (id: string) => ({ params: { path: { key_id: id } } });
-export const createKey = (body: ApiKeyCreate) => data(api.POST("/api/v1/api-keys", { body }));
+export const createProviderKey = (body: ApiKeyCreate) => data(api.POST("/api/v1/api-keys", { body }));
 export const testKey = (id: string) => data(api.POST("/api/v1/api-keys/{key_id}/test", path(id)));
 export const updateKey = ({ id, ...body }: { id: string } & components["schemas"]["ApiKeyUpdate"]) =>
   data(api.PUT("/api/v1/api-keys/{key_id}", { ...path(id), body }));
@@ -37,12 +42,44 @@ export const deleteKey = async ({ id, force }: { id: string; force?: boolean }) 
 
 export type Tried = { key?: ApiKey; test: ApiKeyTest };
 
-/** Store a key and ask its provider at once; one that does not work is not kept. */
+/** Addresses of one server: `localhost` is `127.0.0.1`, and a server adds `/v1` itself. */
+const plainAddress = (address: string) =>
+  address
+    .trim()
+    .replace(/^(https?:\/\/)localhost(?=[:/]|$)/i, "$1127.0.0.1")
+    .replace(/\/+$/, "")
+    .replace(/\/v1$/, "")
+    .toLowerCase();
+
+/** The stored key of a server at this address. */
+export const keyAt = (keys: ApiKey[], { provider, base_url }: Pick<ApiKeyCreate, "provider" | "base_url">) =>
+  base_url
+    ? keys.find(
+        (key) => key.provider === provider && key.base_url && plainAddress(key.base_url) === plainAddress(base_url),
+      )
+    : undefined;
+
+const works = (key: ApiKey): ApiKey => ({ ...key, is_valid: true, last_tested_at: new Date().toISOString() });
+
+/** Ask the server of a stored key, which stays as it is if nothing answers. */
+export async function tryStored(key: ApiKey): Promise<Tried> {
+  const test = await testKey(key.id);
+  if (!test.success) return { test };
+  if (!key.is_active) await updateKey({ id: key.id, is_active: true });
+  return { key: works(key), test };
+}
+
+/**
+ * Store a key and ask its provider at once; one that does not work is not kept.
+ * A server that needs no secret is stored once: connecting it again asks the key that exists.
+ */
 export async function tryKey(body: ApiKeyCreate): Promise<Tried> {
-  const key = await createKey(body);
+  const stored = body.api_key || !body.base_url ? undefined : keyAt((await listKeys()).data, body);
+  if (stored) return tryStored(stored);
+  const key = await createProviderKey(body);
   try {
     const test = await testKey(key.id);
-    if (test.success) return { key: { ...key, is_valid: true, last_tested_at: new Date().toISOString() }, test };
+    if (test.success) return { key: works(key), test };
     await deleteKey({ id: key.id, force: true });
     return { test };
   } catch (error) {

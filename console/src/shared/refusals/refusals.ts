@@ -1,4 +1,5 @@
 import { render, translationOf } from "../i18n/words";
+import { translateSentence } from "../sentences/sentences";
 
 type Details = Record<string, unknown>;
 
@@ -13,10 +14,11 @@ export function sentenceOf(
   message: string,
   details: Details = {},
   table = translationOf("shared/refusals"),
+  sentences = translationOf("shared/sentences"),
 ): string {
   const { reason } = details;
   const text = table?.[typeof reason === "string" ? `${code}.${reason}` : code];
-  if (!text) return message;
+  if (!text) return translateSentence(message, sentences);
   const values = Object.entries(details).filter(
     (pair): pair is [string, string | number] => typeof pair[1] === "string" || typeof pair[1] === "number",
   );
@@ -24,9 +26,18 @@ export function sentenceOf(
   return /\{\w+\}/.test(rendered) ? message : rendered;
 }
 
+/** "must have at least 8 characters, a number": each part has its own words. */
+function listed(message: string, table?: Record<string, string>): string | undefined {
+  const [, first, rest] = /^(must have|must be one of) (.+)$/.exec(message) ?? [];
+  const frame = table?.[`${first} …`];
+  if (!frame || !rest) return undefined;
+  const parts = rest.split(", ").map((part) => table?.[part.replace(NUMBER, "#")] ?? part);
+  return frame.replace("…", parts.join(", "));
+}
+
 /** What is wrong with a field, such as "must be at most 200 characters"; `#` stands for the numbers in it. */
 export function phraseOf(message: string, table = translationOf("shared/refusals")): string {
-  const text = table?.[message.replace(NUMBER, "#")];
+  const text = table?.[message.replace(NUMBER, "#")] ?? listed(message, table);
   const numbers = message.match(NUMBER) ?? [];
   return text ? text.replace(/#/g, () => numbers.shift() ?? "#") : message;
 }

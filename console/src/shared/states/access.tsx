@@ -5,6 +5,7 @@ import { api, data } from "../../api/client";
 import { asApiError } from "../../api/errors";
 import { permissionsQuery } from "../../api/queries";
 import { words } from "../i18n/words";
+import { permissionName } from "../permissions/permissions";
 import en from "./words.en.json";
 
 const say = words(en, "shared/states");
@@ -25,12 +26,12 @@ export function useGranters(isNeeded = true): string {
   return say("forbiddenWho", { names: names.slice(0, MAX_NAMES).join(", ") });
 }
 
-/** Why a control is disabled: "Needs `workflows:execute`. Ines Novak can give it to you." Empty if it is not. */
+/** Why a control is disabled: "Needs the permission “Workflows: run”. Ines Novak can give it to you." Empty if it is not. */
 export function useNeeds(permission: string): string {
   const { data: role } = useQuery(permissionsQuery);
   const isMissing = role !== undefined && !role.permissions.includes(permission);
   const who = useGranters(isMissing);
-  return isMissing ? `${say("needs", { permission })} ${who}` : "";
+  return isMissing ? `${say("needs", { permission: permissionName(permission) })} ${who}` : "";
 }
 
 /** Ask the administrators for a permission, with a word why. */

@@ -1,10 +1,15 @@
 import Lock from "icon:lock";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { useEffect } from "react";
 import type { ApiError } from "../../api/errors";
-import { permissionsQuery } from "../../api/queries";
+import { meQuery, permissionsQuery } from "../../api/queries";
+import { dropRecent } from "../frame/recent";
 import { words } from "../i18n/words";
+import { roleName } from "../people/roles";
+import { permissionName } from "../permissions/permissions";
 import { AskForAccess, useGranters } from "./access";
-import { Art, Empty, home } from "./states";
+import { Art, Empty, homeButton } from "./empty";
 import en from "./words.en.json";
 
 const say = words(en, "shared/states");
@@ -13,6 +18,12 @@ const PERMISSION = /^[a-z_]+:[a-z_]+$/;
 /** A page that needs a permission: which, which role one has, who can give it, and a way to ask. */
 export function Forbidden({ error }: { error: ApiError }) {
   const required = String(error.details.required ?? error.code);
+  const { data: me } = useQuery(meQuery);
+  const address = useLocation({ select: (now) => now.pathname });
+  // The bar above has kept the address before the server refused it.
+  useEffect(() => {
+    if (me) dropRecent(me.id, address);
+  }, [me, address]);
   const who = useGranters();
   const held = useQueryClient().getQueryData(permissionsQuery.queryKey)?.permissions;
   const isPermission = PERMISSION.test(required);
@@ -25,14 +36,15 @@ export function Forbidden({ error }: { error: ApiError }) {
       actions={
         <>
           {canAsk && <AskForAccess permission={required} />}
-          {home}
+          {homeButton}
         </>
       }
     >
       {isPermission ? (
         <>
-          {say("forbiddenNeeds")} <code className="mono">{required}</code>. {say("forbiddenRole")}{" "}
-          <code className="mono">{String(error.details.your_role ?? "–")}</code>. {who}
+          {say("forbiddenNeeds", { permission: permissionName(required) })}{" "}
+          <code className="mono t-12 t-3">{required}</code>. {say("forbiddenRole")}{" "}
+          <b className="t-500">{error.details.your_role ? roleName(String(error.details.your_role)) : "–"}</b>. {who}
         </>
       ) : (
         (told[error.reason as keyof typeof told] ?? error.message)

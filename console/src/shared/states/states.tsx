@@ -3,51 +3,15 @@ import RotateCw from "icon:rotate-cw";
 import Timer from "icon:timer";
 import Unplug from "icon:unplug";
 import { Button } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
-import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { words } from "../i18n/words";
+import { Art, Empty, homeButton } from "./empty";
 import { Forbidden } from "./forbidden";
 import en from "./words.en.json";
 
 const say = words(en, "shared/states");
 const SKELETON_WAIT_MS = 150;
-
-/** The common form of a page without content: a picture, a title, one sentence, actions. */
-export function Empty({
-  art,
-  title,
-  children,
-  actions,
-}: {
-  art?: ReactNode;
-  title: string;
-  children: ReactNode;
-  actions?: ReactNode;
-}) {
-  return (
-    <div className="state">
-      <div>
-        {art}
-        <h2>{title}</h2>
-        <p>{children}</p>
-        {actions && <div className="row g8 wrap">{actions}</div>}
-      </div>
-    </div>
-  );
-}
-
-export const Art = ({
-  icon: Icon,
-  tone,
-}: {
-  icon: ComponentType<{ size?: number }>;
-  tone: "turn" | "bad" | "wait";
-}) => (
-  <span className={`kind k-${tone}`} style={{ width: 40, height: 40, marginBottom: 8 }}>
-    <Icon size={20} />
-  </span>
-);
 
 /** Seconds until a moment, counted down to zero. */
 export function useCountdown(seconds: number): number {
@@ -80,23 +44,17 @@ function Throttled({ error, onRetry }: { error: ApiError; onRetry?: () => void }
   );
 }
 
-export const home = (
-  <Button variant="default" component={Link} to="/">
-    {say("home")}
-  </Button>
-);
-
 /** What went wrong and the way on: 403 names the permission, 404 leads back, the rest can be tried again. */
 export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: () => void }) {
   const error = asApiError(given);
   if (error.status === 403) return <Forbidden error={error} />;
   if (error.status === 404)
     return (
-      <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={home}>
+      <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={homeButton}>
         {error.message}
       </Empty>
     );
-  if (error.status === 429) return <Throttled error={error} onRetry={onRetry} />;
+  if (error.isOwnLimit) return <Throttled error={error} onRetry={onRetry} />;
   const isGone = error.code === "server_gone";
   const isPart = error.code === "part_missing";
   // The browser remembers that a part of the page failed: only a reload asks for it again.
@@ -125,7 +83,7 @@ export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: (
 }
 
 export const NotFound = () => (
-  <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={home}>
+  <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={homeButton}>
     {say("missing")}
   </Empty>
 );

@@ -3,7 +3,7 @@ import { ActionIcon } from "@mantine/core";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { general } from "../i18n/general";
 import style from "./toast.module.css";
-import { dismiss, shownToasts, subscribe, type Toast } from "./toasts";
+import { dismiss, shownToasts, subscribeToToasts, type Toast } from "./toasts";
 
 const SHOWN_MS = 6_000;
 /** What can be clicked stays longer: it has to be read and reached. */
@@ -36,7 +36,7 @@ function Item({ of: { id, text, action } }: { of: Toast }) {
 
 /** Where it is said that something was done. It is there from the start, so that screen readers follow it. */
 export function Toasts() {
-  const toasts = useSyncExternalStore(subscribe, shownToasts);
+  const toasts = useSyncExternalStore(subscribeToToasts, shownToasts);
   return (
     <div className={style.region} role="status" aria-live="polite">
       {toasts.map((one) => (

@@ -19,7 +19,7 @@ export function toast(text: string, action?: ReactNode) {
 
 export const dismiss = (id: number) => set(shown.filter((one) => one.id !== id));
 export const shownToasts = () => shown;
-export function subscribe(listener: () => void) {
+export function subscribeToToasts(listener: () => void) {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

@@ -76,7 +76,7 @@ describe("the layout of a trace", () => {
     ];
     const [model, tool] = layOut(spans).rows;
     expect([model?.tokens, model?.cachedShare, model?.firstShare, model?.note]).toEqual([100, 0.5, 0.5, "m"]);
-    expect([tool?.kind, tool?.note]).toEqual(["bad", "timeout"]);
+    expect([tool?.kind, tool?.note]).toEqual(["bad", "It was not finished in time."]);
     const sums = sumsOf({ spans, duration_ms: 410 } as Trace);
     expect(sums).toEqual({ totalMs: 410, afterMs: 0, waitedMs: 0, firstWordMs: 200, calls: 2, failed: 1 });
   });

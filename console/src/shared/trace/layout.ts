@@ -1,6 +1,7 @@
 import type { components } from "../../api/schema";
+import { failureWords } from "../failures/failures";
 import { words } from "../i18n/words";
-import type { KindName } from "../parts";
+import type { KindName } from "../marks/kind_icon";
 import en from "./words.en.json";
 
 const say = words(en, "shared/trace");
@@ -58,8 +59,16 @@ export const firstWordMs = (span: Span) => {
   return seconds === undefined ? undefined : seconds * 1000;
 };
 
+const OUTCOMES = ["approved", "rejected", "timeout", "cancelled"] as const;
+
+/** How a request for approval ended; what is newer than this console stands for itself. */
+function outcomeWords(outcome: string): string {
+  const known = OUTCOMES.find((one) => one === outcome);
+  return known ? say(`outcome_${known}`) : outcome;
+}
+
 /** The name of a step for people, and one remark. */
-export function titleOf(span: Span): { name: string; note: string } {
+export function spanTitle(span: Span): { name: string; note: string } {
   const rest = span.name.replace(/^\S+ /, "");
   switch (span.kind) {
     case "turn": {
@@ -75,13 +84,16 @@ export function titleOf(span: Span): { name: string; note: string } {
       return { name: say("retrieval"), note: count === undefined ? "" : say("passages", { count }) };
     }
     case "tool":
-      return { name: text(span, "gen_ai.tool.name") || rest, note: span.error?.code ?? "" };
+      return {
+        name: text(span, "gen_ai.tool.name") || rest,
+        note: failureWords(span.error?.code) ?? span.error?.message ?? "",
+      };
     case "sub_agent":
       return { name: text(span, "gen_ai.agent.name") || rest, note: say("delegated") };
     case "approval":
-      return { name: say("approval"), note: text(span, "retinue.approval.outcome") };
+      return { name: say("approval"), note: outcomeWords(text(span, "retinue.approval.outcome")) };
     default:
-      return { name: rest || span.name, note: span.error?.code ?? "" };
+      return { name: rest || span.name, note: failureWords(span.error?.code) ?? span.error?.message ?? "" };
   }
 }
 
@@ -192,7 +204,7 @@ function rowOf({ span, from, to, children }: Node, depth: number, axis: Axis): R
     depth,
     hasChildren: children.length > 0,
     kind: span.status === "error" ? "bad" : KINDS[span.kind],
-    ...titleOf(span),
+    ...spanTitle(span),
     left,
     width: Math.max(0, axis.share(to) - left),
     firstShare: span.duration_ms ? Math.min(1, first / span.duration_ms) : 0,

@@ -1,9 +1,13 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
+import { failureOf } from "../failures/failures";
 import { useRowKeys } from "../frame/keys";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
-import { Id, Json, Kind, Pill } from "../parts";
+import { CopyableId } from "../marks/copyable_id";
+import { JsonView } from "../marks/json_view";
+import { KindIcon } from "../marks/kind_icon";
+import { Pill } from "../marks/status";
 import { duration, exact, money } from "../time";
 import { amount, firstWordMs, layOut, type Span, sumsOf, type Trace } from "./layout";
 import style from "./trace.module.css";
@@ -27,7 +31,7 @@ function useStep(trace: string, asked: string | undefined, onChoose: (id: string
   useEffect(() => {
     if (!step || step === asked) return;
     const { pathname } = window.location;
-    // Whoever has left meanwhile must not be brought back: the next page may still be on its way.
+    // Do not navigate back to a page that was left: the next page may still be loading.
     const follow = () => window.location.pathname === pathname && choose.current(step);
     const timer = setTimeout(follow, ADDRESS_WAIT_MS);
     return () => clearTimeout(timer);
@@ -125,17 +129,17 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
   return (
     <aside className={style.span} aria-label={say("chosen")}>
       <div className="row g8">
-        <Kind of={row.kind} small />
+        <KindIcon of={row.kind} small />
         <b className="t-sec cut">{row.name}</b>
         <span className="t-13 t-2 cut">{row.note}</span>
         <span className="push wide fix">
-          <Id>{span.span_id}</Id>
+          <CopyableId>{span.span_id}</CopyableId>
         </span>
       </div>
       {span.error && (
         <div className="note bad">
           <span>
-            {span.error.message} <code className="mono">{span.error.code}</code>
+            {failureOf(span.error)} <code className="mono t-12">{span.error.code}</code>
           </span>
         </div>
       )}
@@ -159,7 +163,7 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
               {shown.of}
             </section>
           ) : (
-            <Json key={span.span_id} of={shown?.of ?? null} max={180} />
+            <JsonView key={span.span_id} of={shown?.of ?? null} max={180} />
           )}
         </div>
         <dl className="kv num">

@@ -2,7 +2,7 @@ import ChevronRight from "icon:chevron-right";
 import { memo, useCallback, useMemo, useState } from "react";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
-import { Kind } from "../parts";
+import { KindIcon } from "../marks/kind_icon";
 import { duration, money } from "../time";
 import { layOut, type Row, type Span, sideOf } from "./layout";
 import style from "./trace.module.css";
@@ -111,7 +111,7 @@ const Step = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: S
             aria-pressed={isChosen}
             onClick={() => onChoose(span.span_id)}
           >
-            <Kind of={row.kind} small />
+            <KindIcon of={row.kind} small />
             <span className="t-500 cut">{row.name}</span>
             <span className={`t-3 cut ${style.note}`}>{row.note}</span>
           </button>

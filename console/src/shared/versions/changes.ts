@@ -7,7 +7,7 @@ const say = words(en, "shared/versions");
 const FIELDS = en as Record<string, string>;
 
 /** What a person reads of one difference: lines of a long text, something new or gone, or before and after. */
-export type Change = { path: string; kind: "tool" | "sub" | "field"; label: string } & (
+export type VersionChange = { path: string; kind: "tool" | "sub" | "field"; label: string } & (
   | { shape: "lines"; lines: Line[] }
   | { shape: "added" | "removed"; about: string }
   | { shape: "value"; from: string; to: string }
@@ -39,7 +39,7 @@ function about(of: Listed): string {
   return parts.join(", ");
 }
 
-export function changeOf({ path, from, to }: Difference, names: Record<string, string>): Change {
+export function changeOf({ path, from, to }: Difference, names: Record<string, string>): VersionChange {
   const [list = "", id = "", ...rest] = path.split(".");
   const kind = list === "tools" ? "tool" : list === "sub_agents" ? "sub" : "field";
   const name = names[id] ?? id;
@@ -64,8 +64,8 @@ export function changeOf({ path, from, to }: Difference, names: Record<string, s
 }
 
 /** Instructions first, then tools and sub-agents, then the rest. The status and the names of tools are no news. */
-export function changesOf(differences: Difference[], names: Record<string, string>): Change[] {
-  const rank = ({ path, kind }: Change) => (path === "system_prompt" ? 0 : kind === "field" ? 2 : 1);
+export function versionChanges(differences: Difference[], names: Record<string, string>): VersionChange[] {
+  const rank = ({ path, kind }: VersionChange) => (path === "system_prompt" ? 0 : kind === "field" ? 2 : 1);
   return differences
     .filter(({ path }) => !/^tools\.[^.]+\.name$/.test(path))
     .map((difference) => changeOf(difference, names))

@@ -1,8 +1,9 @@
 import Minus from "icon:minus";
 import Plus from "icon:plus";
 import { words } from "../i18n/words";
-import { Kind, Pill } from "../parts";
-import type { Change } from "./changes";
+import { KindIcon } from "../marks/kind_icon";
+import { Pill } from "../marks/status";
+import type { VersionChange } from "./changes";
 import { countOf, type Line } from "./lines";
 import style from "./versions.module.css";
 import en from "./words.en.json";
@@ -39,11 +40,11 @@ function Lines({ label, lines }: { label: string; lines: Line[] }) {
   );
 }
 
-function One({ change }: { change: Change }) {
+function One({ change }: { change: VersionChange }) {
   if (change.shape === "lines") return <Lines label={change.label} lines={change.lines} />;
   return (
     <div className={style.item}>
-      {change.kind !== "field" && <Kind of={change.kind} small />}
+      {change.kind !== "field" && <KindIcon of={change.kind} small />}
       <span className="t-500 fix">{change.label}</span>
       {change.shape === "value" ? (
         <span className={style.values}>
@@ -62,7 +63,7 @@ function One({ change }: { change: Change }) {
 }
 
 /** Two versions side by side in words: texts by lines, everything else as before and after. */
-export function Diff({ changes }: { changes: Change[] }) {
+export function Diff({ changes }: { changes: VersionChange[] }) {
   if (!changes.length) return <p className="t-3">{say("noChanges")}</p>;
   return (
     <div className={style.diff}>

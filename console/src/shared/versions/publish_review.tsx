@@ -6,7 +6,7 @@ import { announcePublished } from "../agent/published";
 import { agentQuery } from "../agent/queries";
 import { words } from "../i18n/words";
 import { Failure, RowsLoading } from "../states/states";
-import { changesOf } from "./changes";
+import { versionChanges } from "./changes";
 import { Diff } from "./diff";
 import { useNames } from "./names";
 import { diffQuery, draftQuery, publishDraft, statusQuery, usePersonName } from "./queries";
@@ -52,7 +52,7 @@ export default function PublishReview({ agentId, onClose, onPublished }: Publish
   const failure = publishing.error && asApiError(publishing.error);
   const isConflict = failure?.code === "version_conflict";
   const open = status.data?.active_conversations ?? 0;
-  const changes = diff.data && changesOf(diff.data, names);
+  const changes = diff.data && versionChanges(diff.data, names);
   const title = agent.data ? say("publishTitle", { name: agent.data.name, version: `v${version}` }) : say("publish");
   return (
     <Modal opened onClose={onClose} title={title} size={620}>

@@ -63,8 +63,8 @@ export const restoreVersion = (agentId: string, version: number) =>
 export const publishDraft = (agentId: string, body: { note: string; force: boolean }) =>
   data(api.POST("/api/v1/agents/{agent_id}/publish", { params: path(agentId), body: { from_draft: true, ...body } }));
 
-/** The name of whoever made a version: administrators see names. */
-export function usePersonName(id: string): string {
+/** The name of a person, as far as this one may see it: administrators see all names. */
+export function usePerson(id: string): string | undefined {
   const may = useMay();
   const { data: me } = useQuery(meQuery);
   const isMe = me?.id === id;
@@ -74,6 +74,8 @@ export function usePersonName(id: string): string {
     enabled: Boolean(me) && Boolean(id) && !isMe && may("admin:users"),
   });
   if (isMe) return say("you");
-  if (!person.data) return say("somebody");
+  if (!person.data) return undefined;
   return `${person.data.first_name} ${person.data.last_name}`.trim() || person.data.email;
 }
+
+export const usePersonName = (id: string): string => usePerson(id) ?? say("somebody");

@@ -50,6 +50,8 @@ securityContext:
 {{- if .Values.metrics.enabled }}
 - name: RETINUE_METRICS
   value: "on"
+- name: RETINUE_METRICS_TOKEN_FILE
+  value: /run/secrets/retinue/{{ .Values.metrics.tokenKey }}
 {{- end }}
 {{- end }}
 
@@ -57,6 +59,9 @@ securityContext:
 volumeMounts:
   - name: data
     mountPath: /data
+  # Of this pod alone, even if all pods share the data: each is scraped, and would count for all others.
+  - name: metrics
+    mountPath: /data/metrics
   - name: temporary
     mountPath: /tmp
   - name: secrets
@@ -73,6 +78,8 @@ volumes:
     {{- else }}
     emptyDir: {}
     {{- end }}
+  - name: metrics
+    emptyDir: {}
   - name: temporary
     emptyDir: {}
   - name: secrets

@@ -73,7 +73,7 @@ class S3Client:
             reply = await self._attempt(method, key, query, content, content_hash)
         if isinstance(reply, RetinueError):
             log.error(
-                "the file storage cannot be reached",
+                "file_storage_unreachable",
                 method=method,
                 host=f"{self._address.host}:{self._address.port}",
                 error=describe_fault(reply),
@@ -136,7 +136,7 @@ class S3Client:
 
 def storage_refusal(method: str, status: int, code: str) -> StorageUnavailable:
     """Log a refusal for the operator: the bucket, its keys or its permissions are wrong."""
-    log.error("the file storage refused a call", method=method, status=status, code=code)
+    log.error("file_storage_refused", method=method, status=status, code=code)
     return StorageUnavailable()
 
 

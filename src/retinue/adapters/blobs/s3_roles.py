@@ -89,7 +89,7 @@ class RoleKeys:
                 StorageUnavailable,
                 OSError,
             ) as error:
-                log.warning("the role's keys cannot be fetched", role=self._role.kind, error=str(error))
+                log.warning("role_keys_unavailable", role=self._role.kind, error=str(error))
                 if held is None or now >= held.expires_at:
                     raise StorageUnavailable from error
                 self._renew_at = now + _RETRY_SECONDS

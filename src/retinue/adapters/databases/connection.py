@@ -7,6 +7,7 @@ import msgspec
 
 from retinue.adapters.databases.errors import DatabaseNotConfigured
 from retinue.kit.egress import Egress, PinnedAddress
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 from retinue.kit.secrets import Secret
 
 DbType = Literal["postgresql", "mysql", "sqlite"]
@@ -46,6 +47,7 @@ class ConnectionSpec(msgspec.Struct, frozen=True, kw_only=True):
     tls: TlsMode = "prefer"
     ca_certificates: str = ""
     folder: Path | None = None
+    requester: QueuedCaller = NOBODY
 
     @property
     def server_port(self) -> int:

@@ -23,8 +23,10 @@ from retinue.adapters.documents.file_types import (
     find_extension,
 )
 from retinue.adapters.documents.parsed_document import DocumentPiece, ParsedDocument
+from retinue.adapters.sandbox.reader_places import reader_place
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.kit import subprocesses
+from retinue.kit.fair_queue import QueuedCaller
 from retinue.kit.http import media_types
 
 log = structlog.get_logger("documents")
@@ -39,8 +41,6 @@ _MAX_REPLY_BYTES = 48 * 1024 * 1024
 _MAX_PIECES = 40_000
 _PROGRAM = "retinue.adapters.documents.child.program"
 _LIBRARIES = ("pypdfium2_raw", "semantic_text_splitter", "charset_normalizer")
-# Each child may use 512 MB; further documents wait.
-_child_slots = asyncio.Semaphore(2)
 
 _TEXT_TYPES = {media_types.HTML, media_types.SVG, media_types.XML, media_types.PHP, media_types.SCRIPT}
 # The child failed before its first line, for example because a library is missing.
@@ -71,6 +71,7 @@ async def parse(
     path: Path,
     *,
     filename: str,
+    requester: QueuedCaller,
     is_web_page: bool = False,
     size: int = MAX_PIECE_LENGTH,
     overlap: int = PIECE_OVERLAP_LENGTH,
@@ -87,7 +88,7 @@ async def parse(
             f"This document type is not supported. Use {', '.join(MIME_TYPES_BY_EXTENSION)}."
         )
     await asyncio.to_thread(_check_file, path, extension)
-    async with _child_slots:
+    async with reader_place(requester):
         try:
             return await _read(path, extension, "", size, overlap)
         except _EncodingUnknown:
@@ -165,7 +166,7 @@ async def _read_reply(child: Process, mime_type: str) -> ParsedDocument:
 
 def _error_from(line: _ChildLine) -> DocumentError:
     if line.fault:
-        log.error("a document parser failed", fault=line.fault)
+        log.error("document_parser_failed", fault=line.fault)
     return document_error(line.error, line.message)
 
 
@@ -178,7 +179,7 @@ def _piece(line: _ChildLine, position: int) -> DocumentPiece:
 
 def _exit_error(code: int) -> DocumentError:
     if code == _EXIT_NOT_STARTED:
-        log.error("the process that reads documents does not start")
+        log.error("document_reader_not_started")
         return ParserUnavailable("The document parser does not start on this machine.")
     if code == -signal.SIGXCPU:
         return DocumentTooLarge(_TOO_SLOW)

@@ -32,6 +32,7 @@ from retinue.adapters.llm.messages import (
     ToolCall,
 )
 from retinue.adapters.llm.tool_calls import ToolCallList
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 from retinue.kit.json_types import JsonObject
 
 CONTEXT_TOKENS = 4096
@@ -62,7 +63,9 @@ class EmbeddedChat:
         self._context = context
         self.host = ModelHost(capability, self._options)
 
-    async def stream(self, request: ChatRequest, *, requester: str = "") -> AsyncGenerator[Delta, None]:
+    async def stream(
+        self, request: ChatRequest, *, requester: QueuedCaller = NOBODY
+    ) -> AsyncGenerator[Delta, None]:
         calls, texts, chat_end = ToolCallList(), [], None
         payload = msgspec.to_builtins(build_chat_call(request, self._brief_tokens))
         async with aclosing(self.host.stream("chat", payload, requester=requester)) as parts:

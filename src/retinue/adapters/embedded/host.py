@@ -16,10 +16,10 @@ In the server, `ModelHost(capability, options)` costs nothing until `stream` or 
 
     speech = Capability(name="speech", program="retinue.adapters.embedded.speech.synthesizer_program")
     host = ModelHost(speech, options)
-    async with aclosing(host.stream("speak", {"text": …}, requester=tenant_id)) as parts: …
+    async with aclosing(host.stream("speak", {"text": …}, requester=ctx.requester)) as parts: …
 
 `options` is called whenever the child starts and raises ModelError if weights are missing. Calls wait in a
-queue that alternates between requesters. Every failure is a ModelError; a crash or hang fails the calls in
+queue in which requesters take turns. Every failure is a ModelError; a crash or hang fails the calls in
 progress, and the next call starts another child.
 """
 
@@ -31,10 +31,12 @@ from typing import Any
 from msgspec import Struct
 
 from retinue.adapters.embedded import process
-from retinue.adapters.embedded.fair_queue import FairQueue
 from retinue.adapters.embedded.process import ModelProcess
 from retinue.adapters.llm.errors import ModelError
+from retinue.kit.fair_queue import NOBODY, FairQueue, QueuedCaller, QueueFull
 from retinue.kit.json_types import JsonObject
+
+_OVERLOADED = "Too many requests wait for the embedded model. Try again later."
 
 
 class Capability(Struct, frozen=True, kw_only=True):
@@ -70,23 +72,33 @@ class ModelHost:
         """Return the process id of the running child."""
         return self._child.pid if self._child and not self._child.is_over else None
 
-    async def stream(self, method: str, payload: Any, *, requester: str = "") -> AsyncGenerator[Any, None]:
+    async def stream(
+        self, method: str, payload: Any, *, requester: QueuedCaller = NOBODY
+    ) -> AsyncGenerator[Any, None]:
         """Yield the parts of the answer as they arrive; closing the generator stops the model."""
-        await self._queue.enter(requester)
+        try:
+            leave = await self._queue.enter(requester)
+        except QueueFull:
+            raise ModelError("overloaded", _OVERLOADED) from None
         self._call_started()
+
+        def call_ended() -> None:
+            leave()
+            self._call_ended()
+
         try:
             child = await self._require_child()
         except BaseException:
-            self._call_ended()
+            call_ended()
             raise
         capability = self.capability
         async with aclosing(
-            child.call(method, payload, max_silence_s=capability.max_silence_s, on_end=self._call_ended)
+            child.call(method, payload, max_silence_s=capability.max_silence_s, on_end=call_ended)
         ) as parts:
             async for part in parts:
                 yield part
 
-    async def ask(self, method: str, payload: Any, *, requester: str = "") -> Any:
+    async def ask(self, method: str, payload: Any, *, requester: QueuedCaller = NOBODY) -> Any:
         """Return the answer of a method that sends exactly one part."""
         async with aclosing(self.stream(method, payload, requester=requester)) as parts:
             answers = [part async for part in parts]
@@ -125,7 +137,6 @@ class ModelHost:
 
     def _call_ended(self) -> None:
         self._active_calls -= 1
-        self._queue.leave()
         if not self._active_calls and not self._is_closed:
             loop = asyncio.get_running_loop()
             self._idle_timer = loop.call_later(self.capability.idle_s, self._stop_idle_child)

@@ -34,6 +34,7 @@ from retinue.adapters.llm.messages import (
     Transcription,
 )
 from retinue.kit.extras import ExtraName, install_hint, is_installed
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 from retinue.kit.json_types import JsonObject
 
 LocalKind = Literal["chat", "embedding", "transcription", "speech"]
@@ -67,7 +68,7 @@ class EmbeddedModels:
     def __init__(self, models_folder: Path, own_model: str = "") -> None:
         """`own_model` is the path of the operator's GGUF file, which then is the default chat model."""
         self._folder = models_folder.absolute()
-        self._requester = ""
+        self._requester = NOBODY
         self._models = {model.name: model for model in _models(own_model)}
         self._chats = {
             model.name: EmbeddedChat(
@@ -81,8 +82,8 @@ class EmbeddedModels:
         self._embedding = ModelHost(_EMBEDDING, self._embedding_options)
         self._transcriber, self._speaker = Transcriber(self._folder), SpeechSynthesizer()
 
-    def for_requester(self, requester: str) -> "EmbeddedModels":
-        """Return the same models bound to a requester, whose calls alternate with those of others."""
+    def for_requester(self, requester: QueuedCaller) -> "EmbeddedModels":
+        """Return the same models bound to a requester, which takes turns with others."""
         bound = copy.copy(self)
         bound._requester = requester  # noqa: SLF001  its own copy
         return bound

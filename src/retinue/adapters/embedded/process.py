@@ -134,7 +134,7 @@ class ModelProcess:
             self._kill_hung_process(max_silence_s)
 
     def _kill_hung_process(self, max_silence_s: float) -> None:
-        log.warning("an embedded model hangs and is killed", model=self.name, silent_s=max_silence_s)
+        log.warning("embedded_model_killed", model=self.name, silent_s=max_silence_s)
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
@@ -156,7 +156,7 @@ class ModelProcess:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         if not self.is_over:
-            log.warning("the process of an embedded model ended", model=self.name, pid=self.pid)
+            log.warning("embedded_model_ended", model=self.name, pid=self.pid)
         self._mark_over(reason)
 
     def _handle_frame(self, report: ChildFrame) -> None:

@@ -165,7 +165,7 @@ def _split_last_request(turns: list[PromptTurn]) -> tuple[list[PromptTurn], str]
 def _fields(schema: JsonObject) -> str:
     properties = schema.get("properties")
     simple = isinstance(properties, dict) and all(
-        isinstance(field, dict) and field.get("type") not in {"object", "array", None}
+        isinstance(field, dict) and field.get("type") not in ("object", "array", None)
         for field in properties.values()
     )
     if not isinstance(properties, dict) or not simple:

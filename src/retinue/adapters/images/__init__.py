@@ -7,9 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from retinue.adapters.sandbox.reader_places import reader_place
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.kit import subprocesses
 from retinue.kit.errors import InternalError, Invalid, RetinueError, UnsupportedFileType
+from retinue.kit.fair_queue import QueuedCaller
 
 # The child's exit codes; any other nonzero code is a bug.
 UNSUPPORTED, UNREADABLE, TOO_LARGE, NOT_CONFINED = 3, 4, 5, 6
@@ -20,10 +22,13 @@ MAX_MODEL_IMAGE_BYTES = 4 * 1024 * 1024
 MAX_RESULT_BYTES = 2 * 1024 * 1024
 _PROGRAM = "retinue.adapters.images.child.program"
 _MODEL_IMAGE_PROGRAM = "retinue.adapters.images.child.model_image"
-_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
-# Each child may use 768 or 896 MB; further pictures wait.
-_child_slots = asyncio.Semaphore(2)
+MAX_PIXELS = 50_000_000
+"""The limit of a picture for models; a WebP takes twice the memory and may have half as many pixels."""
+MAX_VISITOR_PIXELS = 25_000_000
+"""The limit for visitors, who need no account: enough for what phones take."""
+
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
 class ImageReaderUnavailable(RetinueError):
@@ -37,16 +42,16 @@ class Avatar(msgspec.Struct, frozen=True):
     mime_type: str
 
 
-async def avatar(path: Path) -> Avatar:
+async def avatar(path: Path, requester: QueuedCaller) -> Avatar:
     """Return a square WebP of at most 512 pixels from a png, jpeg or webp file, without metadata."""
-    async with _child_slots:
-        code, content = await _run_child(path, _PROGRAM, MAX_RESULT_BYTES)
+    async with reader_place(requester):
+        code, content = await _run_child(path, MAX_RESULT_BYTES, _PROGRAM)
     if code == 0 and content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return Avatar(content, "image/webp")
     if code == UNSUPPORTED:
         raise UnsupportedFileType("The avatar must be a png, jpeg or webp image.")
     if code == TOO_LARGE:
-        raise Invalid({"avatar": "must have at most 40 megapixels"})
+        raise Invalid({"avatar": "must have at most 40 megapixels, or 20 as WebP"})
     if code == NOT_CONFINED:
         raise ImageReaderUnavailable
     if code == UNREADABLE or code < 0:
@@ -67,19 +72,20 @@ class ModelImage(msgspec.Struct, frozen=True):
     mime_type: str
 
 
-async def model_image(path: Path) -> ModelImage:
+async def model_image(path: Path, requester: QueuedCaller) -> ModelImage:
     """Return a picture as models get it: a JPEG or PNG of at most 1568 pixels, without metadata.
 
-    Only the first frame of an animation is read.
+    Only the first frame of an animation is read. The number of pixels is limited, for visitors more tightly.
     """
-    async with _child_slots:
-        code, content = await _run_child(path, _MODEL_IMAGE_PROGRAM, MAX_MODEL_IMAGE_BYTES)
+    max_pixels = MAX_VISITOR_PIXELS if requester.is_visitor else MAX_PIXELS
+    async with reader_place(requester):
+        code, content = await _run_child(path, MAX_MODEL_IMAGE_BYTES, _MODEL_IMAGE_PROGRAM, str(max_pixels))
     if code == 0 and content.startswith((_PNG, _JPEG)):
         return ModelImage(content, "image/png" if content.startswith(_PNG) else "image/jpeg")
     if code == UNSUPPORTED:
         raise UnsupportedFileType("The image must be png, jpeg, webp or gif.")
     if code == TOO_LARGE:
-        raise ImageTooLarge("The image must have at most 50 megapixels.")
+        raise ImageTooLarge(_too_large(max_pixels))
     if code == NOT_CONFINED:
         raise ImageReaderUnavailable
     if code == UNREADABLE or code < 0:
@@ -87,18 +93,25 @@ async def model_image(path: Path) -> ModelImage:
     raise RuntimeError(f"the image child ended with {code}")
 
 
+def _too_large(max_pixels: int) -> str:
+    megapixels = max_pixels / 1_000_000
+    return f"The image must have at most {megapixels:g} megapixels, or {megapixels / 2:g} as WebP."
+
+
 def _libraries() -> str:
     return subprocesses.library_path("PIL")
 
 
-async def _run_child(path: Path, program: str, max_bytes: int) -> tuple[int, bytes]:
+async def _run_child(path: Path, max_bytes: int, program: str, *arguments: str) -> tuple[int, bytes]:
     """Return the child's exit code (negative: the signal that ended it) and its output."""
     # Not in a thread: a cancelled one would leave the descriptor open.
     source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         async with (
             asyncio.timeout(WALL_SECONDS),
-            subprocesses.python_subprocess(*reader_command(program, _libraries()), stdin=source) as decoder,
+            subprocesses.python_subprocess(
+                *reader_command(program, _libraries(), *arguments), stdin=source
+            ) as decoder,
         ):
             child_output = await subprocesses.communicate(decoder, None, max_bytes)
     except (TimeoutError, subprocesses.OutputTooLarge):

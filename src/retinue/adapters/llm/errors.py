@@ -8,6 +8,7 @@ from retinue.kit.errors import RetinueError
 
 ModelErrorKind = Literal[
     "auth",
+    "quota",
     "rate_limited",
     "overloaded",
     "invalid_request",
@@ -19,6 +20,7 @@ ModelErrorKind = Literal[
 
 _MESSAGES: Mapping[ModelErrorKind, str] = {
     "auth": "The model provider rejected the API key",
+    "quota": "The credit or quota at the model provider is used up",
     "rate_limited": "The model provider's rate limit is reached",
     "overloaded": "The model provider failed or is overloaded",
     "invalid_request": "The model provider rejected the request",
@@ -28,7 +30,7 @@ _MESSAGES: Mapping[ModelErrorKind, str] = {
     "bad_answer": "The model provider returned an unexpected response",
 }
 _RETRYABLE = frozenset({"rate_limited", "overloaded", "timeout", "unreachable", "broken_stream"})
-_OTHER_KEY_MAY_HELP = frozenset({"auth", "rate_limited", "overloaded", "timeout", "unreachable"})
+_OTHER_KEY_MAY_HELP = frozenset({"auth", "quota", "rate_limited", "overloaded", "timeout", "unreachable"})
 
 
 class ModelError(RetinueError):

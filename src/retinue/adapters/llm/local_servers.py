@@ -112,7 +112,7 @@ class LocalServers:
         probed = await asyncio.gather(*map(self._server_at, ports))
         servers = tuple(server for server in probed if server is not None)
         if servers != self._found:
-            log.info("model servers on this machine", found=[server.base_url for server in servers])
+            log.info("local_model_servers_found", found=[server.base_url for server in servers])
         self._found, self._probed_at = servers, self._clock.monotonic()
 
     async def _server_at(self, port: int) -> DiscoveredServer | None:

@@ -108,7 +108,7 @@ class ResponseSchema(Struct, frozen=True):
 
 
 class PromptCache(Struct, frozen=True, kw_only=True):
-    """What a provider needs to find the beginning of a conversation in its cache.
+    """The hint by which a provider finds the beginning of a conversation in its cache.
 
     `seed` is the same for all requests of a conversation; the first `history_length` messages are old.
     """

@@ -1,7 +1,8 @@
 """List prices of models: data that ships with a release (`prices.json`, written by `make prices`).
 
-Prices are in US dollars per million tokens. A file of the same form in the data directory replaces ours if it
-is newer: `retinue models prices update` puts it there.
+Prices are in US dollars per million tokens; speech costs by characters, a transcription by time. A file of
+the same form in the data directory replaces ours if it is newer: `retinue models prices update` puts it
+there.
 """
 
 import re
@@ -19,7 +20,7 @@ Price = Decimal
 
 
 class TokenPrices(msgspec.Struct, frozen=True, kw_only=True):
-    """What a million tokens cost; a price that is absent is the one of `input`."""
+    """Prices of a million tokens; an absent price is that of `input`."""
 
     input: Price
     output: Price | None = None
@@ -35,12 +36,17 @@ class PriceTier(TokenPrices, frozen=True, kw_only=True):
 
 
 class ListPrice(TokenPrices, frozen=True, kw_only=True):
-    """The price of a model, by its id, its other names, and a pattern for the rest of them."""
+    """The price of a model, by its id, its other names, and a pattern for the rest of them.
+
+    `speech` is what a million characters cost that are spoken, `transcription` what a minute of sound costs.
+    """
 
     id: str
     names: tuple[str, ...] = ()
     pattern: str = ""
     tiers: tuple[PriceTier, ...] = ()
+    speech: Price | None = None
+    transcription: Price | None = None
 
     def for_prompt(self, prompt_tokens: int) -> TokenPrices:
         """Return the prices of a call with a prompt of this length."""

@@ -14,7 +14,7 @@ _Quote = Callable[[str], str]
 _MAX_RETRY_AFTER_SECONDS = 300.0
 _KIND_BY_STATUS: Mapping[int, ModelErrorKind] = {
     401: "auth",
-    402: "auth",
+    402: "quota",
     403: "auth",
     408: "timeout",
     409: "overloaded",
@@ -22,17 +22,25 @@ _KIND_BY_STATUS: Mapping[int, ModelErrorKind] = {
     429: "rate_limited",
     498: "overloaded",
 }
-_KIND_BY_WORD: Mapping[str, ModelErrorKind] = {
-    "authentication_error": "auth",
-    "billing_error": "auth",
+# What will not change by itself, whatever the status: used-up credit is 429 at OpenAI, 5xx behind gateways.
+_PERMANENT_WORDS: Mapping[str, ModelErrorKind] = {
+    "billing_hard_limit_reached": "quota",
+    "billing_not_active": "quota",
+    "content_policy_violation": "invalid_request",
+    "context_length_exceeded": "invalid_request",
+    "insufficient_quota": "quota",
     "invalid_api_key": "auth",
+    "model_not_found": "invalid_request",
+}
+_KIND_BY_WORD: Mapping[str, ModelErrorKind] = {
+    **_PERMANENT_WORDS,
+    "authentication_error": "auth",
+    "billing_error": "quota",
     "permission_error": "auth",
-    "insufficient_quota": "rate_limited",
     "rate_limit_error": "rate_limited",
     "rate_limit_exceeded": "rate_limited",
     "timeout_error": "timeout",
     "badrequesterror": "invalid_request",
-    "context_length_exceeded": "invalid_request",
     "invalid_request_error": "invalid_request",
     "not_found_error": "invalid_request",
     "request_too_large": "invalid_request",
@@ -44,7 +52,7 @@ def error_from_response(
 ) -> ModelError:
     """Return the error for a response with a failure status."""
     return _error(
-        error_kind_for_status(status),
+        _permanent_kind(body) or error_kind_for_status(status),
         quote(_explanation(body)),
         status=status,
         retry_after_s=parse_retry_after(headers, now, max_seconds=_MAX_RETRY_AFTER_SECONDS),
@@ -61,6 +69,22 @@ def error_from_object(error: object, quote: _Quote) -> ModelError:
     if kind is None:
         kind = error_kind_for_status(status) if status else "overloaded"
     return _error(kind, quote(_message(error)), status=status)
+
+
+def _permanent_kind(body: bytes) -> ModelErrorKind | None:
+    """Return the kind that an error body names, if it is one that no retry changes."""
+    decoded = decode_json(body)
+    outer = decoded[0] if isinstance(decoded, list) and decoded else decoded
+    if not isinstance(outer, dict):
+        return None
+    inner = outer.get("error")
+    words = [
+        str(fields.get(name)).lower()
+        for fields in (inner, outer)
+        if isinstance(fields, dict)
+        for name in ("code", "type")
+    ]
+    return next((_PERMANENT_WORDS[word] for word in words if word in _PERMANENT_WORDS), None)
 
 
 def error_kind_for_status(status: int) -> ModelErrorKind:

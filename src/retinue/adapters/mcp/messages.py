@@ -40,7 +40,7 @@ class McpTool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class McpListing(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server offers now; `left_out` names tools that do not follow the protocol."""
+    """The tools that a server offers now; `left_out` names those that do not follow the protocol."""
 
     tools: list[McpTool]
     left_out: list[str]

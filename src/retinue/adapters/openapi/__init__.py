@@ -11,18 +11,19 @@ from retinue.adapters.openapi.description import (
 )
 from retinue.adapters.openapi.document_text import parse_text
 from retinue.adapters.openapi.parser import parse_api
-from retinue.adapters.openapi.text_reader import YamlReaderUnavailable, read_text
+from retinue.adapters.openapi.text_reader import DocumentReaderUnavailable, read_excerpt, read_text
 
 __all__ = [
     "ApiDescription",
     "ApiEndpoint",
     "BodyType",
+    "DocumentReaderUnavailable",
     "InvalidDocument",
     "SkippedPart",
     "SuggestedAuth",
     "ValueStyle",
-    "YamlReaderUnavailable",
     "parse_api",
     "parse_text",
+    "read_excerpt",
     "read_text",
 ]

@@ -49,7 +49,10 @@ class ApiDocument:
     def spend(self, amount: int = 1) -> None:
         self._work_left -= amount
         if self._work_left < 0:
-            raise InvalidDocument("is too large or has too many references")
+            raise InvalidDocument(
+                f"needs more than {_WORK_BUDGET:,} steps to read the operations and what they refer to; "
+                "name fewer in `operations`"
+            )
 
     @property
     def is_budget_low(self) -> bool:

@@ -53,7 +53,7 @@ class _Fields(msgspec.Struct):
 
 
 class _Places(msgspec.Struct):
-    """What the input has beside the body; a caller sends no headers but those that are named."""
+    """The parameters beside the body; a caller sends only the headers that are named."""
 
     path: _Fields = msgspec.field(default_factory=_Fields)
     query: _Fields = msgspec.field(default_factory=_Fields)

@@ -9,7 +9,7 @@ import yaml
 from retinue.adapters.openapi.description import InvalidDocument
 from retinue.kit.json_types import JsonObject
 
-_MAX_EVENTS = 250_000
+MAX_INLINE_EVENTS = 250_000
 _MAX_DEPTH = 64
 # Stands for the unquoted key `<<`; in quotes it is ordinary text.
 _MERGE = object()
@@ -27,7 +27,7 @@ def load() -> None:
     parse_yaml("a: 1")
 
 
-def parse_yaml(text: str, *, max_events: int = _MAX_EVENTS, max_length: int | None = None) -> Any:
+def parse_yaml(text: str, *, max_events: int = MAX_INLINE_EVENTS, max_length: int | None = None) -> Any:
     """Parse YAML; with `max_length`, refuse a document whose aliases make it longer than that."""
     builder = _Builder(max_events)
     try:

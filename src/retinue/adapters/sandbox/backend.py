@@ -54,6 +54,8 @@ class Backend(ABC):
         self._is_verified = False
         self._probe_task: asyncio.Task[str] | None = None
         self._last_problem = ""
+        self.is_missing = False
+        """Whether it cannot be used only because a program or package is not installed."""
         self._retry_at = 0.0
 
     @abstractmethod
@@ -110,13 +112,15 @@ class Backend(ABC):
         return self._last_problem
 
     async def _find_problem(self) -> str:
+        self.is_missing = False
         try:
             await self._open()
             async with asyncio.timeout(_PROBE_TIMEOUT_SECONDS):
                 escapes = await self._try_escapes()
         except SandboxMissing as missing:
+            self.is_missing = True
             if str(missing) != self._last_problem:
-                _log.info("a sandbox is missing", backend=self.name, reason=str(missing))
+                _log.info("sandbox_missing", backend=self.name, reason=str(missing))
             return str(missing)
         except TimeoutError:
             trouble = "the probe took too long"
@@ -127,7 +131,7 @@ class Backend(ABC):
         else:
             trouble = f"the probe could {', '.join(escapes)}" if escapes else ""
         if trouble:
-            _log.warning("a sandbox cannot be used", backend=self.name, reason=trouble)
+            _log.warning("sandbox_unusable", backend=self.name, reason=trouble)
         return trouble
 
     async def _try_escapes(self) -> list[str]:
@@ -152,7 +156,7 @@ class Backend(ABC):
                 running.ended.add_done_callback(lambda _: on_end())
                 return self._read(call, files, await self._wait_until_ended(call, files, running))
         except (SandboxMissing, GuestFailed, OSError) as error:
-            _log.warning("a sandbox failed", backend=self.name, reason=str(error))
+            _log.warning("sandbox_failed", backend=self.name, reason=str(error))
             raise SandboxFailed("sandbox_unavailable", "The sandbox failed. Try again later.") from error
         finally:
             if running is None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from retinue.kit.errors import InternalError
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 from retinue.kit.json_types import JsonObject
 
 Runtime = Literal["python", "javascript"]
@@ -55,12 +56,31 @@ class SandboxFailed(InternalError):
         self.cpu_ms = cpu_ms
 
 
+class CodeSupport(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a kind of code can run here; `trouble` says why not, and is empty if it can."""
+
+    kind: str
+    backend: str
+    trouble: str
+    is_missing: bool
+    """Whether it cannot only because programs are not installed."""
+
+
 class Sandbox(Protocol):
     async def run(
-        self, code: Code, input: object, *, timeout_s: float, memory_mb: int = 256
+        self,
+        code: Code,
+        input: object,
+        *,
+        timeout_s: float,
+        memory_mb: int = 256,
+        requester: QueuedCaller = NOBODY,
     ) -> SandboxResult: ...
 
     async def status(self) -> dict[str, str]:
         """Return "ok" or the reason why it is unusable for each backend."""
+
+    async def support(self) -> list[CodeSupport]:
+        """Return which kinds of code can run, and by which backend."""
 
     async def close(self) -> None: ...

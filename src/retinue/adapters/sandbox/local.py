@@ -5,10 +5,13 @@ import os
 from pathlib import Path
 
 from retinue.adapters.sandbox.backend import Backend, SandboxCall
-from retinue.adapters.sandbox.code import Code, SandboxFailed, SandboxResult
+from retinue.adapters.sandbox.code import Code, CodeSupport, SandboxFailed, SandboxResult
 from retinue.adapters.sandbox.containers import ProgramBackend, Spawner, WarmPythonBackend
 from retinue.adapters.sandbox.wasm import QuickJsBackend, WasmPythonBackend
+from retinue.kit.fair_queue import NOBODY, FairQueue, QueuedCaller, QueueFull
 from retinue.kit.metrics import declarations as metrics
+
+_RUNTIMES = {"javascript": "JavaScript", "python": "Python"}
 
 
 class LocalSandbox:
@@ -24,15 +27,21 @@ class LocalSandbox:
             "python": [WasmPythonBackend(data_dir), WarmPythonBackend(data_dir, self._spawner)],
         }
         self._programs: dict[str, list[Backend]] = {"javascript": [node], "python": [python]}
-        self._free = asyncio.Semaphore(at_once or 2 * (os.cpu_count() or 1))
+        self._places = FairQueue(at_once or 2 * (os.cpu_count() or 1), max_waiting=256)
 
     async def run(
-        self, code: Code, input: object, *, timeout_s: float, memory_mb: int = 256
+        self,
+        code: Code,
+        input: object,
+        *,
+        timeout_s: float,
+        memory_mb: int = 256,
+        requester: QueuedCaller = NOBODY,
     ) -> SandboxResult:
         try:
             async with asyncio.timeout(timeout_s):
-                await self._free.acquire()
-        except TimeoutError:
+                leave = await self._places.enter(requester)
+        except (TimeoutError, QueueFull):
             raise SandboxFailed(
                 "sandbox_unavailable", "Too many functions and scripts are running. Try again later."
             ) from None
@@ -40,12 +49,12 @@ class LocalSandbox:
             # Last: a backend that was found alive is used at once, before it can come to rest.
             backend = await self._choose(code)
         except BaseException:
-            self._free.release()
+            leave()
             raise
         call = SandboxCall(code=code, timeout_s=timeout_s, memory_mb=memory_mb)
         status = "cancelled"
         try:
-            result = await backend.run(call, input, on_end=self._free.release)
+            result = await backend.run(call, input, on_end=leave)
             status = "completed"
         except SandboxFailed as error:
             status = error.kind
@@ -58,6 +67,26 @@ class LocalSandbox:
         backends = self._backends()
         troubles = await asyncio.gather(*(backend.trouble() for backend in backends))
         return {backend.name: trouble or "ok" for backend, trouble in zip(backends, troubles, strict=True)}
+
+    async def support(self) -> list[CodeSupport]:
+        """Test every backend, then say for each kind of code which one would run it."""
+        await self.status()
+        return [
+            self._support_of(f"{_RUNTIMES[runtime]} {what}", backends)
+            for table, what in ((self._functions, "functions"), (self._programs, "scripts and packages"))
+            for runtime, backends in table.items()
+        ]
+
+    @staticmethod
+    def _support_of(kind: str, backends: list[Backend]) -> CodeSupport:
+        usable = next((backend for backend in backends if backend.standing == "ok"), None)
+        troubles = [] if usable else [f"{backend.name}: {backend.standing}" for backend in backends]
+        return CodeSupport(
+            kind=kind,
+            backend=usable.name if usable else "",
+            trouble="; ".join(troubles),
+            is_missing=bool(troubles) and all(backend.is_missing for backend in backends),
+        )
 
     def known(self) -> dict[str, str]:
         """Return the last known status without starting anything."""

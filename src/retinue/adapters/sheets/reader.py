@@ -120,13 +120,13 @@ async def _read_frame(child: Process, decode: Any) -> _Frame:
 
 def _error_from(frame: _Frame) -> SheetError:
     if frame.fault:
-        log.error("a reader of files failed", fault=frame.fault)
+        log.error("sheet_reader_failed", fault=frame.fault)
     return sheet_error(frame.error, frame.message)
 
 
 def _exit_error(code: int) -> SheetError:
     if code == _EXIT_NOT_STARTED:
-        log.error("the process that reads files does not start")
+        log.error("sheet_reader_not_started")
         return SheetReaderUnavailable("The file reader does not start on this machine.")
     if code == -signal.SIGXCPU:
         return SheetTooLarge("The file takes too long to read.")

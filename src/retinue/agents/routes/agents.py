@@ -1,7 +1,7 @@
 from msgspec import UNSET
 
 from retinue.agents import details, drafts, figures, service
-from retinue.agents.draft_schemas import Publication, PublishedAgent, SavedAgent
+from retinue.agents.draft_schemas import Publication, PublishedAgent
 from retinue.agents.errors import DraftNotFound, NotArchived
 from retinue.agents.loaders import AgentById
 from retinue.agents.models import Agent, AgentStatus
@@ -17,7 +17,6 @@ from retinue.agents.schemas import (
 from retinue.kit.context import Context
 from retinue.kit.errors import InvalidTransition
 from retinue.kit.http.routing import Routes
-from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.kit.lists import Page
 
 routes = Routes("/api/v1/agents", tag="agents")
@@ -33,37 +32,29 @@ async def list_agents(ctx: Context, query: AgentList) -> Page[AgentListed]:
 
 
 @routes.post("", requires="agents:write", status=201, versioned=Agent)
-async def create_agent(ctx: Context, body: AgentCreate, unknown_fields: tuple[str, ...]) -> SavedAgent:
+async def create_agent(ctx: Context, body: AgentCreate) -> AgentOut:
     """Create an agent as version 1. With `status: published` it is in use at once.
 
     Tools, sub-agents, knowledge and the web search have paths of their own. `warnings` names fields that had
     no effect, as in `ignored_field:tools`.
     """
-    return _saved(await service.create(ctx, body), unknown_fields)
+    return AgentOut.of(await service.create(ctx, body))
 
 
 @routes.get("/{agent_id}", requires="agents:read", versioned=Agent)
 async def get_agent(ctx: Context, agent: AgentById) -> AgentDetail:
     """Return the agent with its tools, its sub-agents and the size of its knowledge base."""
-    return await details.shown(ctx, agent, AgentDetail)
+    return await details.render_agent(ctx, agent, AgentDetail)
 
 
 @routes.put("/{agent_id}", requires="agents:write", errors=(InvalidTransition,), versioned=Agent)
-async def update_agent(
-    ctx: Context, agent: AgentById, body: AgentUpdate, unknown_fields: tuple[str, ...]
-) -> SavedAgent:
+async def update_agent(ctx: Context, agent: AgentById, body: AgentUpdate) -> AgentOut:
     """Change the given fields; omitted ones stay.
 
     Each change creates a new version. Null resets an optional field to its default. `warnings` names fields
     that had no effect, as in `ignored_field:tools`.
     """
-    return _saved(await service.update(ctx, agent, body), unknown_fields)
-
-
-def _saved(agent: Agent, unknown_fields: tuple[str, ...]) -> SavedAgent:
-    """Return the agent; what it shows itself may be sent back with it and is no mistake."""
-    told = [name for name in unknown_fields if name not in AgentOut.__struct_fields__]
-    return SavedAgent.of(agent, warnings=list(ignored_field_warnings(told)) if told else UNSET)
+    return AgentOut.of(await service.update(ctx, agent, body))
 
 
 @routes.delete("/{agent_id}", requires="agents:delete", status=204, versioned=Agent)

@@ -14,7 +14,7 @@ routes = Routes("/v1/agents/{agent_id}/tools", tag="agents", wrap=True)
 @routes.get("", requires="tools:read")
 async def list_agent_tools(ctx: Context, agent: AgentById) -> list[AttachmentOut]:
     """List the tools attached to the agent, ordered by `display_order`, including disabled ones."""
-    return [attachments.shown(ctx, one) for one in await load_tools(ctx, agent)]
+    return [attachments.render_attachment(ctx, one) for one in await load_tools(ctx, agent)]
 
 
 @routes.post("", requires="tools:write", status=201, errors=(ToolNotFound, AlreadyAttached, TooManyAttached))
@@ -33,7 +33,7 @@ async def update_agent_tool(
     ctx: Context, agent: AgentById, tool: ToolById, body: AttachmentUpdate
 ) -> AttachmentOut:
     """Change how the agent uses an attached tool; a change is saved as a new version of the agent."""
-    return attachments.shown(ctx, await attachments.update(ctx, agent, tool, body))
+    return attachments.render_attachment(ctx, await attachments.update(ctx, agent, tool, body))
 
 
 @routes.delete("/{tool_id}", requires="tools:write", status=204)

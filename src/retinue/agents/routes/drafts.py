@@ -13,7 +13,7 @@ routes = Routes("/api/v1/agents/{agent_id}/draft", tag="agents")
 
 
 async def _tagged(ctx: Context, draft: DraftOfAgent) -> Reply[DraftOut]:
-    return Reply(await drafts.shown(ctx, draft), headers=(("ETag", draft.etag),))
+    return Reply(await drafts.render_draft(ctx, draft), headers=(("ETag", draft.etag),))
 
 
 @routes.get("", requires="agents:read", handles_etag_itself=True)

@@ -64,7 +64,7 @@ async def change_many_documents(
 @routes.get("/documents/{document_id}", requires="agents:read", errors=(DocumentNotFound,))
 async def get_agent_document(ctx: Context, agent: AgentById, document_id: str) -> DocumentOut:
     """Return a document with its indexing status, progress and error."""
-    return knowledge.shown(await knowledge.fetch_document(ctx, agent, document_id))
+    return knowledge.render_document(await knowledge.fetch_document(ctx, agent, document_id))
 
 
 @routes.patch("/documents/{document_id}", requires="agents:write", errors=(DocumentNotFound,))
@@ -104,10 +104,13 @@ async def list_document_chunks(
 
 
 @routes.post("/knowledge/search", requires="agents:read", wrap=True, calls_out=True, idempotent=False)
-async def search_agent_knowledge(ctx: Context, agent: AgentById, body: KnowledgeQuery) -> list[PassageOut]:
+async def search_agent_knowledge(
+    ctx: Context, agent: AgentById, body: KnowledgeQuery
+) -> Reply[list[PassageOut]]:
     """Return the passages of the agent's documents that match the query, best first; empty if none does.
 
     With `explain`, each passage says why it was found, and passages that are not relevant enough for a turn
-    are returned as well.
+    are returned as well. If no budget pays for the embedding of the query, its words find what they can, and
+    the header `X-Retinue-Warnings` says `searched_by_words`.
     """
     return await knowledge.search(ctx, agent, body)

@@ -21,7 +21,7 @@ _NO_ROOM = (SubAgentsTooDeep, TooManyAttached)
 @routes.get("", requires="agents:read", wrap=True)
 async def list_sub_agents(ctx: Context, agent: AgentById) -> list[SubAgentOut]:
     """List the sub-agents, oldest first; direct ones carry their full configuration."""
-    return [sub_agents.shown(one) for one in await load_sub_agents(ctx, agent)]
+    return [sub_agents.render_sub_agent(one) for one in await load_sub_agents(ctx, agent)]
 
 
 @routes.post(
@@ -32,7 +32,7 @@ async def attach_sub_agent(ctx: Context, agent: AgentById, body: SubAgentAttach)
 
     At most 50 sub-agents per agent and 5 levels of delegation; cycles are refused (409 `sub_agent_cycle`).
     """
-    return sub_agents.shown(await sub_agents.attach(ctx, agent, body))
+    return sub_agents.render_sub_agent(await sub_agents.attach(ctx, agent, body))
 
 
 @routes.post("/direct", requires="agents:write", status=201, errors=_NO_ROOM)
@@ -41,7 +41,7 @@ async def create_direct_sub_agent(ctx: Context, agent: AgentById, body: DirectCr
 
     At most 50 sub-agents per agent and 5 levels of delegation.
     """
-    return sub_agents.shown(await sub_agents.create_direct(ctx, agent, body))
+    return sub_agents.render_sub_agent(await sub_agents.create_direct(ctx, agent, body))
 
 
 @routes.put("/direct/{sub_agent_id}", requires="agents:write", errors=(SubAgentNotFound, NotADirectSubAgent))
@@ -49,7 +49,7 @@ async def update_direct_sub_agent(
     ctx: Context, agent: AgentById, sub_agent_id: str, body: DirectUpdate
 ) -> SubAgentOut:
     """Change any fields of a direct sub-agent. Templates are refused with 409 `not_a_direct_sub_agent`."""
-    return sub_agents.shown(await sub_agents.update_direct(ctx, agent, sub_agent_id, body))
+    return sub_agents.render_sub_agent(await sub_agents.update_direct(ctx, agent, sub_agent_id, body))
 
 
 @routes.patch("/{sub_agent_id}", requires="agents:write", errors=(SubAgentNotFound,))
@@ -57,7 +57,7 @@ async def update_sub_agent(
     ctx: Context, agent: AgentById, sub_agent_id: str, body: SubAgentPatch
 ) -> SubAgentOut:
     """Change when the parent delegates to a sub-agent of either kind, or disable it."""
-    return sub_agents.shown(await sub_agents.patch(ctx, agent, sub_agent_id, body))
+    return sub_agents.render_sub_agent(await sub_agents.patch(ctx, agent, sub_agent_id, body))
 
 
 @routes.delete("/{sub_agent_id}", requires="agents:write", status=204, errors=(SubAgentNotFound,))

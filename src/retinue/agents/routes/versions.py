@@ -13,13 +13,13 @@ routes = Routes("/api/v1/agents/{agent_id}/versions", tag="agents")
 @routes.get("", requires="agents:read")
 async def list_agent_versions(ctx: Context, agent: AgentById, query: PageQuery) -> Page[VersionSummary]:
     """List the versions of the agent, newest first; the newest 200 are kept."""
-    return (await VERSIONS.page(ctx.db, query, agent_id=agent.id)).shown(versions.summarize)
+    return (await VERSIONS.page(ctx.db, query, agent_id=agent.id)).to_page(versions.summarize)
 
 
 @routes.get("/{version}", requires="agents:read", errors=(VersionNotFound,))
 async def get_agent_version(ctx: Context, agent: AgentById, version: str) -> VersionOut:
     """Return one version with the whole agent as it was then."""
-    return versions.shown(ctx, await versions.fetch(ctx, agent, version))
+    return versions.render_version(ctx, await versions.fetch(ctx, agent, version))
 
 
 @routes.get("/{version}/diff", requires="agents:read", wrap=True, errors=(VersionNotFound,))
@@ -38,6 +38,6 @@ async def restore_agent_version(ctx: Context, agent: AgentById, version: str) ->
     """
     stored = await versions.fetch(ctx, agent, version)
     restored = await versions.restore(ctx, agent, stored)
-    return await details.shown(
+    return await details.render_agent(
         ctx, restored.agent, AgentRestored, restored_version=stored.version, warnings=restored.warnings
     )

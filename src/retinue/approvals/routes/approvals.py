@@ -40,8 +40,8 @@ async def list_approvals(ctx: Context, query: ApprovalList) -> Page[ApprovalOut]
     responses = await load_responses(ctx, [approval.id for approval in page.items])
     names = await load_names(ctx, page.items, responses)
     readable_ids = await find_readable_ids(ctx, page.items)
-    return page.shown(
-        lambda approval: ApprovalOut.shown(
+    return page.to_page(
+        lambda approval: ApprovalOut.from_record(
             approval,
             responses[approval.id],
             names=names[approval.id],
@@ -59,7 +59,7 @@ async def count_approvals(ctx: Context) -> Count:
 @routes.get("/{approval_id}", requires="approvals:read")
 async def get_approval(ctx: Context, approval: ApprovalById) -> ApprovalOut:
     """Return an approval with its payload and the decisions so far."""
-    return await _shown(ctx, approval)
+    return await _render_approval(ctx, approval)
 
 
 @routes.post("/{approval_id}/approve", requires="approvals:decide", errors=_REFUSALS)
@@ -71,7 +71,7 @@ async def approve(ctx: Context, approval: ApprovalById, body: Approve) -> Approv
     decision = ApproverDecision(
         verdict="approved", comment=body.comment, data=body.data, edited_input=body.edited_input
     )
-    return await _shown(ctx, await decide(ctx, approval.id, decision))
+    return await _render_approval(ctx, await decide(ctx, approval.id, decision))
 
 
 @routes.post("/{approval_id}/reject", requires="approvals:decide", errors=_REFUSALS)
@@ -81,7 +81,7 @@ async def reject(ctx: Context, approval: ApprovalById, body: Reject) -> Approval
     A rejected tool call does not run, and the model reads the comment.
     """
     decision = ApproverDecision(verdict="rejected", comment=body.comment)
-    return await _shown(ctx, await decide(ctx, approval.id, decision))
+    return await _render_approval(ctx, await decide(ctx, approval.id, decision))
 
 
 @routes.post(
@@ -94,7 +94,7 @@ async def cancel_approval(ctx: Context, approval: ApprovalById, body: Cancel) ->
 
     The waiting tool call or workflow continues as not approved.
     """
-    return await _shown(ctx, await service.cancel(ctx, approval, body.comment))
+    return await _render_approval(ctx, await service.cancel(ctx, approval, body.comment))
 
 
 @routes.post(
@@ -107,14 +107,14 @@ async def remind_approvers(ctx: Context, approval: ApprovalById) -> ApprovalOut:
 
     Only the requester and callers with `agents:write` may do this.
     """
-    return await _shown(ctx, await service.remind(ctx, approval))
+    return await _render_approval(ctx, await service.remind(ctx, approval))
 
 
-async def _shown(ctx: Context, approval: Approval) -> ApprovalOut:
+async def _render_approval(ctx: Context, approval: Approval) -> ApprovalOut:
     responses = await load_responses(ctx, [approval.id])
     names = await load_names(ctx, [approval], responses)
     readable_ids = await find_readable_ids(ctx, [approval])
-    return ApprovalOut.shown(
+    return ApprovalOut.from_record(
         approval,
         responses[approval.id],
         names=names[approval.id],

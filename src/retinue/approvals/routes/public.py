@@ -28,6 +28,7 @@ async def get_approval_page(ctx: Context, token: str, request: Request) -> Reply
     idempotent=False,
     wrap=True,
     calls_out=True,
+    reads_body=True,
     errors=(
         ApprovalNotFound,
         NotAnApprover,

@@ -1,9 +1,17 @@
 from retinue.auth import email_verification, password_change, registration
-from retinue.auth.errors import InvalidInvitation, InvalidToken, RegistrationDisabled, WrongCurrentPassword
+from retinue.auth.errors import (
+    InvalidInvitation,
+    InvalidToken,
+    RegistrationBeforeSetup,
+    RegistrationDisabled,
+    SetupClosed,
+    WrongCurrentPassword,
+)
 from retinue.auth.schemas.accounts import (
     EmailVerification,
     InvitationDetails,
     InvitationToken,
+    LinkCheck,
     PasswordChange,
     PasswordReset,
     Registered,
@@ -26,14 +34,15 @@ _NO_MAIL_SERVER = "This server has no mail server, so no link was sent. Ask an a
     requires=PUBLIC,
     status=201,
     idempotent=False,
-    errors=(RegistrationDisabled, EmailTaken, InvalidInvitation, VaultSealed),
+    errors=(RegistrationDisabled, RegistrationBeforeSetup, EmailTaken, InvalidInvitation, VaultSealed),
 )
 async def register(ctx: Context, body: Registration) -> Registered:
     """Create an account and mail a link that verifies its address.
 
     The instance's sign-up policy decides whether it joins the default tenant, waits there for approval, gets
-    a tenant of its own, or is refused with 403. With `invite_token` it joins the invited tenant instead. The
-    number of registrations per network address is limited.
+    a tenant of its own, or is refused with 403. With `invite_token` it joins the invited tenant instead. An
+    instance that others can reach refuses everybody until it has an administrator. The number of
+    registrations per network address is limited.
     """
     return await registration.register(ctx, body)
 
@@ -45,6 +54,17 @@ async def read_invitation(ctx: Context, body: InvitationToken) -> InvitationDeta
     An unknown, expired, accepted or revoked invitation is refused with 422.
     """
     return await registration.describe_invitation(ctx, body.invite_token)
+
+
+@routes.post("/link", requires=PUBLIC, idempotent=False, errors=(InvalidToken, SetupClosed))
+async def check_link(ctx: Context, body: LinkCheck) -> MessageReply:
+    """Say whether the link of the set-up or of a password reset still works; it is not used up by this.
+
+    A wrong, used or expired link is refused as its form would refuse it: with 422, or with 409
+    `setup_closed` once the instance is set up.
+    """
+    await password_change.require_valid_link(ctx, body)
+    return MessageReply(message="The link works.")
 
 
 @routes.post("/verify-email", requires=PUBLIC, idempotent=False, errors=(InvalidToken,))

@@ -19,7 +19,7 @@ async def list_sessions(ctx: Context, query: PageQuery) -> Page[SessionOut]:
     """List the caller's sessions that have not ended, the last used one first."""
     current = ctx.principal.session_id
     page = await sessions.page_of_own(ctx, query)
-    return page.shown(lambda session: SessionOut.of(session, is_current=session.id == current))
+    return page.to_page(lambda session: SessionOut.of(session, is_current=session.id == current))
 
 
 @routes.post("/revoke-others", requires=ACCOUNT, idempotent=False)

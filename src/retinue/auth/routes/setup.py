@@ -1,7 +1,7 @@
 import msgspec
 from msgspec import UNSET
 
-from retinue.auth import session_cookies, setup
+from retinue.auth import session_cookies, setup, setup_state
 from retinue.auth.errors import ForeignOrigin, InvalidToken, SetupClosed
 from retinue.auth.schemas.setup import InstanceSetupRequest, SetupState
 from retinue.auth.schemas.sign_in import SignedIn
@@ -18,7 +18,7 @@ routes = Routes("/auth/setup", tag="auth")
 @routes.get("", requires=PUBLIC)
 async def get_setup(ctx: Context) -> SetupState:
     """Return whether this instance still waits for its first administrator, and whether it sends mails."""
-    return SetupState(open=await setup.is_open(ctx), sends_mail=ctx.settings.smtp_url is not None)
+    return SetupState(open=await setup_state.is_open(ctx), sends_mail=ctx.settings.smtp_url is not None)
 
 
 @routes.post(
@@ -31,7 +31,7 @@ async def get_setup(ctx: Context) -> SetupState:
 async def set_up_instance(ctx: Context, body: InstanceSetupRequest, request: Request) -> Reply[SignedIn]:
     """Create the first administrator with the link that the server printed at its start, and sign in.
 
-    It works once, and only while nobody has signed in; afterwards: 409 `setup_closed`. With
+    It works once, and only until a super administrator signs in; afterwards: 409 `setup_closed`. With
     `"session": "cookie"` the refresh token is a cookie, as for `POST /auth/login`. After ten attempts from
     one network address within 15 minutes: 429.
     """

@@ -22,7 +22,7 @@ TenantById = Annotated[Tenant, PathLoader("tenant_id", find_tenant, TenantNotFou
 async def list_tenants(ctx: Context, query: TenantList) -> Page[TenantOut]:
     """List all tenants of the instance, newest first by default."""
     page = await page_of_tenants(ctx, query)
-    return page.shown(TenantOut.shown)
+    return page.to_page(TenantOut.from_record)
 
 
 @routes.post("", requires="admin:tenants", status=201, errors=(EmailTaken,))
@@ -32,13 +32,13 @@ async def create_tenant(ctx: Context, body: TenantCreate) -> TenantCreatedOut:
     No mail is sent: give the password to the administrator yourself.
     """
     tenant, admin = await tenancy.create(ctx, body)
-    return TenantCreatedOut.of(TenantOut.shown(tenant), admin=FirstAdminOut.of(admin))
+    return TenantCreatedOut.of(TenantOut.from_record(tenant), admin=FirstAdminOut.of(admin))
 
 
 @routes.get("/{tenant_id}", requires="admin:tenants")
 async def get_tenant(ctx: Context, tenant: TenantById) -> TenantOut:  # noqa: ARG001  every handler takes it
     """Return one tenant with its plan and limits."""
-    return TenantOut.shown(tenant)
+    return TenantOut.from_record(tenant)
 
 
 @routes.put("/{tenant_id}", requires="admin:tenants")
@@ -47,4 +47,4 @@ async def update_tenant(ctx: Context, tenant: TenantById, body: TenantUpdate) ->
 
     Limits apply from the tenant's next request.
     """
-    return TenantOut.shown(await tenants.update(ctx, tenant, sent_fields(body)))
+    return TenantOut.from_record(await tenants.update(ctx, tenant, sent_fields(body)))

@@ -1,9 +1,9 @@
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from retinue.access.models import Role
-from retinue.auth.schemas.sign_in import Password
+from retinue.auth.schemas.sign_in import NewPassword, Password
 from retinue.kit.schema.base import Name, Schema
 from retinue.users.schemas import Address
 
@@ -11,7 +11,7 @@ LinkToken = Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class Registration(Address, kw_only=True):
-    password: Password
+    password: NewPassword
     first_name: Name
     last_name: Name
     invite_token: LinkToken | None = None
@@ -25,6 +25,11 @@ class Registered(Schema, kw_only=True):
     role: str
     email_verified: bool
     message: str
+
+
+class LinkCheck(Schema, kw_only=True):
+    purpose: Literal["setup", "reset_password"]
+    token: LinkToken
 
 
 class InvitationToken(Schema, kw_only=True):
@@ -47,9 +52,9 @@ class EmailVerification(Schema, kw_only=True):
 
 class PasswordReset(Schema, kw_only=True):
     token: LinkToken
-    new_password: Password
+    new_password: NewPassword
 
 
 class PasswordChange(Schema, kw_only=True):
     current_password: Password
-    new_password: Password
+    new_password: NewPassword

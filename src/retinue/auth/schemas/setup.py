@@ -3,7 +3,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from retinue.auth.schemas.accounts import LinkToken
-from retinue.auth.schemas.sign_in import Password
+from retinue.auth.schemas.sign_in import NewPassword
 from retinue.kit.schema.base import Name, Schema
 from retinue.users.schemas import Address
 
@@ -19,6 +19,6 @@ class InstanceSetupRequest(Address, kw_only=True):
     token: LinkToken
     first_name: Name
     last_name: Name
-    password: Password
+    password: NewPassword
     session: Literal["cookie"] | UnsetType = UNSET
     remember: bool = False

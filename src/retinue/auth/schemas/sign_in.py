@@ -2,11 +2,14 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from retinue.auth.password_rules import password_problem
 from retinue.kit.schema.base import Schema
+from retinue.kit.schema.messages import FieldRule
 from retinue.users.schemas import Address
 
 # Longer than any password that can be set: a long wrong password answers 401, only a huge one 422.
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
+NewPassword = Annotated[str, Meta(min_length=1, max_length=1024), FieldRule(password_problem)]
 
 
 class Credentials(Address, kw_only=True):

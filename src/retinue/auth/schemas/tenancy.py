@@ -1,5 +1,5 @@
 from retinue.access.models import Role
-from retinue.auth.schemas.sign_in import Password
+from retinue.auth.schemas.sign_in import NewPassword
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import Name, Schema
 from retinue.tenants.models import Plan
@@ -8,7 +8,7 @@ from retinue.users.schemas import Address
 
 
 class FirstAdmin(Address, kw_only=True):
-    password: Password
+    password: NewPassword
     first_name: Name
     last_name: Name
 

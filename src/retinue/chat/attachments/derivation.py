@@ -1,9 +1,11 @@
-"""What models get of an attached file, made once in a confined process and stored beside it.
+"""The form in which models get an attached file, made once in a confined process and stored beside it.
 
-Images lose their metadata and everything hidden in them; documents and recordings become text.
+Images lose their metadata and everything hidden in them; documents and recordings become text. Equal files of
+a tenant are converted once, also if they are attached at the same time.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path, PurePosixPath
 
@@ -20,11 +22,13 @@ from retinue.chat.recording_types import FILENAMES_BY_TYPE
 from retinue.chat.voice_models import choose_voice_model
 from retinue.files import service as files
 from retinue.files.errors import FileNotFound
-from retinue.files.local_copies import temporary_copy
+from retinue.files.local_copies import read_start, temporary_copy
 from retinue.files.models import File
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
+from retinue.kit.single_flight import SingleFlight
 from retinue.providers import model_calls
+from retinue.usage.single_call import SingleCall, spender_of
 
 DERIVED_PURPOSE = "attachment"
 _KEPT_SECONDS = 24 * 3600
@@ -54,16 +58,43 @@ def find_kind(filename: str, mime_type: str) -> AttachmentKind | None:
     return AttachmentKind.document if is_text or documents.find_extension(filename) else None
 
 
+class Conversions(SingleFlight[DerivedContent]):
+    """The conversions that this process is making, by tenant and content."""
+
+    def __init__(self, _instance: object = None) -> None:
+        super().__init__()
+
+
 async def derive(ctx: Context, file: File, kind: AttachmentKind, agent_id: str) -> FileDerivative:
     """Return what models get of the file, made on its first use; `ctx` must have no open transaction."""
     existing = await find_derivative(ctx, file)
     if existing is not None:
         return existing
+    # Visitors have a smaller limit, so their refusals are not those of others.
+    # Transcribing costs money, which the budgets of one caller and one agent pay or refuse.
+    payer = (ctx.principal.id, agent_id) if kind is AttachmentKind.audio else ()
+    flight = (ctx.tenant_id, _content_key(file, kind), ctx.requester.is_visitor, payer)
+    work = ctx.detached()
+    made = await ctx.state(Conversions).run(flight, lambda: _find_or_make(work, file, kind, agent_id))
+    return await find_derivative(ctx, file) or await _keep(ctx, file, kind, made)
+
+
+async def _find_or_make(ctx: Context, file: File, kind: AttachmentKind, agent_id: str) -> DerivedContent:
+    """Return what an equal file was converted into; else convert this one, and store that for others."""
+    found = await _find_converted(ctx, _content_key(file, kind))
+    if found is not None:
+        return found
     try:
         async with temporary_copy(ctx, file) as path:
             made = await _MAKE[kind](ctx, file, path, agent_id)
     except BlobMissing:
         raise FileNotFound from None
+    with contextlib.suppress(FileNotFound):
+        await _keep(ctx, file, kind, made)
+    return made
+
+
+async def _keep(ctx: Context, file: File, kind: AttachmentKind, made: DerivedContent) -> FileDerivative:
     derived = await files.store_content(
         ctx,
         made.content,
@@ -75,6 +106,25 @@ async def derive(ctx: Context, file: File, kind: AttachmentKind, agent_id: str) 
     # Nobody's own file: it is reached through the original only.
     derived.created_by = ""
     return await _store(ctx, file, derived, kind, made)
+
+
+def _content_key(file: File, kind: AttachmentKind) -> str:
+    """Return what files of a tenant share if they are converted alike: bytes, and the way to read them."""
+    reading = _parsed_name(file).rpartition(".")[2].lower() if kind is AttachmentKind.document else kind
+    return f"{file.sha256}:{reading}"
+
+
+async def _find_converted(ctx: Context, content_key: str) -> DerivedContent | None:
+    """Return what an equal file was converted into, if that is still stored."""
+    found = await ctx.db.find(FileDerivative, content_key=content_key)
+    if found is None:
+        return None
+    content = await read_start(ctx, found.derived_file_id, found.size_bytes)
+    if content is None or len(content) != found.size_bytes:
+        return None
+    return DerivedContent(
+        content=content, mime_type=found.mime_type, pages=found.pages, characters=found.characters
+    )
 
 
 async def find_derivative(ctx: Context, file: File) -> FileDerivative | None:
@@ -96,6 +146,7 @@ async def _store(
                     size_bytes=derived.size_bytes,
                     pages=made.pages,
                     characters=made.characters,
+                    content_key=_content_key(file, kind),
                 )
             )
     except UniqueViolation:
@@ -108,14 +159,15 @@ async def _store(
     raise FileNotFound
 
 
-async def _make_image(_ctx: Context, _file: File, path: Path, _agent_id: str) -> DerivedContent:
-    image = await images.model_image(path)
+async def _make_image(ctx: Context, _file: File, path: Path, _agent_id: str) -> DerivedContent:
+    image = await images.model_image(path, ctx.requester)
     return DerivedContent(content=image.content, mime_type=image.mime_type)
 
 
-async def _make_text(_ctx: Context, file: File, path: Path, _agent_id: str) -> DerivedContent:
-    filename = "text.txt" if _ending(file.filename) in _TEXT_ENDINGS else file.filename
-    parsed = await documents.parse(path, filename=filename, size=_PIECE_LENGTH, overlap=0)
+async def _make_text(ctx: Context, file: File, path: Path, _agent_id: str) -> DerivedContent:
+    parsed = await documents.parse(
+        path, filename=_parsed_name(file), requester=ctx.requester, size=_PIECE_LENGTH, overlap=0
+    )
     pages = await asyncio.to_thread(_join_pages, parsed.pieces, parsed.pages)
     return _text_content(pages, parsed.pages)
 
@@ -124,8 +176,15 @@ async def _make_transcript(ctx: Context, file: File, path: Path, agent_id: str) 
     model = await choose_voice_model(ctx, "transcription")
     content = await asyncio.to_thread(path.read_bytes)
     audio = Audio(content, FILENAMES_BY_TYPE[file.mime_type], file.mime_type)
-    heard = await model_calls.transcribe(ctx, model.configured_id, audio, via={"agent_id": agent_id})
+    hold = SingleCall(spender_of(ctx, agent_id))
+    via = {"agent_id": agent_id}
+    heard = await model_calls.transcribe(ctx, model.configured_id, audio, hold=hold, via=via)
     return _text_content(_cut_parts(_clean(heard.text).strip() or "(No speech was recognized.)"), None)
+
+
+def _parsed_name(file: File) -> str:
+    """Return the name by which the parser knows how to read the file."""
+    return "text.txt" if _ending(file.filename) in _TEXT_ENDINGS else file.filename
 
 
 _MAKE: dict[AttachmentKind, Callable[[Context, File, Path, str], Awaitable[DerivedContent]]] = {

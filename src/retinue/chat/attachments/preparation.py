@@ -7,10 +7,12 @@ import msgspec
 
 from retinue.adapters.documents import DocumentError, DocumentTooLarge, ParserUnavailable
 from retinue.adapters.images import ImageReaderUnavailable, ImageTooLarge, UnreadableImage
+from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.chat.attachment_schemas import AttachmentRef
 from retinue.chat.attachments.derivation import derive, find_kind
+from retinue.chat.attachments.visitor_limits import visitor_slot
 from retinue.chat.engine.attached import Attachment, truncation_warnings, with_shares
-from retinue.chat.errors import ModelCannotSee, SttNotConfigured
+from retinue.chat.errors import ModelCannotSee, SttNotConfigured, TooManyConversions
 from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
 from retinue.files.errors import FileNotFound
@@ -33,6 +35,8 @@ ATTACHMENT_ERRORS: tuple[type[RetinueError], ...] = (
     ModelCannotSee,
     SttNotConfigured,
     ImageReaderUnavailable,
+    ReadersBusy,
+    TooManyConversions,
 )
 
 FindFile = Callable[[Context, str], Awaitable[File | None]]
@@ -71,18 +75,26 @@ async def check(
 
 async def convert(ctx: Context, request: TurnRequest) -> TurnRequest:
     """Return the turn with what models get of its files; `ctx` must have no open transaction."""
-    conversions = (
-        _convert(ctx, number, attachment, request.agent.id)
-        for number, attachment in enumerate(request.attachments)
-    )
-    outcomes = await asyncio.gather(*conversions, return_exceptions=True)
-    attachments = with_shares([_raised_or(outcome) for outcome in outcomes])
+    async with visitor_slot(ctx):
+        attachments = with_shares(await _convert_all(ctx, request))
     _check_image_bytes(attachments)
     return msgspec.structs.replace(
         request,
         attachments=attachments,
         warnings=(*request.warnings, *truncation_warnings(attachments)),
     )
+
+
+async def _convert_all(ctx: Context, request: TurnRequest) -> list[Attachment]:
+    numbered, agent_id = list(enumerate(request.attachments)), request.agent.id
+    if ctx.requester.is_visitor:
+        # One after the other: a message of ten files holds no more than any other.
+        return [await _convert(ctx, number, attachment, agent_id) for number, attachment in numbered]
+    outcomes = await asyncio.gather(
+        *(_convert(ctx, number, attachment, agent_id) for number, attachment in numbered),
+        return_exceptions=True,
+    )
+    return [_raised_or(outcome) for outcome in outcomes]
 
 
 async def _load(ctx: Context, number: int, ref: AttachmentRef, find_file: FindFile) -> File:

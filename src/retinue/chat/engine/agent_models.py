@@ -17,16 +17,17 @@ from retinue.adapters.llm import (
     TextDelta,
     Timeouts,
 )
+from retinue.adapters.llm.estimates import CHARACTERS_PER_TOKEN, estimate_tokens
 from retinue.agents.models import Agent
 from retinue.chat.engine import quotations, time_limits
 from retinue.chat.engine.attachment_content import has_images, with_images, without_images
-from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, TurnBudget, estimate_tokens
+from retinue.chat.engine.budget import Reservation
 from retinue.chat.engine.quotations import Quotation, QuotationFinder
 from retinue.kit.context import Context
 from retinue.providers import model_calls
 from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.failover import KEY_UNUSABLE_ERRORS
-from retinue.providers.model_resolution import can_see, demo_model_for, full_model_id
+from retinue.providers.model_resolution import can_see, demo_model_for
 
 # The model failed, has no provider or no price, or its key cannot be used right now.
 _FAILOVER_ERRORS = (ModelError, ModelNotConfigured, *KEY_UNUSABLE_ERRORS)
@@ -38,6 +39,7 @@ _MAX_QUOTED_TOKENS = 1_024
 class CallOptions(TypedDict):
     """The options of `model_calls.chat` and `stream`."""
 
+    hold: Reservation
     via: Mapping[str, str]
     has_fallback: bool
     timeouts: Timeouts
@@ -49,11 +51,10 @@ class AgentModels:
     `quotations` replaces generated text when the built-in model answers; `quoted` is what was quoted.
     """
 
-    def __init__(self, ctx: Context, agent: Agent, budget: TurnBudget) -> None:
+    def __init__(self, ctx: Context, agent: Agent) -> None:
         self._ctx = ctx
         self._remaining_models = [agent.primary_model, *agent.fallback_models]
         self._via = {"agent_id": agent.id}
-        self._budget = budget
         self._timeouts = time_limits.model_timeouts(ctx, agent)
         self.quotations: QuotationFinder | None = None
         self.quoted: Quotation | None = None
@@ -62,8 +63,9 @@ class AgentModels:
     def wanted(self) -> str:
         return self._remaining_models[0]
 
-    def _call_options(self) -> CallOptions:
+    def _call_options(self, reserved: Reservation) -> CallOptions:
         return {
+            "hold": reserved,
             "via": self._via,
             "has_fallback": len(self._remaining_models) > 1,
             "timeouts": self._timeouts,
@@ -74,31 +76,29 @@ class AgentModels:
         provider, _, name = model.partition("/")
         return provider == "local" and self._ctx.adapter(EmbeddedModels).is_demo(name)
 
-    async def reply(self, request: ChatRequest) -> ModelReply:
+    async def reply(self, request: ChatRequest, reserved: Reservation) -> ModelReply:
         """Return the whole reply of the first model that gives one."""
         while True:
             model_request = await self._for_next_model(request)
             try:
-                await self._require_price(model_request.model)
-                return await self._quote_documents(model_request) or await model_calls.chat(
-                    self._ctx, model_request, **self._call_options()
+                return await self._quote_documents(model_request, reserved) or await model_calls.chat(
+                    self._ctx, model_request, **self._call_options(reserved)
                 )
             except _FAILOVER_ERRORS:
                 self._next_model_or_raise()
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[Delta, None]:
+    async def stream(self, request: ChatRequest, reserved: Reservation) -> AsyncGenerator[Delta, None]:
         """Stream the reply; once a part of it was sent, no other model is tried."""
         while True:
             has_begun = False
             model_request = await self._for_next_model(request)
             try:
-                await self._require_price(model_request.model)
-                if (quoted := await self._quote_documents(model_request)) is not None:
+                if (quoted := await self._quote_documents(model_request, reserved)) is not None:
                     for piece in quotations.split_words(quoted.text):
                         yield TextDelta(piece)
                     yield ReplyFinished(quoted)
                     return
-                streamed = model_calls.stream(self._ctx, model_request, **self._call_options())
+                streamed = model_calls.stream(self._ctx, model_request, **self._call_options(reserved))
                 async with aclosing(streamed) as deltas:
                     async for delta in deltas:
                         has_begun = True
@@ -118,14 +118,7 @@ class AgentModels:
             request = without_images(request) if is_blind else await with_images(self._ctx, request)
         return replace(request, model=model)
 
-    async def _require_price(self, model: str) -> None:
-        """Raise ModelUnpriced if a budget refuses models without a price, before one is asked."""
-        if (rule := self._budget.unpriced) is not None:
-            model_id = await full_model_id(self._ctx, model)
-            if self._budget.prices.find(model_id) is None:
-                raise rule.refusal(model_id)
-
-    async def _quote_documents(self, model_request: ChatRequest) -> ModelReply | None:
+    async def _quote_documents(self, model_request: ChatRequest, reserved: Reservation) -> ModelReply | None:
         """Return the built-in model's reply from documents, or its tool call; None if neither applies."""
         if self.quotations is None or not self.quotations.is_question:
             return None
@@ -138,7 +131,7 @@ class AgentModels:
             decision = await model_calls.chat(
                 self._ctx,
                 replace(model_request, max_tokens=_TOOL_DECISION_MAX_TOKENS),
-                **self._call_options(),
+                **self._call_options(reserved),
             )
             if decision.tool_calls:
                 return decision
@@ -149,13 +142,15 @@ class AgentModels:
         self.quoted = quotation
         max_characters = (model_request.max_tokens or _MAX_QUOTED_TOKENS) * CHARACTERS_PER_TOKEN
         text, is_cut = quotations.truncate(quotation.text, max_characters, model_request.stop)
-        return ModelReply(
+        quoted = ModelReply(
             text=text,
             tool_calls=(),
             finish_reason="length" if is_cut else "stop",
             usage=ModelUsage(spent.prompt_tokens + quotation.tokens, estimate_tokens(len(text))),
             model=model,
         )
+        reserved.book_quotation(quoted)
+        return quoted
 
     def _next_model_or_raise(self) -> None:
         """Switch to the next model, or re-raise the current error if there is none."""

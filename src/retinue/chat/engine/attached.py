@@ -16,8 +16,6 @@ from retinue.chat.engine.parts import TRUNCATED_WARNING_PREFIX
 
 MAX_DOCUMENT_CHARACTERS = 60_000
 MAX_MESSAGE_DOCUMENT_CHARACTERS = 120_000
-IMAGE_TOKENS = 1_600
-"""What is reserved for an image; providers report what it really took."""
 READ_ATTACHMENT = "read_attachment"
 PAGE_SEPARATOR = "\n\f"
 """Stands between the pages of a stored text; the texts themselves have no form feeds."""

@@ -5,13 +5,17 @@ from collections.abc import Iterable
 
 import msgspec
 
-from retinue.adapters.llm import ModelUsage
+from retinue.adapters.llm import ModelReply, ModelUsage
+from retinue.adapters.llm.estimates import MAX_UNLIMITED_REPLY_TOKENS, estimate_tokens
 from retinue.chat.engine.parts import ReplyDetails
 from retinue.chat.engine.suspended import SuspendedTurn
 from retinue.chat.engine.turn_totals import TurnTotals
+from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.json_types import JsonObject
 from retinue.tools.models import ToolImage
+from retinue.usage.allowance import CallShare, SpendingAllowance, SpendingLimit
+from retinue.usage.model_call import BookedCall, PlannedCall
 from retinue.usage.price_book import PriceBook
 from retinue.usage.unpriced import UnpricedRule
 
@@ -21,14 +25,10 @@ MAX_SAME_CALLS = 2
 MAX_DELEGATION_DEPTH = 5
 MAX_CONCURRENT_CALLS = 4
 MAX_TURN_TOKENS = 200_000
-MAX_UNLIMITED_REPLY_TOKENS = 16_384
-"""What is reserved for a reply whose agent sends no limit; with fewer tokens left, they are the limit."""
 MAX_REPLY_CHARACTERS = 1_000_000
 MAX_TURN_SECONDS = 3600.0
 """The most that the setting for the time of a turn can be."""
-
-# For estimates where no provider has counted; typical text has about four characters per token.
-CHARACTERS_PER_TOKEN = 4
+_LOCAL_PREFIX = "local/"
 MAX_TURN_IMAGES = 10
 """Images of results that the models of a turn are shown."""
 MAX_TURN_IMAGE_BYTES = 10 * 1024 * 1024
@@ -41,17 +41,26 @@ class OutOfTokens(RetinueError):
 
 
 class TurnBudget:
-    """`totals` cover the agent and all sub-agents so far, including calls that were cut off.
+    """The limits of a turn, and the hold (`SpendingHold`) that its calls of models share.
 
-    `unpriced` is the rule of a budget that refuses models without a price.
+    `totals` cover the agent and all sub-agents so far, including calls that were cut off. `tokens` is what
+    the caller may still use. `unpriced` is the rule of a budget that refuses models without a price, and
+    `limits` are what blocking budgets leave for the turn.
     """
 
     def __init__(
-        self, prices: PriceBook, tokens: int | None = None, unpriced: UnpricedRule | None = None
+        self,
+        prices: PriceBook,
+        tokens: int | None = None,
+        unpriced: UnpricedRule | None = None,
+        limits: Iterable[SpendingLimit] = (),
     ) -> None:
         self.prices = prices
         self.totals = TurnTotals(prices)
-        self.unpriced = unpriced
+        self._unpriced = unpriced
+        own = [] if tokens is None else [SpendingLimit(left=tokens, is_in_usd=False, refuse=OutOfTokens)]
+        self._allowance = SpendingAllowance(prices, [*own, *limits])
+        self.is_limited = self._allowance.is_limited or unpriced is not None
         self._tokens = MAX_TURN_TOKENS if tokens is None else min(tokens, MAX_TURN_TOKENS)
         self._is_capped = tokens is not None
         self._calls = MAX_TOOL_CALLS
@@ -89,6 +98,7 @@ class TurnBudget:
         reserved_tokens = min(self._tokens, prompt_tokens + reply_tokens)
         self._tokens -= reserved_tokens
         return Reservation(
+            budget=self,
             model=model,
             prompt_tokens=prompt_tokens,
             reply_limit=None if is_unlimited else reply_tokens,
@@ -104,8 +114,45 @@ class TurnBudget:
         self._tokens += reserved.reserved_tokens
         if self._is_capped or not is_upkeep:
             self._tokens -= used.prompt_tokens + used.completion_tokens
+        self.return_share(reserved)
         if not reserved.is_refunded:
-            self.totals.add(reserved.model, used)
+            self._count(reserved.model, used)
+
+    async def admit(self, _ctx: Context, call: PlannedCall) -> int | None:
+        """Raise if a call beside the replies, such as an embedding, costs more than is left."""
+        self.require_price(call)
+        self._allowance.require(call.cost(self.prices), call.prompt_tokens)
+        return None
+
+    async def book(self, _ctx: Context, call: BookedCall) -> None:
+        self._count(call.model, call.counted_usage())
+
+    async def release(self) -> None:
+        """Do nothing: the reservation of the turn releases its budgets after its end was stored."""
+
+    def take_share(self, reserved: "Reservation", call: PlannedCall) -> int:
+        """Take what a reply may cost from the budgets; return how many tokens it may have."""
+        self.return_share(reserved)
+        prompt_tokens = max(call.prompt_tokens, reserved.prompt_tokens)
+        wanted = call.reply_tokens or MAX_UNLIMITED_REPLY_TOKENS
+        reserved.share = self._allowance.take(call.model, prompt_tokens, wanted)
+        return reserved.share.reply_tokens
+
+    def return_share(self, reserved: "Reservation") -> None:
+        if reserved.share is not None:
+            self._allowance.give_back(reserved.share)
+            reserved.share = None
+
+    def require_price(self, call: PlannedCall) -> None:
+        """Raise ModelUnpriced if a budget refuses models without a price."""
+        if self._unpriced is not None and call.cost(self.prices) is None:
+            raise self._unpriced.refusal(call.model)
+
+    def _count(self, model: str, used: ModelUsage) -> None:
+        nano_usd = self.totals.add(model, used)
+        # Embedded models cost nothing.
+        if self.is_limited and not model.startswith(_LOCAL_PREFIX):
+            self._allowance.charge(nano_usd, used.prompt_tokens + used.completion_tokens)
 
     def admits(self, agent_id: str, name: str, arguments: JsonObject) -> bool:
         """Return whether a call is allowed: within the total and not repeated too often.
@@ -133,22 +180,49 @@ class TurnBudget:
 
 
 class Reservation(msgspec.Struct, kw_only=True):
-    """Tokens reserved for one call of a model; `used` is the actual usage, once known.
+    """The hold (`SpendingHold`) of one reply within a turn; `used` is the actual usage, once known.
 
-    `reply_limit` is the limit to send to the model, if any. A call that failed at once is refunded.
+    `reply_limit` is the limit to send to the model, if any. `share` is what was taken from the budgets. A
+    call that failed at once is refunded. `is_refused` says that the budgets could not pay for the prompt,
+    `is_cut` that they pay for a shorter reply only.
     """
 
+    budget: TurnBudget
     model: str
-
     prompt_tokens: int
     reply_limit: int | None
     reserved_tokens: int
     used: ModelUsage | None = None
+    share: CallShare | None = None
     is_refunded: bool = False
+    is_refused: bool = False
+    is_cut: bool = False
+
+    @property
+    def is_limited(self) -> bool:
+        return self.budget.is_limited
+
+    async def admit(self, _ctx: Context, call: PlannedCall) -> int | None:
+        self.budget.require_price(call)
+        self.is_refused = True
+        reply_tokens = self.budget.take_share(self, call)
+        self.is_refused = False
+        self.is_cut = reply_tokens is not None and reply_tokens < (
+            call.reply_tokens or MAX_UNLIMITED_REPLY_TOKENS
+        )
+        return reply_tokens
+
+    async def book(self, _ctx: Context, call: BookedCall) -> None:
+        """Note what a reply took; the turn counts it when it settles the reservation, once."""
+        self.model = call.model
+        self.used = call.usage or ModelUsage(self.prompt_tokens, estimate_tokens(call.reply_characters))
+
+    def book_quotation(self, quoted: ModelReply) -> None:
+        """Note what a reply took that was quoted from documents, without a call."""
+        self.model, self.used = quoted.model, quoted.usage
+
+    async def release(self) -> None:
+        """Do nothing: the turn settles its reservations."""
 
     def refund(self) -> None:
         self.used, self.is_refunded = ModelUsage(0, 0), True
-
-
-def estimate_tokens(characters: int) -> int:
-    return characters // CHARACTERS_PER_TOKEN + 1

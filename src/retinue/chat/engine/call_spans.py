@@ -54,4 +54,5 @@ def record_approval(ctx: Context, pending: PendingCall, decided: CallDecision) -
         started_at=pending.requested_at,
         ended_at=ctx.clock.time(),
     )
-    span.set({names.APPROVAL_ID: pending.approval_id, names.APPROVAL_OUTCOME: decided.decision})
+    outcome = "timeout" if decided.is_late else decided.decision
+    span.set({names.APPROVAL_ID: pending.approval_id, names.APPROVAL_OUTCOME: outcome})

@@ -66,7 +66,7 @@ class ToolCallRunner:
         self._budget = budget
         self._fence = fence
         self._start_sub_agent = start_sub_agent
-        self._own = OwnFunctions(ctx, task, toolbox, called, fence)
+        self._own = OwnFunctions(ctx, task, toolbox, called, fence, budget)
         self._concurrency = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
     async def run(
@@ -114,8 +114,8 @@ class ToolCallRunner:
 
     def _denied_outcome(self, call: ToolCall, pending: PendingCall, decided: CallDecision) -> ToolCallOutcome:
         """Return the outcome of a call that was not approved; the approver's comment is its output."""
-        reason = decided.comment or DENIAL_REASONS[decided.decision]
-        is_late = decided.decision == "timeout"
+        is_late = decided.is_late
+        reason = decided.comment or DENIAL_REASONS["timeout" if is_late else decided.decision]
         called = self._build_called_tool(
             call,
             tool_id=pending.tool_id,

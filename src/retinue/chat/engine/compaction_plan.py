@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN
+from retinue.adapters.llm.estimates import CHARACTERS_PER_TOKEN
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import (
     Compacted,
@@ -38,7 +38,7 @@ class ContextTooLong(RetinueError):
 
 
 class CompactionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left out by the first two tiers, the `tokens` then, and up to where a summary is needed."""
+    """The messages left out by the first two tiers, the `tokens` then, and the end of a necessary summary."""
 
     compacted: Compacted
     tiers: tuple[int, ...]

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from retinue.adapters.llm import ModelMessage, ModelUsage, ToolSpec
+from retinue.adapters.llm.estimates import CHARACTERS_PER_TOKEN, MESSAGE_TOKENS
 from retinue.agents.models import Agent
 from retinue.chat.engine import prompts
 from retinue.chat.engine.attached import Attachment, user_message
-from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, TurnBudget
+from retinue.chat.engine.budget import TurnBudget
 from retinue.chat.engine.compaction_plan import (
     SUMMARY_TIER,
     CompactionPlan,
@@ -17,7 +18,7 @@ from retinue.chat.engine.compaction_plan import (
     max_summary_tokens,
 )
 from retinue.chat.engine.fence import PromptFence
-from retinue.chat.engine.history_entries import MESSAGE_TOKENS, NOT_COMPACTED, Compacted, render, tokens_of
+from retinue.chat.engine.history_entries import NOT_COMPACTED, Compacted, render, tokens_of
 from retinue.chat.engine.memory import ConversationMemory, SummaryOrigin
 from retinue.chat.engine.parts import Compaction
 from retinue.chat.engine.recall import RECALL_SPEC

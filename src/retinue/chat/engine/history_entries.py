@@ -9,12 +9,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from retinue.adapters.llm import ContentPart, ImageData, ModelMessage, TextContent
-from retinue.chat.engine.attached import IMAGE_TOKENS, Attachment
-from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN
+from retinue.adapters.llm.estimates import CHARACTERS_PER_TOKEN, IMAGE_TOKENS, MESSAGE_TOKENS
+from retinue.chat.engine.attached import Attachment
 from retinue.chat.engine.fence import PromptFence
 
-MESSAGE_TOKENS = 4
-"""What a message takes beside its text."""
 _MAX_TOOL_NAME_LENGTH = 64
 
 
@@ -38,7 +36,7 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left out of a history, by positions.
+    """The part of a history that is left out, by positions.
 
     `summary` stands for the messages up to `up_to`. Results of calls are left out up to `results_up_to`, and
     attachments up to `attachments_up_to`. `made_at` is the position of the question that made it necessary.

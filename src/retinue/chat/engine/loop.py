@@ -14,7 +14,6 @@ from retinue.adapters.llm import (
     ChatRequest,
     ModelMessage,
     ModelReply,
-    ModelUsage,
     ReplyFinished,
     TextDelta,
     ToolCall,
@@ -27,13 +26,14 @@ from retinue.chat.engine.budget import (
     OutOfTokens,
     Reservation,
     TurnBudget,
-    estimate_tokens,
 )
 from retinue.chat.engine.call_outcomes import ToolCallOutcome
 from retinue.chat.engine.calls import ToolCallRunner
 from retinue.chat.engine.context_window import ContextWindow
+from retinue.chat.engine.document_search import search_documents
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.parts import (
+    UNPAID_WARNING,
     UNPRICED_WARNING,
     CalledTool,
     CallRound,
@@ -47,7 +47,6 @@ from retinue.chat.engine.parts import (
     TurnFinished,
     TurnPart,
 )
-from retinue.chat.engine.quotations import QuotationFinder
 from retinue.chat.engine.reply_text import ReplyBuilder
 from retinue.chat.engine.reply_warnings import reply_warnings
 from retinue.chat.engine.sanitizer import sanitize_call
@@ -59,7 +58,6 @@ from retinue.chat.engine.toolbox import Toolbox, load_toolbox
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.tracing.recorder import current_trace_id
-from retinue.knowledge import retrieval
 from retinue.knowledge.retrieval import Passage
 
 
@@ -71,7 +69,7 @@ class AgentTurn:
         self._task = task
         self._budget = budget
         self._fence = find_fence(ctx, task, parent_fence)
-        self._models = AgentModels(ctx, task.agent, budget)
+        self._models = AgentModels(ctx, task.agent)
         self._toolbox = Toolbox()
         self._window = ContextWindow(ctx, task, budget, self._fence)
         self._reply: ModelReply | None = None
@@ -214,12 +212,13 @@ class AgentTurn:
         length_before = self._text.start_round()
         try:
             request = self._request(conversation, reserved, may_use_tools=may_use_tools)
-            reply = await self._models.reply(request)
+            reply = await self._models.reply(request, reserved)
             text = self._text.append(reply.text)
-            self._accept_reply(reply, reserved)
+            self._accept_reply(reply)
         except RetinueError:
-            self._refund(reserved, length_before)
-            raise
+            if not self._ends_unpaid(reserved, length_before):
+                raise
+            return None
         finally:
             self._settle(reserved, length_before)
         return text
@@ -235,30 +234,36 @@ class AgentTurn:
         request = self._request(conversation, reserved, may_use_tools=may_use_tools)
         length_before = self._text.start_round()
         try:
-            async with aclosing(self._models.stream(request)) as deltas:
+            async with aclosing(self._models.stream(request, reserved)) as deltas:
                 async for delta in deltas:
                     if isinstance(delta, TextDelta) and (text := self._text.append(delta.text)):
                         yield text
                     elif isinstance(delta, ReplyFinished):
-                        self._accept_reply(delta.reply, reserved)
+                        self._accept_reply(delta.reply)
                     if self._is_full():
                         return
         except RetinueError:
-            self._refund(reserved, length_before)
-            raise
+            if not self._ends_unpaid(reserved, length_before):
+                raise
         finally:
             self._settle(reserved, length_before)
 
-    def _settle(self, reserved: Reservation, length_before: int) -> None:
-        if reserved.used is None:
-            # Cut off: whoever was asked last has written what there is.
-            reserved.model = self._models.wanted
-        self._budget.settle(reserved, self._text.written - length_before)
-
-    def _refund(self, reserved: Reservation, length_before: int) -> None:
-        """Charge nothing for a model that failed before it produced text."""
+    def _ends_unpaid(self, reserved: Reservation, length_before: int) -> bool:
+        """Refund a failed reply without text; return whether the turn ends unpaid with what it has."""
         if self._text.written == length_before:
             reserved.refund()
+        if not reserved.is_refused or not (self._text or self._called):
+            return False
+        self._finish = FinishReason.length
+        self._warn(UNPAID_WARNING)
+        return True
+
+    def _settle(self, reserved: Reservation, length_before: int) -> None:
+        if reserved.used is None:
+            reserved.model = self._models.wanted  # cut off: the model that was asked last wrote what there is
+        if reserved.is_cut and self._finish is FinishReason.length:
+            self._warn(UNPAID_WARNING)
+        self._budget.settle(reserved, self._text.written - length_before)
 
     def _reserve_tokens(self) -> Reservation | None:
         """Reserve tokens for the next model call; None ends the turn with the text so far."""
@@ -270,9 +275,9 @@ class AgentTurn:
         self._finish = FinishReason.length
         return None
 
-    def _accept_reply(self, reply: ModelReply, reserved: Reservation) -> None:
+    def _accept_reply(self, reply: ModelReply) -> None:
         """Record a reply; one that reached the maximum length ends the turn."""
-        self._record_reply(reply, reserved)
+        self._record_reply(reply)
         self._reply = None if self._is_full() else reply
 
     def _is_full(self) -> bool:
@@ -285,9 +290,10 @@ class AgentTurn:
         task, agent = self._task, self._task.agent
         passages: list[Passage] = []
         if agent.knowledge_base_id is not None:
-            passages = await retrieval.search(self._ctx, agent.knowledge_base_id, task.message)
+            found = await search_documents(self._ctx, task, self._budget)
+            passages, self._models.quotations = found.passages, found.quotations
             self._sources = build_sources(passages)
-            self._models.quotations = QuotationFinder(self._ctx, agent, task.message, task.history, passages)
+            self._warn(*found.warnings)
         await self._load_toolbox()
         self._tail = prompts.build_tail(task, passages, self._fence)
         return self._window.build_conversation()
@@ -301,8 +307,7 @@ class AgentTurn:
             documents = self._window.readable_documents()
             self._task = msgspec.structs.replace(self._task, documents=documents)
             await self._load_toolbox()
-        for warning in self._window.warnings:
-            self._warn(warning)
+        self._warn(*self._window.warnings)
 
     def _request(
         self, conversation: list[ModelMessage], reserved: Reservation, *, may_use_tools: bool
@@ -321,21 +326,18 @@ class AgentTurn:
             reasoning_effort=self._task.reasoning_effort,
         )
 
-    def _record_reply(self, reply: ModelReply, reserved: Reservation) -> None:
-        """Record the model, its usage (estimated if not reported) and warnings."""
-        reserved.used = reply.usage or ModelUsage(reserved.prompt_tokens, estimate_tokens(len(reply.text)))
-        self._model = reserved.model = reply.model
+    def _record_reply(self, reply: ModelReply) -> None:
+        """Record the model, what the request took and warnings."""
+        self._model = reply.model
         self._window.record_usage(reply.usage)
         if reply.finish_reason in {"length", "content_filter"}:
             self._finish = FinishReason(reply.finish_reason)
         if self._models.quoted is not None:
             self._sources = build_sources(self._models.quoted.passages)
-        for warning in reply_warnings(reply, self._task, is_demo=self._models.is_demo(reply.model)):
-            self._warn(warning)
+        self._warn(*reply_warnings(reply, self._task, is_demo=self._models.is_demo(reply.model)))
 
-    def _warn(self, warning: str) -> None:
-        if warning not in self._warnings:
-            self._warnings.append(warning)
+    def _warn(self, *warnings: str) -> None:
+        self._warnings += [warning for warning in warnings if warning not in self._warnings]
 
     async def _relay_outcomes(
         self, outcome_stream: AsyncGenerator[ToolCallOutcome, None], conversation: list[ModelMessage]

@@ -1,4 +1,4 @@
-"""What a turn needs of its conversation's storage: earlier messages, and one compaction at a time."""
+"""The storage of a conversation as a turn needs it: earlier messages, and one compaction at a time."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -17,6 +17,7 @@ from retinue.chat.engine.tool_search import MAX_FOUND, find_functions
 from retinue.chat.engine.toolbox import OwnFunction, Toolbox
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
+from retinue.usage.model_call import SpendingHold
 
 
 class OwnResult(msgspec.Struct, frozen=True):
@@ -34,8 +35,10 @@ class OwnFunctions:
         toolbox: Toolbox,
         called: Sequence[CalledTool],
         fence: PromptFence,
+        hold: SpendingHold,
     ) -> None:
         self._ctx = ctx
+        self._hold = hold
         self._fence = fence
         self._task = task
         self._toolbox = toolbox
@@ -75,7 +78,8 @@ class OwnFunctions:
         if not isinstance(query, str) or not query.strip():
             raise CallRefused("invalid_arguments", "`query` must say what the function should do.")
         wanted = min(max(limit, 1), MAX_FOUND) if isinstance(limit, int) else None
-        return OwnResult(await find_functions(self._ctx, self._toolbox.searched, query, wanted))
+        found = await find_functions(self._ctx, self._toolbox.searched, query, wanted, self._hold)
+        return OwnResult(found)
 
     async def _search_web(self, arguments: JsonObject, sources_before: int) -> OwnResult:
         query = arguments.get("query")

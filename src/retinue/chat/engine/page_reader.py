@@ -104,7 +104,7 @@ async def read_page(
         raise CallRefused("invalid_arguments", "`page` must be a number, counted from 1.")
     _require_named(config, named, url)
     try:
-        page = await read_web_page(ctx.adapter(Egress), url, ctx.settings.data_dir / "tmp")
+        page = await read_web_page(ctx.adapter(Egress), url, ctx.settings.data_dir / "tmp", ctx.requester)
     except PageFailed as failed:
         raise CallRefused(failed.code, failed.message) from None
     if not is_domain_allowed(_host(page.url), allowed=(), blocked=config.blocked_domains):

@@ -12,6 +12,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.tools.models import ToolImage
 
 UNPRICED_WARNING = "unpriced_model"
+UNPAID_WARNING = "budget_exceeded"
 DEMO_WARNING = "demo_model"
 TRUNCATED_WARNING_PREFIX = "attachment_truncated:"
 
@@ -59,7 +60,7 @@ class TokenUsage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelSpending(msgspec.Struct, frozen=True, kw_only=True):
-    """What the calls of one model used and cost in a turn; the cost is null if a price is unknown."""
+    """Tokens and cost of one model's calls in a turn; the cost is null if a price is unknown."""
 
     model: str
     calls: int
@@ -130,7 +131,7 @@ class CalledTool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compaction(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn left out of a history that had become too long.
+    """The part that a turn left out of a history that had become too long.
 
     Tier 1 leaves out results of calls, 2 attachments; 3 is a summary. `up_to_message_id` is the last message
     of which anything was left out; null if the caller keeps the conversation.

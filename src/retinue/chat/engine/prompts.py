@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from retinue.adapters.llm import ContentPart, ImageData, ModelMessage, PromptCache, TextContent
-from retinue.chat.engine.attached import IMAGE_TOKENS
-from retinue.chat.engine.budget import estimate_tokens
+from retinue.adapters.llm.estimates import IMAGE_TOKENS, estimate_tokens
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import Compacted
 from retinue.chat.engine.task import TurnTask

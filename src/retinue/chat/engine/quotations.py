@@ -17,6 +17,7 @@ from retinue.knowledge import retrieval
 from retinue.knowledge.extracts import Extracts, extract
 from retinue.knowledge.retrieval import Passage
 from retinue.knowledge.word_overlap import content_words, is_same_word
+from retinue.usage.model_call import SpendingHold
 
 _MAX_QUOTE_LENGTH = 600
 # A question with more content words than this is not a follow-up of the previous one.
@@ -67,8 +68,10 @@ class QuotationFinder:
         message: str,
         history: Sequence[ModelMessage],
         passages: Sequence[Passage],
+        hold: SpendingHold,
     ) -> None:
         self._ctx = ctx
+        self._hold = hold
         self._base_id = agent.knowledge_base_id
         self._message = message
         self._history = history
@@ -101,7 +104,7 @@ class QuotationFinder:
         if not previous_question or len(own_words) > _MAX_FOLLOW_UP_WORDS:
             return None
         combined = f"{previous_question} {self._message}"
-        passages = await retrieval.search(self._ctx, self._base_id, combined)
+        passages = (await retrieval.search(self._ctx, self._base_id, combined, hold=self._hold)).passages
         extracts = await extract(self._ctx, combined, passages)
         # Without a word of the follow-up, it would answer the previous question again.
         sentences = tuple(item for item in extracts.sentences if _mentions(item.text, own_words))

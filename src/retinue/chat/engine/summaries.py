@@ -9,11 +9,12 @@ from contextlib import aclosing
 
 import msgspec
 
-from retinue.adapters.llm import ChatRequest, ModelMessage, ModelUsage, ReasoningEffort
+from retinue.adapters.llm import ChatRequest, ModelMessage, ReasoningEffort
+from retinue.adapters.llm.estimates import CHARACTERS_PER_TOKEN, estimate_tokens
 from retinue.agents.models import Agent
 from retinue.chat.engine.agent_models import AgentModels
 from retinue.chat.engine.attached import Attachment
-from retinue.chat.engine.budget import CHARACTERS_PER_TOKEN, TurnBudget, estimate_tokens
+from retinue.chat.engine.budget import TurnBudget
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import Compacted, HistoryEntry, result_text
 from retinue.chat.engine.memory import ConversationMemory, SummaryOrigin
@@ -79,7 +80,7 @@ class Summarizer:
         max_tokens: int,
         input_tokens: float,
     ) -> None:
-        self._models = AgentModels(ctx, _with_compaction_model(agent), budget)
+        self._models = AgentModels(ctx, _with_compaction_model(agent))
         self._budget = budget
         self._fence = fence
         self._max_tokens = max_tokens
@@ -123,12 +124,13 @@ class Summarizer:
                     messages=messages,
                     max_tokens=min(self._max_tokens, reserved.reply_limit or self._max_tokens),
                     reasoning_effort=ReasoningEffort.low,
-                )
+                ),
+                reserved,
             )
             text = sanitize_text(reply.text).strip()[: self._max_tokens * CHARACTERS_PER_TOKEN]
-            reserved.used = reply.usage or ModelUsage(prompt_tokens, estimate_tokens(len(text)))
-            reserved.model = self._model = reply.model
-            self._usage = self._usage.plus(TokenUsage.of(reserved.used))
+            self._model = reply.model
+            if reserved.used is not None:
+                self._usage = self._usage.plus(TokenUsage.of(reserved.used))
         except RetinueError:
             reserved.refund()
             raise

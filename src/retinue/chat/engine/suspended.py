@@ -70,9 +70,13 @@ class SuspendedTurn(SuspendedAgent, frozen=True, kw_only=True):
 
 
 class CallDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of an approval; `edited_input` holds the arguments that an approver changed."""
+    """The outcome of an approval; `edited_input` holds the arguments that an approver changed.
+
+    With `is_late` nobody decided in time, and `decision` is what `on_timeout` made of it.
+    """
 
     decision: Literal["approved", "rejected", "timeout", "cancelled"]
+    is_late: bool = False
     comment: str | None = None
     edited_input: JsonObject | None = None
 

@@ -131,7 +131,10 @@ def _endpoint_function(
     attached: AttachedTool, name: str, declared: Mapping[str, Any], *, is_only: bool
 ) -> ToolFunction:
     endpoint_description = declared.get("description")
-    if is_only and not endpoint_description:
+    if endpoint_description and isinstance(declared.get("input_schema"), dict):
+        # As an import writes it: the description of the whole API would repeat in every function.
+        description = f"{attached.tool.name}: {endpoint_description}"
+    elif is_only and not endpoint_description:
         description = _describe_tool(attached)
     else:
         description = f"{_describe_tool(attached)}: {endpoint_description or _method_and_path(declared)}"

@@ -2,10 +2,11 @@
 
 Such an agent is offered two functions instead: one finds functions by a description, the other calls one of
 them. The list of offered functions therefore never changes within a conversation, and stays in the
-provider's cache. Functions are found as passages are (ADR 12): by similarity and by shared words.
+provider's cache. Functions are found as passages are (ADR 12): by similarity and by shared words. A job makes
+their vectors (`function_vectors`); until they are there, words alone decide.
 """
 
-import hashlib
+import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ import numpy as np
 
 from retinue.adapters.llm import ToolCall, ToolSpec
 from retinue.agents.models import ToolSearch
+from retinue.chat.engine.function_vectors import key_of, load_vectors, request_vectors
 from retinue.chat.engine.tool_functions import ToolFunction
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
@@ -23,19 +25,21 @@ from retinue.knowledge.embedding import default_embedding_model, vectors_of
 from retinue.knowledge.errors import EmbeddingFailed
 from retinue.knowledge.ranking import Rows, best_hits, similarities, word_scores
 from retinue.knowledge.terms import STOP_WORDS, extract_terms, query_terms
+from retinue.usage.model_call import SpendingHold
 
 MAX_OFFERED_FUNCTIONS = 20
 MAX_OFFERED_CHARACTERS = 24_000
 MAX_ALWAYS_OFFERED = 16
 MAX_FOUND = 10
-# Each is embedded once; more would keep a core busy for minutes.
+# Each is embedded once, by a job; more would keep a core busy for minutes.
 MAX_SEARCHED_FUNCTIONS = 2_000
 
 _DEFAULT_FOUND = 5
 # Below the length at which results are cut off for the model.
 _MAX_RESULT_CHARACTERS = 15_000
 _MAX_TEXT_LENGTH = 600
-_VECTORS_PER_CALL = 64
+# A search without vectors asks for them, in case that the job for a change was lost or failed.
+_REQUEST_SECONDS = 300.0
 _MAX_KEPT_INDEXES = 64
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-./]+")
 
@@ -125,11 +129,11 @@ class FunctionIndexes:
     """Indexes of the functions of agents used lately, by their content; one for each process."""
 
     def __init__(self, _instance: object = None) -> None:
-        self._kept: OrderedDict[bytes, _FunctionIndex] = OrderedDict()
+        self._kept: OrderedDict[str, _FunctionIndex] = OrderedDict()
 
     def index_of(self, functions: Mapping[str, ToolFunction]) -> "_FunctionIndex":
-        texts = [_describe(name, function) for name, function in functions.items()]
-        key = hashlib.sha256(msgspec.json.encode(texts)).digest()
+        texts = describe_functions(functions)
+        key = key_of(texts)
         index = self._kept.get(key)
         if index is None:
             index = self._kept[key] = _FunctionIndex(texts)
@@ -145,55 +149,58 @@ class _FunctionIndex:
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
         self._vectors: Vectors | None = None
+        self._request_at = 0.0
         self._rows: dict[str, list[int]] = {}
         for row, text in enumerate(texts):
             for word in extract_terms(text):
                 if word not in STOP_WORDS:
                     self._rows.setdefault(word, []).append(row)
 
-    async def find(self, ctx: Context, query: str, limit: int) -> list[int]:
-        """Return the rows of the best functions, best first; by words alone if no model can embed."""
+    async def find(self, ctx: Context, query: str, limit: int, hold: SpendingHold) -> list[int]:
+        """Return the rows of the best functions, best first; by words alone while vectors are missing."""
         words = word_scores(self._postings(query), len(self._texts), common=len(self._texts) + 1)
-        try:
-            similarity = similarities(await self._load_vectors(ctx), await _embed(ctx, [query]))
-        except EmbeddingFailed:
-            similarity = None
+        vectors = await self._find_vectors(ctx)
+        similarity = None
+        if vectors is not None:
+            with contextlib.suppress(EmbeddingFailed):
+                similarity = similarities(vectors, await _embed(ctx, query, hold))
         return [hit.row for hit in best_hits(similarity, words, None, limit)]
 
     def _postings(self, query: str) -> list[Rows]:
         wanted = query_terms(_split_words(query))
         return [np.asarray(self._rows.get(word, ()), np.int64) for word in wanted]
 
-    async def _load_vectors(self, ctx: Context) -> Vectors:
+    async def _find_vectors(self, ctx: Context) -> Vectors | None:
         if self._vectors is None:
-            self._vectors = await _embed_all(ctx, self._texts)
+            self._vectors = await load_vectors(ctx, self._texts)
+        now = ctx.clock.monotonic()
+        if self._vectors is None and now >= self._request_at:
+            self._request_at = now + _REQUEST_SECONDS
+            await request_vectors(ctx, self._texts)
         return self._vectors
 
 
-async def _embed_all(ctx: Context, texts: Sequence[str]) -> Vectors:
+async def _embed(ctx: Context, text: str, hold: SpendingHold) -> Vectors:
     model = default_embedding_model(ctx.settings)
-    batches = [
-        await vectors_of(ctx, model, texts[start : start + _VECTORS_PER_CALL])
-        for start in range(0, len(texts), _VECTORS_PER_CALL)
-    ]
-    return np.concatenate(batches)
-
-
-async def _embed(ctx: Context, texts: Sequence[str]) -> Vectors:
-    vectors: Vectors = (await vectors_of(ctx, default_embedding_model(ctx.settings), texts))[0]
+    vectors: Vectors = (await vectors_of(ctx, model, [text], hold=hold))[0]
     return vectors
 
 
 async def find_functions(
-    ctx: Context, functions: Mapping[str, ToolFunction], query: str, limit: int | None
+    ctx: Context,
+    functions: Mapping[str, ToolFunction],
+    query: str,
+    limit: int | None,
+    hold: SpendingHold,
 ) -> list[JsonObject]:
     """Return the functions that fit a description best, as the model is told of them."""
-    rows = await ctx.state(FunctionIndexes).index_of(functions).find(ctx, query, limit or _DEFAULT_FOUND)
+    index = ctx.state(FunctionIndexes).index_of(functions)
+    rows = await index.find(ctx, query, limit or _DEFAULT_FOUND, hold)
     named = list(functions.items())
-    return list(_shortened(_shown(*named[row]) for row in rows))
+    return list(_shortened(_render_function(*named[row]) for row in rows))
 
 
-def _shown(name: str, function: ToolFunction) -> JsonObject:
+def _render_function(name: str, function: ToolFunction) -> JsonObject:
     return {"name": name, "description": function.description, "input_schema": function.schema}
 
 
@@ -205,6 +212,10 @@ def _shortened(found: Iterable[JsonObject]) -> Iterable[JsonObject]:
         if left < 0 and number:
             return
         yield function
+
+
+def describe_functions(functions: Mapping[str, ToolFunction]) -> list[str]:
+    return [_describe(name, function) for name, function in functions.items()]
 
 
 def _describe(name: str, function: ToolFunction) -> str:

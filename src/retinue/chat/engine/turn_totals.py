@@ -1,4 +1,4 @@
-"""What the model calls of a turn use and cost, by model; sub-agents and fallbacks included."""
+"""Tokens and cost of the model calls of a turn, by model; sub-agents and fallbacks included."""
 
 import msgspec
 
@@ -24,10 +24,12 @@ class TurnTotals:
         self._nano_usd: int | None = 0
         self.usage = TokenUsage()
 
-    def add(self, model: str, usage: ModelUsage) -> None:
+    def add(self, model: str, usage: ModelUsage) -> int | None:
+        """Add a call; return its cost in nano-dollars, None if its price is unknown."""
         nano_usd = self._prices.call_cost(model, usage)
         self._prices.count_spending(model, usage, nano_usd)
         self._add(model, _ModelTotal(TokenUsage.of(usage), nano_usd, 1))
+        return nano_usd
 
     def restore(self, details: ReplyDetails) -> None:
         """Add what a suspended turn had used; earlier releases kept no sums by model."""

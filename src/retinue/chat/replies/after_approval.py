@@ -25,7 +25,7 @@ from retinue.chat.replies.job_completion import (
 )
 from retinue.chat.replies.resumed_stream import ResumedStream
 from retinue.chat.trail import TrailRecorder
-from retinue.chat.turn import requester, suspension
+from retinue.chat.turn import suspension
 from retinue.chat.turn.admission import acquire_turn_slot
 from retinue.chat.turn.preconditions import require_not_archived
 from retinue.chat.turn.runner import PartListener, run_turn
@@ -37,6 +37,7 @@ from retinue.kit.jobs.declare import RetryLater
 from retinue.kit.jobs.models import Job
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import limits_for
+from retinue.kit.principal import Principal
 from retinue.tenants.queries import own_tenant
 from retinue.users.acting_as import acting_as
 
@@ -108,7 +109,7 @@ async def _rebuild_attempt(ctx: Context, paused: PausedTurn) -> "_ResumedAttempt
     if pending is None or reply is None or reply.details is None:
         return None
     if paused.asker_kind == "embed_key":
-        requester_ctx = requester.acting_as_embed_key(ctx, paused.asker_id, paused.agent_id)
+        requester_ctx = _acting_as_embed_key(ctx, paused.asker_id, paused.agent_id)
     else:
         requester_ctx = await acting_as(ctx, paused.asker_id, requires="agents:chat")
     require_not_archived(pending.request.agent)
@@ -236,3 +237,10 @@ class _ResumedAttempt:
             raise
         self._has_ended = True
         return reply
+
+
+def _acting_as_embed_key(ctx: Context, key_id: str, agent_id: str) -> Context:
+    principal = Principal(
+        kind="embed_key", id=key_id, tenant_id=ctx.tenant_id, role="embed_key", agent_id=agent_id
+    )
+    return Context(ctx.instance, principal, ctx.caller, reads_outside_transaction=True)

@@ -10,6 +10,7 @@ from contextlib import suppress
 import msgspec
 import sqlalchemy as sa
 
+from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.agents.models import Agent
 from retinue.chat.attachments.preparation import convert
 from retinue.chat.engine.parts import ToolCallStarted, TurnPart
@@ -28,7 +29,7 @@ from retinue.chat.replies.job_completion import (
 )
 from retinue.chat.turn import storage, suspension
 from retinue.chat.turn.admission import acquire_turn_slot, charge_turn_rate
-from retinue.chat.turn.preconditions import require_not_archived
+from retinue.chat.turn.preconditions import require_answerable, require_not_archived
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.runner import run_turn
 from retinue.chat.turn.storage import PendingTurn, TurnResult
@@ -83,6 +84,7 @@ async def accept(ctx: Context, request: TurnRequest, callback_url: str | None = 
     if callback_url is not None:
         check_url(ctx, callback_url, "callback_url")
     await charge_turn_rate(ctx, ctx.principal.limits)
+    await require_answerable(ctx, request)
     # In the request's own transaction, together with the response that an Idempotency-Key stores.
     return await accept_within(ctx, ctx, request, callback_url=callback_url)
 
@@ -95,7 +97,11 @@ async def accept_within(
     callback_url: str | None = None,
     waiting: ContinuationRef | None = None,
 ) -> ChatJob:
-    """Accept a message within `unit` for the principal of `ctx`; `waiting` is resumed at the end."""
+    """Accept a message within `unit` for the principal of `ctx`; `waiting` is resumed at the end.
+
+    Whether it can be answered is found out by the worker: a refusal may write in a transaction of its own,
+    which would wait for this one.
+    """
     request = msgspec.structs.replace(request, job_id=new_id(ChatJob.__prefix__))
     pending = await storage.start_turn(ctx, request, unit)
     chat_job = ChatJob(
@@ -153,6 +159,8 @@ async def answer_turn(ctx: Context, payload: AcceptedTurn) -> None:
         return
     try:
         pending, as_user = await _rebuild_turn(ctx, chat_job)
+    except ReadersBusy as busy:
+        raise RetryLater(_BUSY_RETRY_SECONDS, busy.message) from None
     except RetinueError as error:
         if error.status >= 500:
             raise

@@ -16,7 +16,7 @@ async def enqueue_callback(unit: Context, job: ChatJob, event_id: str, reply: Me
     ended = await unit.db.get(ChatJob, job.id)
     if ended is None:
         return
-    shown = JobOut.shown(ended, reply if ended.status is JobStatus.completed else None)
+    shown = JobOut.from_record(ended, reply if ended.status is JobStatus.completed else None)
     await enqueue_signed_message(
         unit,
         url=job.callback_url,

@@ -66,11 +66,11 @@ class LiveTurn:
         "_is_followed_elsewhere",
         "_is_over",
         "_listeners",
-        "_task",
         "_wakeups",
         "id",
         "is_own",
         "is_stopped",
+        "task",
     )
 
     def __init__(
@@ -92,14 +92,14 @@ class LiveTurn:
         self._error: RetinueError | None = None
         self._listeners = 0
         self._wakeups: list[asyncio.Future[None]] = []
-        self._task: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
         self._abandon_timer: asyncio.TimerHandle | None = None
         self._abandon_check: asyncio.Task[None] | None = None
 
     def start(self, run: Callable[["LiveTurn"], Awaitable[None]]) -> "asyncio.Task[None]":
-        self._task = asyncio.create_task(self._run(run))
+        self.task = asyncio.create_task(self._run(run))
         self._start_abandon_timer()
-        return self._task
+        return self.task
 
     async def _run(self, run: Callable[["LiveTurn"], Awaitable[None]]) -> None:
         try:
@@ -131,8 +131,8 @@ class LiveTurn:
 
     def cancel(self) -> None:
         """Cancel the task once; a second cancellation would interrupt the handling of the first."""
-        if self._task is not None and not self._task.cancelling():
-            self._task.cancel()
+        if self.task is not None and not self.task.cancelling():
+            self.task.cancel()
 
     async def follow(self, after: int, level: int) -> AsyncGenerator[ServerSentEvent, None]:
         """Yield the events after number `after`, including those still to come."""
@@ -171,7 +171,7 @@ class LiveTurn:
         try:
             is_followed = await self._is_followed_elsewhere()
         except RetinueError as error:
-            log.warning("whether a turn is followed elsewhere is not known", error=error.message)
+            log.warning("turn_followers_unknown", error=error.message)
             is_followed = False
         if is_followed:
             self._start_abandon_timer()
@@ -223,7 +223,7 @@ class LiveTurns:
         self._turns.pop(turn.id, None)
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            log.error("a live turn failed", exc_info=task.exception())
+            log.error("live_turn_failed", exc_info=task.exception())
 
     async def _watch_stop_requests(self) -> None:
         """Stop turns whose stop request reached another process, while any turn is live here."""
@@ -233,7 +233,7 @@ class LiveTurns:
                 try:
                     await self._stop_requested_turns()
                 except RetinueError as error:
-                    log.warning("stopped turns could not be looked up", error=error.message)
+                    log.warning("stopped_turns_unknown", error=error.message)
         finally:
             self._watching = None
 
@@ -248,6 +248,11 @@ class LiveTurns:
         turn = self._turns.get(id)
         if turn is not None and turn.is_own:
             turn.stop()
+
+    async def wait_until_idle(self) -> None:
+        """Wait until no turn runs here: its client may have come back to another process."""
+        while own := [turn.task for turn in self._turns.values() if turn.is_own and turn.task is not None]:
+            await asyncio.wait(own)
 
     async def close(self) -> None:
         for turn in list(self._turns.values()):

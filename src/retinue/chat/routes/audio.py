@@ -26,9 +26,8 @@ from retinue.kit.http.replies import ByteStream
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes, Upload
 from retinue.kit.http.uploads import FormData
-from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.providers.errors import ModelNotConfigured
-from retinue.usage.errors import ModelUnpriced
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
 RECORDING = Upload(
     max_file=audio_message.MAX_RECORDING_BYTES,
@@ -41,6 +40,7 @@ routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
 
 _AUDIO_ERRORS: tuple[Any, ...] = (
     AgentArchived,
+    BudgetExceeded,
     ConversationNotFound,
     ModelError,
     ModelTimeout,
@@ -57,9 +57,7 @@ _AUDIO_ERRORS: tuple[Any, ...] = (
 @routes.post(
     "/audio", requires="agents:chat", cost="chat", calls_out=True, upload=RECORDING, errors=_AUDIO_ERRORS
 )
-async def chat_audio(
-    ctx: Context, agent: AgentById, form: FormData, unknown_fields: tuple[str, ...]
-) -> AudioReply:
+async def chat_audio(ctx: Context, agent: AgentById, form: FormData) -> AudioReply:
     """Transcribe a recording and answer it like a typed message.
 
     If no speech is recognized, the reply says so with `finish_reason: no_speech`.
@@ -69,7 +67,7 @@ async def chat_audio(
         message="",
         channel=ChatChannel.audio,
         conversation_id=_conversation_id(form),
-        warnings=ignored_field_warnings(unknown_fields),
+        warnings=ctx.ignored_field_warnings,
     )
     answer, transcription = await audio_message.reply_to_recording(
         ctx, request, form.file("audio").path, _attachments(form)
@@ -83,7 +81,16 @@ async def chat_audio(
     cost="chat",
     calls_out=True,
     idempotent=False,
-    errors=(AgentArchived, ModelError, ModelTimeout, NotRepeatable, TooManyTurns, TtsNotConfigured),
+    errors=(
+        AgentArchived,
+        BudgetExceeded,
+        ModelError,
+        ModelTimeout,
+        ModelUnpriced,
+        NotRepeatable,
+        TooManyTurns,
+        TtsNotConfigured,
+    ),
 )
 async def chat_tts(ctx: Context, agent: AgentById, body: SpeechAsk, request: Request) -> ByteStream:
     """Speak a text: the response is audio, `audio/mpeg` by default, sent while it is generated."""

@@ -38,10 +38,9 @@ from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
 from retinue.kit.http.replies import EventStream, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
-from retinue.kit.ignored_fields import ignored_field_warnings
 from retinue.kit.schema.output_schema import compile_output_schema
 from retinue.providers.errors import ModelNotConfigured
-from retinue.usage.errors import ModelUnpriced
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
 routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
 
@@ -56,6 +55,7 @@ _ERRORS: tuple[Any, ...] = (
     OutOfTokens,
     ContextTooLong,
     OutputInvalid,
+    BudgetExceeded,
     ModelUnpriced,
     VersionNotFound,
     *ATTACHMENT_ERRORS,
@@ -63,7 +63,7 @@ _ERRORS: tuple[Any, ...] = (
 
 
 @routes.post("", requires="agents:chat", cost="chat", calls_out=True, errors=_ERRORS)
-async def chat(ctx: Context, agent: AgentById, body: ChatAsk, unknown_fields: tuple[str, ...]) -> ChatReply:
+async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
     """Send a message and wait for the whole reply.
 
     A turn may take as long as the instance and the agent's `timeouts` allow, ten minutes unless set
@@ -74,10 +74,8 @@ async def chat(ctx: Context, agent: AgentById, body: ChatAsk, unknown_fields: tu
     `agents:read`, have the channel `playground` and are left out of the agent's statistics. Another version
     than the current one, the draft and `model` require `agents:write`.
     """
-    request = await playground.prepare(
-        ctx, _turn_request(agent, body, ChatChannel.console, unknown_fields), body
-    )
-    return playground.shown(await blocking.reply_idempotently(ctx, request), body)
+    request = await playground.prepare(ctx, _turn_request(ctx, agent, body, ChatChannel.console), body)
+    return playground.render_reply(await blocking.reply_idempotently(ctx, request), body)
 
 
 @routes.post(
@@ -94,7 +92,6 @@ async def chat_stream(
     query: StreamQuery,
     body: ChatAsk,
     request: Request,
-    unknown_fields: tuple[str, ...],
 ) -> EventStream:
     """Send a message and receive the reply as server-sent events while it is written.
 
@@ -104,9 +101,7 @@ async def chat_stream(
     that try the agent out (`version` and others) work as in the blocking chat.
     """
     refuse_for_stream(request)
-    turn_request = await playground.prepare(
-        ctx, _turn_request(agent, body, ChatChannel.console, unknown_fields), body
-    )
+    turn_request = await playground.prepare(ctx, _turn_request(ctx, agent, body, ChatChannel.console), body)
     level = TEXT_ONLY if body.as_ == "visitor" else _level(query)
     return await streaming.stream(ctx, turn_request, level=level)
 
@@ -141,14 +136,12 @@ async def stop_chat(ctx: Context, agent: AgentById, message_id: str) -> Stopped:
     calls_out=True,
     errors=(AgentArchived, ConversationNotFound, *ATTACHMENT_ERRORS),
 )
-async def chat_async(
-    ctx: Context, agent: AgentById, body: BackgroundAsk, unknown_fields: tuple[str, ...]
-) -> Reply[JobAccepted]:
+async def chat_async(ctx: Context, agent: AgentById, body: BackgroundAsk) -> Reply[JobAccepted]:
     """Accept a message and have a worker answer it. Poll `status_url` for progress and the result.
 
     Completion is also announced by the event `agent.chat.completed` and, if given, to `callback_url`.
     """
-    request = _turn_request(agent, body, ChatChannel.background, unknown_fields)
+    request = _turn_request(ctx, agent, body, ChatChannel.background)
     request = await attach(ctx, request, body.attachments)
     job = await background.accept(ctx, request, body.callback_url)
     url = f"{ctx.settings.base_url}/api/v1/agents/{agent.id}/chat/jobs/{job.id}"
@@ -156,16 +149,14 @@ async def chat_async(
     return Reply(accepted, headers=(("Location", url),))
 
 
-def _turn_request(
-    agent: AgentById, body: TurnFields, channel: ChatChannel, unknown_fields: tuple[str, ...]
-) -> TurnRequest:
+def _turn_request(ctx: Context, agent: AgentById, body: TurnFields, channel: ChatChannel) -> TurnRequest:
     return TurnRequest(
         agent=agent,
         message=body.message,
         channel=channel,
         conversation_id=body.conversation_id,
         context=body.context,
-        warnings=ignored_field_warnings(unknown_fields),
+        warnings=ctx.ignored_field_warnings,
         output=_output_override(body),
         reasoning_effort=body.reasoning_effort,
     )

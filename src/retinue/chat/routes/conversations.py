@@ -34,13 +34,15 @@ async def get_conversation(ctx: Context, conversation: ConversationById) -> Conv
 
     `compaction` tells what is left out of the prompts of a long conversation; its messages stay stored.
     """
-    return await conversations.shown(ctx, conversation)
+    return await conversations.render_conversation(ctx, conversation)
 
 
 @routes.get("/{conversation_id}/messages", requires="conversations:read")
 async def list_messages(ctx: Context, conversation: ConversationById, query: PageQuery) -> Page[MessageOut]:
     """List the messages of a conversation, oldest first."""
-    return (await MESSAGES.page(ctx.db, query, conversation_id=conversation.id)).shown(MessageOut.shown)
+    return (await MESSAGES.page(ctx.db, query, conversation_id=conversation.id)).to_page(
+        MessageOut.from_record
+    )
 
 
 @routes.patch("/{conversation_id}", requires="conversations:write")

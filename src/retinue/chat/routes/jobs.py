@@ -25,7 +25,9 @@ async def list_chat_jobs(ctx: Context, agent: AgentById, query: JobList) -> Page
 
     Callers with `agents:write` and `conversations:read` see all jobs, all others only their own.
     """
-    return (await JOBS.page(ctx.db, query, agent_id=agent.id, **own_rows_filter(ctx))).shown(JobOut.shown)
+    return (await JOBS.page(ctx.db, query, agent_id=agent.id, **own_rows_filter(ctx))).to_page(
+        JobOut.from_record
+    )
 
 
 @routes.get("/{job_id}", requires="agents:chat", errors=(JobNotFound,))
@@ -33,13 +35,13 @@ async def get_chat_job(ctx: Context, agent: AgentById, job: JobById, query: JobQ
     """Return the state of a chat job and, once it has completed, the reply. Use `wait` for long polling."""
     if job.agent_id != agent.id:
         raise JobNotFound
-    return await _shown(ctx, await _wait_until_finished(ctx, job, query.wait))
+    return await _render_job(ctx, await _wait_until_finished(ctx, job, query.wait))
 
 
 @aliases.get("/{job_id}", requires="agents:chat")
 async def get_job(ctx: Context, job: JobById, query: JobQuery) -> JobOut:
     """Return a chat job without naming its agent; otherwise the same as the agent's own job endpoint."""
-    return await _shown(ctx, await _wait_until_finished(ctx, job, query.wait))
+    return await _render_job(ctx, await _wait_until_finished(ctx, job, query.wait))
 
 
 @routes.post("/{job_id}/cancel", requires="agents:chat", errors=(JobNotFound, InvalidTransition))
@@ -50,7 +52,7 @@ async def cancel_chat_job(ctx: Context, agent: AgentById, job: JobById) -> JobOu
     """
     if job.agent_id != agent.id:
         raise JobNotFound
-    return JobOut.shown(await background.cancel(ctx, job))
+    return JobOut.from_record(await background.cancel(ctx, job))
 
 
 async def _wait_until_finished(ctx: Context, job: ChatJob, wait_s: int) -> ChatJob:
@@ -59,7 +61,7 @@ async def _wait_until_finished(ctx: Context, job: ChatJob, wait_s: int) -> ChatJ
     now = asyncio.get_running_loop().time
     end, pause_s = now() + wait_s, _FIRST_POLL_SECONDS
     while job.status not in FINISHED_JOB_STATUSES and now() < end:
-        if ctx.instance.shutting_down.is_set():
+        if ctx.instance.is_stopping:
             break
         await asyncio.sleep(min(pause_s, end - now()))
         pause_s = min(pause_s * 1.5, _MAX_POLL_SECONDS)
@@ -70,7 +72,7 @@ async def _wait_until_finished(ctx: Context, job: ChatJob, wait_s: int) -> ChatJ
     return job
 
 
-async def _shown(ctx: Context, job: ChatJob) -> JobOut:
+async def _render_job(ctx: Context, job: ChatJob) -> JobOut:
     has_reply = job.status in {JobStatus.completed, JobStatus.awaiting_approval}
     reply = await ctx.db.get(Message, job.message_id) if has_reply else None
-    return JobOut.shown(job, reply)
+    return JobOut.from_record(job, reply)

@@ -55,7 +55,7 @@ async def list_chat_logs(ctx: Context, agent: AgentById, query: LogList) -> Page
 
     Callers with `agents:write` see all turns, all others only their own.
     """
-    return (await page_of_logs(ctx, agent.id, query)).shown(LogOut.shown)
+    return (await page_of_logs(ctx, agent.id, query)).to_page(LogOut.from_record)
 
 
 @routes.get("/log-settings", requires="agents:read")

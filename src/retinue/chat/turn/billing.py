@@ -1,10 +1,11 @@
 """Cost of a turn: budgets are checked before the model is called and metered with the result."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Self
 
 from msgspec.structs import replace
 
+from retinue.adapters.llm.estimates import estimate_texts, estimate_tokens
 from retinue.agents.models import Agent
 from retinue.chat.engine.parts import ModelSpending
 from retinue.chat.models import ChatLog
@@ -13,10 +14,12 @@ from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.turn_tokens import max_turn_tokens
 from retinue.kit.context import Context
 from retinue.kit.metrics import declarations as metrics
-from retinue.providers.model_resolution import full_model_id
+from retinue.providers.model_resolution import full_model_id, is_embedded
+from retinue.providers.turn_budgets import hold_turn, require_affordable
 from retinue.service_accounts import token_budget as machine_tokens
 from retinue.service_accounts.errors import AccountTokensSpent
 from retinue.usage import enforcement, unpriced
+from retinue.usage.allowance import SpendingLimit
 from retinue.usage.enforcement import BudgetCache, BudgetHold, Spender
 from retinue.usage.meters import meter
 from retinue.usage.price_book import PriceBook, load_price_book
@@ -39,6 +42,8 @@ async def require_budget(ctx: Context, request: TurnRequest) -> None:
     if not await ctx.state(BudgetCache).of(ctx):
         return
     agent, _ = await _priced_agent(ctx, request)
+    if await is_embedded(ctx, agent.primary_model):
+        return
     prices = await load_price_book(ctx)
     await enforcement.require_budget(
         ctx, _spender(ctx, request), has_cheaper_model=bool(_cheaper_models(agent, prices))
@@ -73,6 +78,8 @@ class BudgetReservation:
         self._affordable_request: TurnRequest | None = None
         self.unpriced: UnpricedRule | None = None
         """The rule of a budget that refuses models without a price, once reserved."""
+        self.limits: Sequence[SpendingLimit] = ()
+        """The rest of each blocking budget for the turn, once reserved."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -81,7 +88,10 @@ class BudgetReservation:
         await self.release()
 
     async def reserve(self, request: TurnRequest) -> TurnRequest:
-        """Return the turn the budgets can pay for: unchanged, with fewer tokens or with a cheaper model."""
+        """Return the turn the budgets can pay for: unchanged, or with a cheaper model.
+
+        Raise if they cannot even pay for the message.
+        """
         if self._affordable_request is None:
             self._affordable_request = await self._reserve(request)
         return self._affordable_request
@@ -89,7 +99,7 @@ class BudgetReservation:
     async def _reserve(self, request: TurnRequest) -> TurnRequest:
         ctx = self._ctx
         if ctx.principal.kind == "service_account" and ctx.principal.tokens_left is not None:
-            account = await machine_tokens.load_spender(ctx.detached())
+            account = await machine_tokens.load_spender(ctx.reader())
             left, self._release_own_tokens = await reserve_turn(
                 ctx, request.agent, account, AccountTokensSpent
             )
@@ -98,12 +108,10 @@ class BudgetReservation:
             return request
         agent, self.unpriced = await _priced_agent(ctx, request)
         models = (agent.primary_model, *agent.fallback_models)
-        budget_hold = await enforcement.hold_budgets(
-            ctx, _spender(ctx, request), models, max_turn_tokens(agent)
-        )
-        self._budget_hold = budget_hold
-        if budget_hold.tokens is not None:
-            request = _capped(request, budget_hold.tokens)
+        budget_hold = await hold_turn(ctx, _spender(ctx, request), models, max_turn_tokens(agent))
+        self._budget_hold, self.limits = budget_hold, budget_hold.limits
+        if self.limits:
+            await require_affordable(ctx, self.limits, models, _least_prompt_tokens(request))
         if budget_hold.spent is not None:
             cheaper_models = _cheaper_models(agent, await load_price_book(ctx))
             if not cheaper_models:
@@ -123,6 +131,12 @@ def _capped(request: TurnRequest, tokens: int) -> TurnRequest:
     """Return the request with at most this many tokens."""
     cap = tokens if request.token_budget is None else min(tokens, request.token_budget)
     return replace(request, token_budget=cap)
+
+
+def _least_prompt_tokens(request: TurnRequest) -> int:
+    """Return what the first prompt takes at least: the message, its files and the agent's instructions."""
+    attached = sum(one.shown_characters for one in request.attachments)
+    return estimate_texts((request.message, request.agent.system_prompt)) + estimate_tokens(attached)
 
 
 def _cheaper_models(agent: Agent, prices: PriceBook) -> list[str]:
@@ -147,7 +161,8 @@ def meter_turn(unit: Context, request: TurnRequest, log: ChatLog) -> None:
     """Count a turn where its end is stored: a row for each model, the messages in the first."""
     turn_counts: dict[str, float] = {"chat_requests": 1, "messages": log.message_count}
     spender = _spender(unit, request)
-    for spent in log.usage_by_model:
+    # The turn belongs to the model that answered, not to the one that embedded its question.
+    for spent in sorted(log.usage_by_model, key=lambda spent: spent.model != log.model):
         _meter(unit, log, spent.model, {**_token_counts(spent), **turn_counts})
         turn_counts = {}
         if spent.estimated_cost_usd is None:

@@ -63,7 +63,7 @@ _OLDEST_BETWEEN = record_statement(
 
 
 class ConversationHistory(msgspec.Struct, frozen=True):
-    """What a turn knows of the turns before it.
+    """The turns before this one.
 
     `messages` are the `entries` as they were; `compacted` says what is left out of them in a prompt. With
     `has_older`, there are more messages than are loaded. `documents` are those that the model may read

@@ -11,12 +11,12 @@ from retinue.chat.engine.budget import MAX_TURN_TOKENS
 from retinue.chat.turn.admission import slot_seconds, too_many_concurrent_turns
 from retinue.chat.turn.turn_tokens import max_turn_tokens
 from retinue.kit.context import Context
-from retinue.kit.errors import RateLimited
+from retinue.usage.errors import MonthlyTokensSpent
 from retinue.usage.monthly_tokens import MonthlySpender, tokens_left, tokens_spent_error
 
 
 async def reserve_turn(
-    ctx: Context, agent: Agent, spender: MonthlySpender | None, spent: type[RateLimited]
+    ctx: Context, agent: Agent, spender: MonthlySpender | None, spent: type[MonthlyTokensSpent]
 ) -> tuple[int, Callable[[], Awaitable[None]]]:
     """Return the tokens left now, and a function that releases the slot; raise `spent` if there are none."""
     left: int | None = 0

@@ -99,8 +99,8 @@ async def _run(
     steps = trail.steps if trail is not None else None
     try:
         request = await reservation.reserve(pending.request)
-        if request is not pending.request or reservation.unpriced is not None:
-            budget = TurnBudget(budget.prices, request.token_budget, reservation.unpriced)
+        if request is not pending.request or reservation.unpriced is not None or reservation.limits:
+            budget = TurnBudget(budget.prices, request.token_budget, reservation.unpriced, reservation.limits)
             turn = build(request, budget)
         async with asyncio.timeout(turn_seconds(ctx, request.agent)):
             async with aclosing(turn.parts()) as parts:
@@ -195,7 +195,7 @@ def _to_retinue_error(error: Exception, time_limit_s: float) -> RetinueError:
         return TurnTimedOut(
             f"The agent did not finish within {time_limit_s:g} seconds. Try again, or split the task."
         )
-    log.error("a turn failed unexpectedly", exc_info=error)
+    log.error("turn_failed", exc_info=error)
     return RetinueError()
 
 
@@ -206,7 +206,7 @@ async def _store_interrupted(
     try:
         await _shielded(store(ctx, pending, result))
     except Exception:
-        log.exception("the end of a turn could not be stored", message_id=pending.reply_id)
+        log.exception("turn_result_not_stored", message_id=pending.reply_id)
 
 
 async def _shielded(store_coroutine: Coroutine[Any, Any, T]) -> T:

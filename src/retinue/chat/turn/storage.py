@@ -39,6 +39,7 @@ from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import load_resent_history, remember_reply
 from retinue.chat.turn.tool_images import keep_images
 from retinue.chat.turn.trace import store_turn_part
+from retinue.chat.turn.turn_conversation import build_conversation, find_conversation
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
 from retinue.kit.db.statements import Statement
@@ -46,7 +47,6 @@ from retinue.kit.errors import RetinueError
 from retinue.kit.ids import new_id
 from retinue.service_accounts.token_budget import count_tokens
 
-_MAX_TITLE_LENGTH = 80
 _MAX_EVENT_CONTENT_LENGTH = 4_000
 
 _conversations = Conversation.__table__
@@ -91,15 +91,6 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     first_token_ms: int | None = None
 
 
-async def find_own_conversation(ctx: Context, agent: Agent, conversation_id: str) -> Conversation | None:
-    """Return the conversation if it is the caller's own with this agent."""
-    conversation = await ctx.db.get(Conversation, conversation_id)
-    if conversation is None or conversation.agent_id != agent.id:
-        return None
-    is_own = conversation.user_id is not None and conversation.user_id == ctx.principal.owner_id
-    return conversation if is_own else None
-
-
 async def start_turn(
     ctx: Context,
     request: TurnRequest,
@@ -107,9 +98,13 @@ async def start_turn(
     *,
     reservation: billing.BudgetReservation | None = None,
 ) -> PendingTurn:
-    """Store the message, in `unit` if given, and return the turn that is to answer it."""
-    await require_answerable(ctx, request, reservation)
-    conversation = await _find_conversation(ctx, request)
+    """Store the message, in `unit` if given, and return the turn that is to answer it.
+
+    In a `unit` without a reservation, the caller or the worker who answers checks that it can be answered.
+    """
+    if unit is None or reservation is not None:
+        await require_answerable(ctx, request, reservation)
+    conversation = await find_conversation(ctx, request)
     # With `unit`, the question is only stored here; whoever answers it loads the history.
     history = NO_HISTORY if unit is not None else await _load_history(ctx, request, conversation)
     conversation = conversation or build_conversation(ctx, request)
@@ -144,34 +139,6 @@ async def _load_history(
     if existing is None or request.history is not None:
         return await load_resent_history(ctx, request)
     return await load_history(ctx, existing)
-
-
-async def _find_conversation(ctx: Context, request: TurnRequest) -> Conversation | None:
-    if request.conversation_id is not None:
-        conversation = await find_own_conversation(ctx, request.agent, request.conversation_id)
-        if conversation is None:
-            raise ConversationNotFound
-        return conversation
-    if request.session_key is None:
-        return None
-    return await ctx.db.find(Conversation, agent_id=request.agent.id, session_key=request.session_key)
-
-
-def build_conversation(ctx: Context, request: TurnRequest) -> Conversation:
-    """Return a conversation that is not stored yet."""
-    first_line = request.message.strip().partition("\n")[0]
-    return Conversation(
-        id=new_id(Conversation.__prefix__),
-        agent_id=request.agent.id,
-        title=first_line[:_MAX_TITLE_LENGTH] or "Conversation",
-        channel=request.channel,
-        user_id=ctx.principal.owner_id or None,
-        session_id=request.session_id,
-        embed_key_id=request.embed_key_id,
-        visitor_id=request.visitor_id,
-        session_key=request.session_key,
-        last_message_at=ctx.now,
-    )
 
 
 async def load_pending_turn(ctx: Context, request: TurnRequest, question_id: str) -> PendingTurn:

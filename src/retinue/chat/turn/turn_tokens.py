@@ -1,7 +1,8 @@
 """The most tokens that a turn can use."""
 
+from retinue.adapters.llm.estimates import MAX_UNLIMITED_REPLY_TOKENS
 from retinue.agents.models import Agent
-from retinue.chat.engine.budget import MAX_TURN_TOKENS, MAX_UNLIMITED_REPLY_TOKENS
+from retinue.chat.engine.budget import MAX_TURN_TOKENS
 from retinue.chat.engine.context_window import MAX_DEFAULT_CONTEXT_TOKENS
 
 

@@ -13,7 +13,7 @@ from retinue.chat.attachment_schemas import AttachmentRef
 from retinue.chat.attachments.preparation import attach
 from retinue.chat.engine.parts import FinishReason, ReplyDetails, TokenUsage, TurnFinished
 from retinue.chat.errors import ConversationNotFound
-from retinue.chat.models import Message, TurnStatus
+from retinue.chat.models import ChatChannel, Message, TurnStatus
 from retinue.chat.recording_types import FILENAMES_BY_TYPE
 from retinue.chat.replies import blocking
 from retinue.chat.schemas import MAX_MESSAGE_LENGTH
@@ -24,10 +24,12 @@ from retinue.chat.turn.preconditions import require_answerable, require_not_arch
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.runner import run_turn
 from retinue.chat.turn.storage import PendingTurn, TurnResult
+from retinue.chat.turn.turn_conversation import find_own_conversation
 from retinue.kit.context import Context
 from retinue.kit.errors import UnsupportedFileType
 from retinue.kit.http.media_types import sniff_file
 from retinue.providers import model_calls
+from retinue.usage.single_call import SingleCall, spender_of
 
 MAX_RECORDING_BYTES = 25 * 1024 * 1024
 NO_SPEECH_REPLY = "I could not hear anything in this recording. Please try again."
@@ -42,10 +44,7 @@ async def reply_to_recording(
     """
     agent, conversation_id = request.agent, request.conversation_id
     require_not_archived(agent)
-    if (
-        conversation_id is not None
-        and await storage.find_own_conversation(ctx, agent, conversation_id) is None
-    ):
+    if conversation_id is not None and await find_own_conversation(ctx, agent, conversation_id) is None:
         raise ConversationNotFound
     audio = await asyncio.to_thread(_load_audio, recording)
     model = await voice_models.choose_voice_model(ctx, "transcription")
@@ -72,7 +71,8 @@ def _load_audio(recording: Path) -> Audio:
 
 
 async def _transcribe(ctx: Context, agent: Agent, model: str, audio: Audio) -> Transcription:
-    transcription = await model_calls.transcribe(ctx, model, audio, via={"agent_id": agent.id})
+    hold = SingleCall(spender_of(ctx, agent.id), channel=ChatChannel.audio)
+    transcription = await model_calls.transcribe(ctx, model, audio, hold=hold, via={"agent_id": agent.id})
     return replace(transcription, text=transcription.text.replace("\0", "").strip()[:MAX_MESSAGE_LENGTH])
 
 

@@ -5,12 +5,14 @@ from contextlib import aclosing
 
 from retinue.agents.models import Agent
 from retinue.chat import voice_models
+from retinue.chat.models import ChatChannel
 from retinue.chat.schemas import SpeechAsk
 from retinue.chat.turn.admission import acquire_turn_slot
 from retinue.chat.turn.preconditions import require_not_archived
 from retinue.kit.context import Context
 from retinue.kit.http.replies import ByteStream
 from retinue.providers import model_calls
+from retinue.usage.single_call import SingleCall, spender_of
 
 MIME_TYPES: Mapping[str, str] = {"mp3": "audio/mpeg", "wav": "audio/wav", "opus": "audio/ogg"}
 
@@ -33,6 +35,7 @@ async def _speech_bytes(ctx: Context, agent: Agent, speech_request: SpeechAsk) -
         ctx,
         model.configured_id,
         speech_request.text,
+        hold=SingleCall(spender_of(ctx, agent.id), channel=ChatChannel.audio),
         voice=speech_request.voice or ("" if model.is_embedded else _DEFAULT_VOICE),
         format=speech_request.format or "mp3",
         speed=speech_request.speed,

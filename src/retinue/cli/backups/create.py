@@ -18,8 +18,7 @@ from retinue.cli.backups.manifest import (
     ArchivedDatabase,
     BackupManifest,
     BackupRefused,
-    has_key,
-    require_unchanged,
+    require_signed,
     sign,
 )
 from retinue.cli.backups.postgres_tools import dump
@@ -42,7 +41,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 class LastBackup(msgspec.Struct, frozen=True):
-    """What the data dir remembers of the newest backup, for `retinue doctor`."""
+    """Facts about the newest backup, kept in the data dir for `retinue doctor`."""
 
     created_at: Instant
     file: str
@@ -201,13 +200,16 @@ def _read_back(draft: Path, written: BackupManifest, passphrase: Secret | None) 
         reader.read_all()
 
 
-def verify_backup(settings: Settings, file: Path, passphrase: Secret | None) -> tuple[BackupManifest, bool]:
-    """Read the whole file; the flag says whether the root key of the settings belongs to it."""
+def verify_backup(
+    settings: Settings, file: Path, passphrase: Secret | None, *, is_unsigned: bool = False
+) -> tuple[BackupManifest, bool]:
+    """Read the whole file; the flag says whether a root key of the settings has signed it.
+
+    Where there is such a key, a file that it did not sign is refused, unless it may be unsigned.
+    """
     with explained_errors(file.parent), open_archive(file, passphrase) as reader:
         roots = root_keys(settings, may_create=False)
-        root = next((root for root in roots if has_key(reader.manifest, root)), None)
-        if root is not None:
-            require_unchanged(reader.manifest, root)
+        root = require_signed(reader.manifest, roots, may_be_unsigned=is_unsigned or not roots)
         reader.read_all()
     return reader.manifest, root is not None
 

@@ -2,7 +2,7 @@
 
 import hmac
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -89,15 +89,44 @@ def sign(manifest: BackupManifest, root: RootKey) -> BackupManifest:
     return msgspec.structs.replace(keyed, manifest_check=_manifest_check(keyed, root))
 
 
-def has_key(manifest: BackupManifest, root: RootKey) -> bool:
-    return manifest.key_check is not None and hmac.compare_digest(_key_check(root), manifest.key_check)
+def require_signed(
+    manifest: BackupManifest, roots: Sequence[RootKey], *, may_be_unsigned: bool
+) -> RootKey | None:
+    """Return the root key that signed the manifest; None if none at hand did and `may_be_unsigned`.
+
+    A manifest that names a key at hand but was changed is refused in any case: somebody changed it.
+    """
+    for root in roots:
+        if _has_key(manifest, root):
+            _require_unchanged(manifest, root)
+            return root
+    if may_be_unsigned:
+        return None
+    if manifest.key_check is None:
+        raise BackupRefused(
+            "the backup is not signed with a master key, so anybody may have written or changed it, and "
+            "restoring it runs what they wrote. If you know where it comes from: --unsigned"
+        )
+    raise BackupRefused(
+        "the backup belongs to another master key, so nothing proves who wrote it. Use the key of the "
+        "instance that was backed up; if you know where it comes from: --unsigned"
+    )
 
 
-def require_unchanged(manifest: BackupManifest, root: RootKey) -> None:
+def _has_key(manifest: BackupManifest, root: RootKey) -> bool:
+    return _is_equal(_key_check(root), manifest.key_check)
+
+
+def _require_unchanged(manifest: BackupManifest, root: RootKey) -> None:
     """Refuse a manifest that somebody without the root key has changed."""
     unsigned = msgspec.structs.replace(manifest, manifest_check=None)
-    if not hmac.compare_digest(_manifest_check(unsigned, root), manifest.manifest_check or ""):
+    if not _is_equal(_manifest_check(unsigned, root), manifest.manifest_check):
         raise BackupRefused("the manifest of the backup was changed after it was written")
+
+
+def _is_equal(expected: str, found: str | None) -> bool:
+    # As bytes: of two texts, `compare_digest` takes ASCII only, and a stranger may write anything.
+    return found is not None and hmac.compare_digest(expected.encode(), found.encode())
 
 
 def encode(manifest: BackupManifest) -> bytes:
@@ -110,6 +139,8 @@ def decode(content: bytes) -> BackupManifest:
         number = msgspec.json.decode(found.get("format", b"0"), type=int)
     except msgspec.MsgspecError:
         raise BackupRefused("this is no backup of Retinue: its manifest is not readable") from None
+    if number < 1:
+        raise BackupRefused(f"this is no backup of Retinue: there is no format {number}")
     if number > FORMAT:
         raise BackupRefused(
             f"a newer version of Retinue wrote this backup (format {number}, this version reads {FORMAT})"

@@ -20,8 +20,7 @@ from retinue.cli.backups.manifest import (
     BackupManifest,
     BackupRefused,
     DatabaseKind,
-    has_key,
-    require_unchanged,
+    require_signed,
 )
 from retinue.cli.backups.postgres_tools import restore as run_pg_restore
 from retinue.cli.maintenance import command_context, verify_audit_chains
@@ -39,7 +38,7 @@ from retinue.wiring import close_instance, command_settings, open_instance
 
 _STAGING = ".restore-"
 _KEPT_NAMES = {KEY_FILE, "models"}
-"""What a folder may contain before a restore: the key that was put there, and downloaded models."""
+"""Files that a folder may contain before a restore: the key that was put there, and downloaded models."""
 _DATABASE_NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
@@ -48,12 +47,16 @@ class RestoredInstance(msgspec.Struct, frozen=True):
     audit_rows: int
     missing: list[str]
     is_sealed: bool
+    is_signed: bool
+    """Whether a root key at hand vouched for the backup; otherwise nothing was compared with a key."""
 
 
 class RestoreOptions(msgspec.Struct, frozen=True, kw_only=True):
     passphrase: Secret | None
     is_check: bool
     is_without_key: bool
+    is_unsigned: bool = False
+    """Whether a backup may be restored that no root key at hand has signed."""
 
 
 def restore_backup(settings: Settings, file: Path, options: RestoreOptions) -> RestoredInstance:
@@ -61,7 +64,7 @@ def restore_backup(settings: Settings, file: Path, options: RestoreOptions) -> R
     with explained_errors(settings.data_dir.parent), open_archive(file, options.passphrase) as reader:
         manifest = reader.manifest
         _require_usable(manifest, settings)
-        root = None if options.is_without_key else _require_key(manifest, settings)
+        root = None if options.is_without_key else _require_key(manifest, settings, options)
         if not options.is_check:
             _require_empty(settings.data_dir)
         return asyncio.run(_restore(settings, reader, root, options))
@@ -81,24 +84,15 @@ def _require_usable(manifest: BackupManifest, settings: Settings) -> None:
         raise CannotStart("a restored SQLite database is in the data dir: unset RETINUE_DATABASE_URL")
 
 
-def _require_key(manifest: BackupManifest, settings: Settings) -> RootKey | None:
-    """Return the root key of the backup; None if the backup was made without one and names none."""
+def _require_key(manifest: BackupManifest, settings: Settings, options: RestoreOptions) -> RootKey | None:
+    """Return the root key that signed the backup; None if it may be unsigned and is."""
     roots = root_keys(settings, may_create=False)
-    root = next((root for root in roots if has_key(manifest, root)), None)
-    if root is not None:
-        require_unchanged(manifest, root)
-        return root
     if not roots:
         raise CannotStart(
             f"there is no master key. Set RETINUE_MASTER_KEY or put {KEY_FILE} into {settings.data_dir}; "
             "--without-key restores everything but leaves the secrets sealed"
         )
-    if manifest.key_check is None:
-        return None
-    raise BackupRefused(
-        "the backup belongs to another master key. Use the key of the instance that was backed up; "
-        "--without-key restores everything but leaves the secrets sealed"
-    )
+    return require_signed(manifest, roots, may_be_unsigned=options.is_unsigned)
 
 
 def _require_empty(folder: Path) -> None:
@@ -222,11 +216,14 @@ async def _verify(
         # The manifest names no key, so the database itself decides about the one at hand.
         key = root_keys(settings, may_create=False)[0].encoded()
     opened = dataclasses.replace(command_settings(staged), master_key=key, metrics=False, redis_url="")
-    instance = await open_instance(opened)
+    instance = await open_instance(opened, is_command=True)
     try:
         is_sealed = bool(instance.vault.sealed_because)
         if is_sealed and not options.is_without_key:
-            raise BackupRefused(f"the restored secrets cannot be opened: {instance.vault.sealed_because}")
+            raise BackupRefused(
+                f"the restored secrets cannot be opened: {instance.vault.sealed_because}. --without-key "
+                "leaves them sealed"
+            )
         async with command_context(instance) as ctx:
             verdicts = await verify_audit_chains(ctx)
     finally:
@@ -236,7 +233,7 @@ async def _verify(
             raise BackupRefused(f"the audit log of {tenant_id} is not intact: {verdict}")
     rows = sum(verdict.checked for verdict in verdicts.values())
     missing = [*manifest.missing, *await _missing_objects(settings, manifest)]
-    return RestoredInstance(manifest, rows, sorted({*missing}), is_sealed)
+    return RestoredInstance(manifest, rows, sorted({*missing}), is_sealed, root is not None)
 
 
 async def _missing_objects(settings: Settings, manifest: BackupManifest) -> list[str]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import resource
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +14,9 @@ from retinue.cli.doctor.findings import Finding, Findings, fail, ok, warn
 from retinue.kit.clock import SystemClock, parse_instant
 from retinue.kit.db.databases import is_postgres, sqlite_path
 from retinue.kit.extras import EXTRAS, is_installed
+from retinue.kit.machine import reachable_descriptors
 from retinue.kit.settings import BadSetting, Settings, is_loopback
+from retinue.kit.storage_watch import has_room, written_folders
 from retinue.kit.vault import root_keys
 
 MIN_FREE_BYTES = 1024**3
@@ -84,7 +85,7 @@ def _data_dir(settings: Settings) -> Findings:
         yield warn("data_dir", f"every user of this machine can read {names}", f"chmod o-rwx {names}")
     else:
         yield ok("data_dir", f"{folder} belongs to this user only")
-    yield _free_space(folder)
+    yield _free_space(settings)
     yield _file_system(settings)
 
 
@@ -95,12 +96,20 @@ def _secret_files(settings: Settings) -> list[Path]:
     return [path for path in candidates if path.exists()]
 
 
-def _free_space(folder: Path) -> Finding:
-    usage = shutil.disk_usage(folder)
-    detail = f"{usage.free / 1e9:.1f} GB of {usage.total / 1e9:.1f} GB are free"
+def _free_space(settings: Settings) -> Finding:
+    usage = shutil.disk_usage(settings.data_dir)
+    detail = f"{_size(usage.free)} of {_size(usage.total)} are free"
+    writable = [path for path in written_folders(settings) if os.access(path, os.W_OK)]
+    if full := sorted(str(path) for path in writable if not has_room(path)):
+        hint = "Free some space, or raise the quota: every write is refused with 507 storage_full."
+        return fail("free_space", f"there is no room to write in {', '.join(full)}; {detail}", hint)
     if usage.free < MIN_FREE_BYTES or usage.free < usage.total * MIN_FREE_SHARE:
         return warn("free_space", detail, "Free some space: a full disk stops every write.")
     return ok("free_space", detail)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 def _file_system(settings: Settings) -> Finding:
@@ -129,10 +138,11 @@ def _file_system_of(folder: Path) -> str:
 
 
 def _descriptors() -> Finding:
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    detail = f"{'unlimited' if soft == resource.RLIM_INFINITY else soft} open files"
-    if soft != resource.RLIM_INFINITY and soft < MIN_DESCRIPTORS:
-        hint = f"Raise it to at least {MIN_DESCRIPTORS}: ulimit -n, or LimitNOFILE of the unit."
+    # A shell's own limit is often 1024; a server raises its own to what it may.
+    limit = reachable_descriptors()
+    detail = f"a server may have {limit} open files"
+    if limit < MIN_DESCRIPTORS:
+        hint = f"Raise it to at least {MIN_DESCRIPTORS}: ulimit -Hn, or LimitNOFILE of the unit."
         return warn("descriptors", detail, hint)
     return ok("descriptors", detail)
 
@@ -180,6 +190,10 @@ def _egress(settings: Settings) -> Finding:
     if is_wide:
         hint = "Name single hosts in RETINUE_EGRESS_ALLOW: tools of every tenant reach what it names."
         return fail("egress", "outgoing calls may reach every private address", hint)
+    if settings.egress_allow is None and not (settings.base_url or settings.trusted_proxies):
+        # Whether the instance is a development instance depends on the address that the server binds.
+        known = "none known; a server on loopback allows 127.0.0.0/8, a worker only with RETINUE_BASE_URL"
+        return ok("egress", f"private addresses allowed: {known}")
     return ok("egress", f"private addresses allowed: {', '.join(allowed) or 'none'}")
 
 

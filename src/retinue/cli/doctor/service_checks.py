@@ -46,7 +46,7 @@ async def _database(settings: Settings) -> AsyncIterator[Finding]:
         hint = "Run the command in the folder of the server, or start one: retinue serve"
         yield fail("database", f"{sqlite_path(settings)} does not exist", hint)
         return
-    database = database_for(settings)
+    database = database_for(settings, is_command=True)
     try:
         await database.open()
         try:
@@ -151,7 +151,7 @@ async def _events(database: Database) -> Finding:
 async def _instance(settings: Settings) -> AsyncIterator[Finding]:
     """Open the instance without migrating anything, for what needs its keys and its sandboxes."""
     quiet = dataclasses.replace(command_settings(settings), metrics=False, redis_url="")
-    instance = await open_instance(quiet, may_migrate=False)
+    instance = await open_instance(quiet, may_migrate=False, is_command=True)
     try:
         for finding in await _vault(instance):
             yield finding
@@ -179,12 +179,19 @@ async def _vault(instance: Instance) -> list[Finding]:
 
 
 async def _sandboxes(instance: Instance) -> Finding:
-    found = await instance.adapters[Sandbox].status()
-    troubles = [f"{name}: {status}" for name, status in found.items() if status != "ok"]
-    if troubles:
-        hint = "Tools that need one of these refuse to run; the others work."
-        return warn("sandboxes", "; ".join(troubles), hint)
-    return ok("sandboxes", ", ".join(found))
+    """Ask what can run, not which sandboxes work: where one is missing, another may do the same.
+
+    Scripts need programs that many do without, as extras do; functions work everywhere or are worth a word.
+    """
+    support = await instance.adapters[Sandbox].support()
+    lacking = [found for found in support if found.trouble]
+    wrong = [found for found in lacking if not found.is_missing or found.kind.endswith("functions")]
+    if wrong:
+        detail = "; ".join(f"no {found.kind} ({found.trouble})" for found in wrong)
+        return warn("sandboxes", detail, "Tools that need one of these refuse to run; the others work.")
+    detail = ", ".join(f"{found.kind} by {found.backend}" for found in support if not found.trouble)
+    absent = "".join(f"; no {found.kind}: {found.trouble}" for found in lacking)
+    return ok("sandboxes", detail + absent)
 
 
 async def _worker_lag(instance: Instance) -> Finding:

@@ -18,14 +18,15 @@ from contextlib import suppress
 
 import msgspec
 
-from retinue.cli.processes.orders import OrderChannel, WorkerOrder
+from retinue.cli.processes.listeners import stop_listening
+from retinue.cli.processes.orders import KILL_AFTER_GRACE_SECONDS, OrderChannel, WorkerOrder
 from retinue.kit.durable_files import private_umask
 from retinue.kit.errors import CannotStart, RetinueError
 from retinue.kit.peers.messages import VERSION
 from retinue.kit.settings import BadSetting, Settings
+from retinue.kit.systemd import survive_hangups
 
 _IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_KILL_AFTER_GRACE_SECONDS = 5
 
 
 class WorkerForkServer:
@@ -87,8 +88,9 @@ class WorkerForkServer:
         status = 1
         try:
             signal.set_wakeup_fd(-1)
-            for number in (*_IGNORED, signal.SIGCHLD):
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
+            survive_hangups()
             self._selector.close()
             os.close(self._wake_reader)
             os.close(self._wake_writer)
@@ -118,8 +120,14 @@ class WorkerForkServer:
                     self._channel.send({"exited": pid, "status": os.waitstatus_to_exitcode(status)})
 
     def _end_children(self) -> None:
-        """The workers notice by themselves that the supervisor is gone; one that does not is killed."""
-        give_up_at = time.monotonic() + self._settings.shutdown_grace + _KILL_AFTER_GRACE_SECONDS
+        """The workers notice by themselves that the supervisor is gone; one that does not is killed.
+
+        The address is free at once, for the server that is started instead. Without workers there is no such
+        server: the sockets belong to one that wanted to be replaced and could not.
+        """
+        if self._children:
+            stop_listening(self._listeners)
+        give_up_at = time.monotonic() + self._settings.shutdown_grace + KILL_AFTER_GRACE_SECONDS
         while self._children:
             for pid in list(self._children):
                 if time.monotonic() > give_up_at:
@@ -130,6 +138,7 @@ class WorkerForkServer:
 
 
 def main() -> None:
+    survive_hangups()
     gc.disable()
     plan = json.loads(sys.argv[1])
     channel = OrderChannel(socket.socket(fileno=plan["control"]))

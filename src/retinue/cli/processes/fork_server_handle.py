@@ -48,19 +48,36 @@ class ForkServerHandle:
 
     @classmethod
     async def start(cls, slots: list[Listeners]) -> "ForkServerHandle":
-        """Start one and wait until it has imported everything; raise `NotPrepared` with its reason."""
+        """Start one and wait until it has imported everything; raise `NotPrepared` with its reason.
+
+        A cancellation kills its process.
+        """
         ours, theirs = socket.socketpair()
         descriptors = [[listener.fileno() for listener in listeners] for listeners in slots]
         plan = json.dumps({"control": theirs.fileno(), "listeners": descriptors})
         inherited = {theirs.fileno(), *(one for slot in descriptors for one in slot)}
         # Without the current folder among the modules, as the installed command runs; in a session of its
         # own, so that Ctrl-C reaches the supervisor only.
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", _MODULE, plan, pass_fds=sorted(inherited), start_new_session=True
+        spawning = asyncio.create_task(
+            asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", _MODULE, plan, pass_fds=sorted(inherited), start_new_session=True
+            )
         )
-        theirs.close()
+        try:
+            await asyncio.shield(spawning)
+        except asyncio.CancelledError:
+            (await spawning).kill()
+            raise
+        finally:
+            theirs.close()
+        process = spawning.result()
         handle = cls(process, ours)
-        answer = await handle._answer
+        try:
+            answer = await handle._answer
+        except asyncio.CancelledError:
+            process.kill()
+            await handle.close()
+            raise
         if answer.get("ready") == VERSION:
             return handle
         await handle.close()

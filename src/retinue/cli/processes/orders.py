@@ -1,4 +1,4 @@
-"""What supervisor and fork server say to each other: lines of JSON, one of them with a descriptor."""
+"""Messages between supervisor and fork server: lines of JSON, one of them with a descriptor."""
 
 import json
 import os
@@ -6,6 +6,9 @@ import socket
 from typing import Any
 
 import msgspec
+
+KILL_AFTER_GRACE_SECONDS = 8.0
+"""A worker that has not ended this long after the grace period is killed."""
 
 _LINE_BYTES = 64 * 1024
 

@@ -15,12 +15,11 @@ _POLL_SECONDS = 0.05
 
 
 def run_reload(settings: Settings, max_seconds: int) -> None:
-    """Reload the servers of the data directory and wait until they have."""
+    """Reload the servers of the data directory on this machine and wait until they have."""
     found = list(find_supervisors(settings.data_dir))
     if not found:
         raise CannotStart(
-            f"no server with several processes runs on {settings.data_dir}. "
-            "Start it with `retinue serve --processes 2`; a single process is restarted instead."
+            f"no server of this machine runs on {settings.data_dir}. Start it with `retinue serve`."
         )
     for path in found:
         _reload(path, max_seconds)
@@ -39,10 +38,12 @@ def _reload(path: Path, max_seconds: int) -> None:
         if not path.exists():
             raise CannotStart("the server has ended")
         state = read_state(path)
-        if state is not None and state.reload_count > before.reload_count:
+        # One that began before the signal has read what stood there before, and says nothing of ours.
+        if state is not None and state.reload_count >= before.next_reload:
             if state.reload_error:
-                raise CannotStart(f"the reload failed, the old processes go on: {state.reload_error}")
-            typer.echo(f"{state.processes} processes of the server {state.pid} are replaced.")
+                raise CannotStart(f"the reload failed, what ran before goes on: {state.reload_error}")
+            count = "1 process" if state.processes == 1 else f"{state.processes} processes"
+            typer.echo(f"{count} of the server {state.pid} replaced.")
             return
         time.sleep(_POLL_SECONDS)
     raise CannotStart(f"the reload has not ended after {max_seconds} seconds; the log says why")

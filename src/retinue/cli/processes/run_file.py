@@ -1,4 +1,4 @@
-"""A file that names a running supervisor: `retinue reload` finds it and learns how the reload went."""
+"""A file that names a running server: `retinue reload` finds it and learns how the reload went."""
 
 import fcntl
 import os
@@ -22,10 +22,18 @@ class SupervisorState(msgspec.Struct, kw_only=True):
     """Reloads that have ended, well or not."""
     reload_error: str = ""
     """Why the last one failed; empty if it went well."""
+    begun_reload_count: int | None = None
+    """Reloads that have begun; None of a server that is too old to record it."""
+
+    @property
+    def next_reload(self) -> int:
+        """Return the number of the first reload that has not begun yet."""
+        begun = self.begun_reload_count
+        return (self.reload_count if begun is None else begun) + 1
 
 
 class RunFile:
-    """Locked for as long as the supervisor lives, so that a file of a killed one is not believed."""
+    """Locked for as long as the server lives, so that a file of a killed one is not believed."""
 
     def __init__(self, data_dir: Path, processes: int) -> None:
         folder = data_dir / _FOLDER
@@ -34,9 +42,14 @@ class RunFile:
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.state = SupervisorState(pid=os.getpid(), machine=machine_id(), processes=processes)
+        self.state.begun_reload_count = 0
         self._write()
 
-    def record_reload(self, error: str) -> None:
+    def record_reload_begun(self) -> None:
+        self.state.begun_reload_count = self.state.next_reload
+        self._write()
+
+    def record_reload_ended(self, error: str) -> None:
         self.state.reload_count += 1
         self.state.reload_error = error
         self._write()
@@ -52,7 +65,20 @@ class RunFile:
 
 
 def find_supervisors(data_dir: Path) -> Iterator[Path]:
-    """Yield the files of the supervisors that run on this machine; those of killed ones are removed."""
+    """Yield the files of the servers that run on this machine; those of killed ones are removed."""
+    for path, is_alive in _files(data_dir):
+        if is_alive:
+            yield path
+        else:
+            path.unlink(missing_ok=True)
+
+
+def has_dead_server(data_dir: Path) -> bool:
+    """Return whether a server of this machine was killed and its file not removed yet."""
+    return any(not is_alive for _, is_alive in _files(data_dir))
+
+
+def _files(data_dir: Path) -> Iterator[tuple[Path, bool]]:
     for path in sorted((data_dir / _FOLDER).glob("serve-*.json")):
         with suppress(FileNotFoundError), path.open("rb") as file:
             state = read_state(path)
@@ -61,9 +87,9 @@ def find_supervisors(data_dir: Path) -> Iterator[Path]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                yield path
+                yield path, True
             else:
-                path.unlink(missing_ok=True)
+                yield path, False
 
 
 def read_state(path: Path) -> SupervisorState | None:

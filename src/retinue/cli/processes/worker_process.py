@@ -8,6 +8,7 @@ import socket
 import typer
 import uvloop
 
+from retinue.cli.processes.listeners import stop_listening
 from retinue.cli.processes.orders import WorkerOrder
 from retinue.cli.serve_command import ServeCommand
 from retinue.kit.db.databases import is_postgres
@@ -54,7 +55,12 @@ async def _serve(settings: Settings, sockets: list[socket.socket], order: Worker
     command = ServeCommand(settings, peers, is_first=order.is_first)
     command.when_ready = peers.report_ready
     peers.when_drained = command.drain
-    peers.when_lost = command.shutting_down.set
+
+    def lose_supervisor() -> None:
+        stop_listening([sockets])
+        command.orphaned.set()
+
+    peers.when_lost = lose_supervisor
     try:
         await command.run(sockets=sockets)
     finally:

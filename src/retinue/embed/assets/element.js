@@ -12,7 +12,7 @@ class RetinueChat extends HTMLElement {
       baseUrl: this.getAttribute("base-url") ?? OWN_BASE,
       agentId: this.getAttribute("agent-id"),
       apiKey: this.getAttribute("api-key"),
-      user: this.readUser(),
+      user: userOf(this),
     });
     const shadow = this.attachShadow({ mode: "open" });
     addStyle(shadow);
@@ -21,6 +21,8 @@ class RetinueChat extends HTMLElement {
     this.root = make("div", { class: "root" });
     shadow.append(this.root);
     this.log = new MessageLog(this.words, (question) => this.askAgain(question));
+    this.unsent = new UnsentMessage(this.conversation);
+    this.kept = this.unsent.read();
     this.tray = new AttachmentTray(this.words, this.conversation, () => this.showSendable());
     this.buildPanel();
     this.follow();
@@ -53,7 +55,18 @@ class RetinueChat extends HTMLElement {
     this.root.append(this.panel);
     this.panel.hidden = !this.isInline;
     this.dispatchEvent(new CustomEvent("retinue-ready"));
-    await this.showEarlier();
+    this.showUnsent(await this.showEarlier());
+  }
+
+  /** What was written before the page was loaded again, a question that the service does not have, and why. */
+  showUnsent(messages) {
+    const { text, files, asked, failed } = unsentAfter(this.kept, messages);
+    this.isUnsentShown = true;
+    this.unsent.write({ text, asked: null, failed });
+    if (text || files.length) this.putBack({ text, files }, {});
+    if (asked) this.putBack(asked, {});
+    if (failed) this.log.addFailure({ ...failed, bubble: failed.isPutBack ? null : this.log.lastOf("visitor") }, asError(failed));
+    this.showSendable();
   }
 
   /** Show nothing where the chat cannot work, and tell the page's owner why. */
@@ -76,13 +89,29 @@ class RetinueChat extends HTMLElement {
 
   showNetwork() {
     const isOffline = navigator.onLine === false;
-    this.offline.textContent = isOffline ? this.words.offline : "";
+    this.offline.textContent = isOffline ? this.words.offline : this.isLost ? this.words.lost : "";
     this.showSendable();
+  }
+
+  /** Hear whether the service answers; while it does not, the widget says so and asks on. */
+  showReached(isReached) {
+    this.isLost = !isReached;
+    this.showNetwork();
+  }
+
+  /** Ask until the service is back, so that what is said about it stays true. */
+  watchService() {
+    if (this.watching) return;
+    this.watching = untilReachable(this.conversation, this.listening.signal, (isReached) => this.showReached(isReached))
+      .catch(() => this.showReached(true))
+      .finally(() => { this.watching = null; });
   }
 
   /** Nothing is sent without a network, and not before the files have arrived. */
   showSendable() {
     this.sendButton.disabled = navigator.onLine === false || this.tray.isUploading;
+    // Before that, the files of before are still to be put back.
+    if (this.isUnsentShown) this.unsent.write({ files: this.tray.sendable });
   }
 
   showLook() {
@@ -111,38 +140,30 @@ class RetinueChat extends HTMLElement {
       make("button", { type: "button", class: "suggestion", onclick: () => this.submit(text) }, text)));
   }
 
-  /** What was said before the page was loaded again; a chat that cannot be read back begins empty. */
+  /** Show what was said before the page was loaded again, and return it; a chat that cannot be read begins empty. */
   async showEarlier() {
-    if (!this.conversation.hasBegunBefore) return;
+    if (!this.conversation.hasBegunBefore) return [];
     const sessionId = this.conversation.sessionId;
     const messages = await this.conversation.messages().catch(() => []);
     const isOvertaken = this.sending || sessionId !== this.conversation.sessionId || !this.log.isEmpty;
-    if (isOvertaken) return;
-    for (const [at, message] of messages.entries()) this.showStored(message, messages[at - 1], messages[at + 1]);
+    if (isOvertaken) return messages;
+    for (const at of messages.keys()) this.showStored(messages, at);
     this.showSuggestions();
+    return messages;
   }
 
   /** A message of before; one that failed can be sent again if nothing was said after it. */
-  showStored(message, previous, next) {
+  showStored(messages, at) {
+    const [message, previous, next] = [messages[at], messages[at - 1], messages[at + 1]];
     const isVisitor = message.role === "user";
-    const isRepeated = isVisitor && message.has_failed && next?.role === "user" && next.content === message.content;
-    if (isRepeated) return;
+    if (isVisitor && isRepeated(messages, at)) return;
     const bubble = this.log.add(isVisitor ? "visitor" : "agent", message.content, message.attachments);
     if (!isVisitor) this.log.addSources(bubble, message.sources, message.content);
     if (message.is_waiting) this.awaitDecision(bubble, message.id);
     if (!message.has_failed) return;
-    const error = new ChatError(isVisitor ? "unanswered" : "cutOff", { mayRetry: !next });
+    const error = new ChatError(isVisitor ? "unanswered" : "cutOff", { mayRetry: !next, wasBegun: true });
     const asked = isVisitor ? message : previous;
     this.log.addFailure({ text: asked?.content ?? "", files: asked?.attachments ?? [], bubble: isVisitor ? bubble : null }, error);
-  }
-
-  readUser() {
-    const user = {};
-    for (const name of ["id", "name", "email", "hash"]) {
-      const value = this.getAttribute(`user-${name}`);
-      if (value) user[name] = value;
-    }
-    return Object.keys(user).length ? user : null;
   }
 
   buildPanel() {
@@ -157,6 +178,7 @@ class RetinueChat extends HTMLElement {
       button("anew", words.anew, () => this.startAnew()));
     if (!this.isInline) header.append(button("close", words.close, () => this.close()));
     this.input = make("textarea", { rows: "1", maxlength: "32000", onkeydown: (event) => this.onInputKey(event) });
+    this.input.addEventListener("input", () => this.unsent.write({ text: this.input.value }));
     this.input.addEventListener("paste", (event) => this.tray.add(event.clipboardData?.files) && event.preventDefault());
     this.sendButton = make("button", { type: "submit", class: "send", "aria-label": words.send, title: words.send }, icon("send"));
     this.stopButton = make("button", {
@@ -220,7 +242,9 @@ class RetinueChat extends HTMLElement {
   startAnew() {
     this.stop();
     this.awaiting?.abort();
+    this.unsent.write({ text: "", files: [], asked: null, failed: null });
     this.conversation.startAnew();
+    this.kept = this.unsent.read();
     this.log.clear();
     this.tray.clear();
     this.greetingBubble = this.log.add("agent", this.look.greeting);
@@ -262,6 +286,7 @@ class RetinueChat extends HTMLElement {
     if (!text || this.sending || this.sendButton.disabled) return;
     const files = this.tray.take();
     this.input.value = "";
+    this.unsent.write({ text: "" });
     this.input.focus();
     const bubble = this.log.add("visitor", text, files);
     this.showSuggestions();
@@ -270,8 +295,13 @@ class RetinueChat extends HTMLElement {
 
   /** Send a message that failed again; returns whether it is on its way. */
   askAgain(question) {
-    if (this.sending) return false;
-    this.ask(question);
+    if (this.sending || this.sendButton.disabled) return false;
+    if (question.isPutBack && (this.input.value.trim() || this.tray.sendable.length)) {
+      this.submit(this.input.value.trim());
+      return true;
+    }
+    if (question.isPutBack) question.bubble = this.log.add("visitor", question.text, question.files);
+    this.ask({ ...question, isPutBack: false });
     this.input.focus();
     return true;
   }
@@ -286,7 +316,9 @@ class RetinueChat extends HTMLElement {
 
   async ask(question) {
     const controller = new AbortController();
+    this.log.clearFailure();
     const bubble = this.log.addPending();
+    this.unsent.write({ asked: question, failed: null });
     let text = "";
     let isDrawn = true;
     let ended = null;
@@ -296,17 +328,23 @@ class RetinueChat extends HTMLElement {
     };
     this.setBusy(controller);
     try {
-      ended = await this.conversation.say(question, (piece) => {
-        text += piece;
-        // What stands below the text at its end must not be drawn over.
-        if (isDrawn) requestAnimationFrame(() => ended || draw());
-        isDrawn = false;
+      ended = await this.conversation.say(question, {
+        hear: (piece) => {
+          text += piece;
+          // What stands below the text at its end must not be drawn over.
+          if (isDrawn) requestAnimationFrame(() => ended || draw());
+          isDrawn = false;
+        },
+        begin: () => this.unsent.write({ asked: null }),
+        report: (isReached) => this.showReached(isReached),
       }, controller.signal);
+      if (ended.broken) ({ text, ended } = asEnded(ended.broken, text));
     } catch (error) {
-      ended = { failure: error };
+      ended = { failure: await asStored(error, question, text, this.conversation, controller.signal) };
       if (!text) bubble.remove();
     }
     if (text || !ended.failure) draw();
+    if (this.isLost && ended.failure?.name === "AbortError") this.showReached(true);
     if (this.sending === controller) this.setBusy(null);
     this.finish(bubble, question, text, ended);
   }
@@ -322,15 +360,22 @@ class RetinueChat extends HTMLElement {
     }
   }
 
-  /** Say why there is no reply. What sending again cannot help goes back into the field, to be changed. */
+  /** Say why there is no reply. What the service does not have goes back into the field. */
   fail(question, failure) {
-    if (failure.mayRetry !== false) return this.log.addFailure(question, failure);
+    if (failure.message === "unreachable") this.watchService();
+    if (!failure.details) this.unsent.write({ failed: asFailed(question, failure) });
+    if (failure.wasBegun) return this.log.addFailure(question, failure);
     question.bubble?.remove();
-    // What was typed since then stays as well.
-    this.input.value = [question.typed ?? question.text, this.input.value].filter(Boolean).join("\n");
-    this.tray.putBack(question.files, failure);
-    if (!failure.details) this.log.addFailure(question, failure);
+    this.putBack(question, failure);
+    if (!failure.details) this.log.addFailure({ ...question, isPutBack: true }, failure);
     this.showSuggestions();
+  }
+
+  /** What was typed since then stays as well. */
+  putBack(question, failure) {
+    this.input.value = putBefore(question.typed ?? question.text, this.input.value);
+    this.unsent.write({ text: this.input.value, asked: null });
+    if (question.files.length) this.tray.putBack(question.files, failure);
   }
 
   /** Say that the reply waits for somebody, and show it when it comes. */

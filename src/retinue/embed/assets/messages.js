@@ -100,16 +100,31 @@ class MessageLog {
     this.scrollDown();
   }
 
-  /** Say why a message got no answer, and offer to send it again where that can help. */
+  /** Say why a message got no answer, and offer to send it again where that can help; the latest failure counts. */
   addFailure(question, error) {
     const isKnown = error instanceof ChatError;
     const text = isKnown ? error.say(this.words) : this.words.failed;
     const notice = make("div", { class: "failure", role: "alert" }, make("span", {}, text));
+    let button = null;
     if (!isKnown || error.mayRetry) {
-      const again = () => this.retry(question) && notice.remove();
-      notice.append(make("button", { type: "button", class: "quiet", onclick: again }, this.words.retry));
+      // What has come of a reply that was cut off stays, with what became of it.
+      const again = () => this.retry(question) && error.message !== "cutOff" && notice.remove();
+      button = make("button", { type: "button", class: "quiet", onclick: again }, this.words.retry);
+      notice.append(button);
     }
     this.append(notice);
+    // Where the message stays in the conversation, so does what became of it.
+    this.failure = isKnown && error.wasBegun ? button : notice;
+  }
+
+  /** What is sent now makes the failure before it a thing of the past: it is not tried again. */
+  clearFailure() {
+    this.failure?.remove();
+    this.failure = null;
+  }
+
+  lastOf(from) {
+    return [...this.element.querySelectorAll(`.${from}`)].at(-1);
   }
 
   append(element) {

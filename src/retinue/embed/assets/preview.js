@@ -17,7 +17,7 @@
     messages: async () => [],
     decided: () => new Promise(() => {}),
     // Files are not offered here: `design` allows none.
-    say: ({ text }, hear, signal) =>
+    say: ({ text }, { hear, begin }, signal) =>
       new Promise((resolve, reject) => {
         const turn = ++lastTurn;
         turns.set(turn, { hear, resolve, reject });
@@ -26,6 +26,7 @@
           reject(new DOMException("stopped", "AbortError"));
         }, { once: true });
         tell({ kind: "ask", turn, message: text });
+        begin();
       }),
   };
 

@@ -37,3 +37,13 @@ function lookOf(element, design, words) {
     suggestions: (listed ? listed.split("|") : (settings.suggestions ?? [])).map((text) => text.trim()).filter(Boolean),
   };
 }
+
+/** Who the page says its visitor is; null if it says nothing. */
+function userOf(element) {
+  const user = {};
+  for (const name of ["id", "name", "email", "hash"]) {
+    const value = element.getAttribute(`user-${name}`);
+    if (value) user[name] = value;
+  }
+  return Object.keys(user).length ? user : null;
+}

@@ -1,8 +1,12 @@
 /** Why a message got no answer, as the key of one of our sentences: what the service says is for its owner. */
 class ChatError extends Error {
-  constructor(message, { mayRetry = true, seconds, details } = {}) {
+  constructor(message, { mayRetry = true, seconds, details, isRefusal = false, wasBegun = message === "cutOff" } = {}) {
     super(message);
     this.mayRetry = mayRetry;
+    /** The service has the message; else it belongs back into the field. */
+    this.wasBegun = wasBegun;
+    /** The service answered, but not with a reply: whether it has the message is to be asked. */
+    this.isRefusal = isRefusal;
     this.seconds = seconds;
     /** What is wrong with which file, for a refusal that is about files. */
     this.details = details;
@@ -16,6 +20,7 @@ class ChatError extends Error {
 /** One visitor's conversation with one agent, over the public chat endpoint. */
 class Conversation {
   constructor({ baseUrl, agentId, apiKey, user }) {
+    this.baseUrl = baseUrl;
     this.url = `${baseUrl}/api/v1/public/agents/${encodeURIComponent(agentId)}`;
     this.apiKey = apiKey;
     this.user = user;
@@ -31,28 +36,35 @@ class Conversation {
     return this.sessionId;
   }
 
-  /** Say something; `hear` is called with each piece of the reply. Returns how the reply ended. */
-  async say({ text, files }, hear, signal) {
+  /**
+   * Say something; `hear` is called with each piece of the reply, and `begin` as soon as the service has the message.
+   * Returns how the reply ended. If the connection breaks, the reply is what the service has of it once it answers.
+   */
+  async say({ text, files }, { hear, begin, report }, signal) {
     const attachments = files.length ? { attachments: files.map(({ file_id }) => ({ file_id })) } : {};
     const response = await this.send("chat", { message: text, stream: true, ...attachments }, signal);
     if (!response.ok) throw await refusal(response);
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
     const events = new EventStreamReader();
+    let messageId = null;
     try {
       for (;;) {
-        const { done, value } = await reader.read();
-        if (done) throw new ChatError("cutOff");
+        const { done, value } = await reader.read().catch((error) => brokenOff(error));
+        if (done) break;
         for (const event of events.push(decoder.decode(value, { stream: true }))) {
           const data = JSON.parse(event.data);
+          if (event.name === "message_start") begin(messageId = data.message_id);
           if (event.name === "content_delta") hear(data.delta);
-          if (event.name === "error") throw new ChatError("failed");
+          if (event.name === "error") throw new ChatError(isUnanswerable(data) ? "cannotAnswer" : "unanswered", { wasBegun: true });
           if (event.name === "message_stop") return data;
         }
       }
     } finally {
       reader.cancel().catch(() => {});
     }
+    if (!messageId) throw new ChatError("unreachable");
+    return { broken: await replyAfterBreak(this, messageId, signal, report) };
   }
 
   /** What was said in this session so far, oldest first. */
@@ -60,6 +72,16 @@ class Conversation {
     const response = await this.send("transcript", waitFor ? { wait_for: waitFor } : {}, signal);
     if (!response.ok) throw await refusal(response);
     return (await response.json()).messages;
+  }
+
+  /** Whether the service answers. This page may read its script whatever became of the key. */
+  async isReachable(signal) {
+    try {
+      return (await this.ask(`${this.baseUrl}/embed/widget.js`, { method: "HEAD", cache: "no-store", signal })).ok;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      return false;
+    }
   }
 
   /** How the owner designed the widget; kept for the next page of this visit. */
@@ -125,13 +147,14 @@ class Conversation {
     return this.request(operation, { method: "POST", headers, body: JSON.stringify(body), signal });
   }
 
-  async request(operation, options) {
+  request(operation, options) {
+    const headers = { ...options.headers, Authorization: `Bearer ${this.apiKey}` };
+    return this.ask(`${this.url}/${operation}`, { ...options, headers });
+  }
+
+  async ask(address, options) {
     try {
-      return await fetch(`${this.url}/${operation}`, {
-        ...options,
-        headers: { ...options.headers, Authorization: `Bearer ${this.apiKey}` },
-        credentials: "omit",
-      });
+      return await fetch(address, { ...options, credentials: "omit" });
     } catch (error) {
       if (error.name === "AbortError") throw error;
       // The browser says no more: no network, or an origin or a key that the server refused.
@@ -150,6 +173,12 @@ class Conversation {
       return null;
     }
   }
+}
+
+/** A connection that breaks ends the stream; a visitor who stops it does not want the rest. */
+function brokenOff(error) {
+  if (error.name === "AbortError") throw error;
+  return { done: true };
 }
 
 function pause(milliseconds, signal) {
@@ -178,18 +207,26 @@ function whileHidden(signal) {
   });
 }
 
+/** Reasons that its owner has to do something about: a visitor reads only that there is no answer now. */
+const CANNOT_ANSWER = new Set(["budget_exceeded", "model_not_configured", "model_unpriced", "token_budget_exceeded", "vault_sealed"]);
+/** A limit with a scope is one of the owner, not of this visitor: waiting a little does not help. */
+const isUnanswerable = (error) => CANNOT_ANSWER.has(error?.code) || Boolean(error?.details?.scope);
+
 async function refusal(response) {
+  const envelope = await response.json().catch(() => null);
+  if (isUnanswerable(envelope?.error)) return new ChatError("cannotAnswer", { isRefusal: true });
   if (response.status === 429) {
     const seconds = Number(response.headers.get("Retry-After"));
-    return seconds > 0 && seconds < 120 ? new ChatError("tooManyFor", { seconds }) : new ChatError("tooMany");
+    if (seconds > 0 && seconds < 120) return new ChatError("tooManyFor", { seconds });
+    // What a key may use up in a month is not about this visitor.
+    return new ChatError(response.headers.get("X-RateLimit-Scope") ? "tooMany" : "cannotAnswer");
   }
-  const envelope = await response.json().catch(() => null);
   const aboutFiles = fileRefusal(response.status, envelope?.error);
   if (aboutFiles) return new ChatError(aboutFiles, { mayRetry: false, details: envelope?.error?.details ?? {} });
   if (response.status < 500 && response.status !== 422) {
     return new ChatError("unavailable", { mayRetry: false });
   }
-  return new ChatError("failed");
+  return new ChatError("failed", { isRefusal: true });
 }
 
 /** A refusal that only the owner of the page can do something about, with the sentence of the service for them. */

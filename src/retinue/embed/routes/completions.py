@@ -1,6 +1,7 @@
 from retinue.agents.errors import AgentNotFound
 from retinue.embed import agents_as_models, completions
 from retinue.embed.failures import TURN_ERRORS
+from retinue.embed.openai_errors import OPENAI_ERRORS
 from retinue.embed.openai_schemas import Completion, CompletionAsk, Models
 from retinue.kit.context import Context
 from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
@@ -18,6 +19,7 @@ routes = Routes("/v1", tag="openai")
     cost="chat",
     calls_out=True,
     errors=(AgentNotFound, *TURN_ERRORS, NotRepeatable),
+    error_format=OPENAI_ERRORS,
 )
 async def create_chat_completion(
     ctx: Context, body: CompletionAsk, request: Request
@@ -34,7 +36,7 @@ async def create_chat_completion(
     return await completions.complete(ctx, agent, body)
 
 
-@routes.get("/models", requires="agents:read", or_embed_key=True)
+@routes.get("/models", requires="agents:read", or_embed_key=True, error_format=OPENAI_ERRORS)
 async def list_agents_as_models(ctx: Context) -> Models:
     """List the agents that can be used as a model, in OpenAI's format. Archived agents are left out.
 

@@ -52,13 +52,12 @@ async def chat_in_public(
     agent: PublicAgent,
     body: PublicAsk,
     request: Request,
-    unknown_fields: tuple[str, ...],
 ) -> PublicReply | EventStream:
     """Chat with the agent of the embed key. The same `session_id` continues the same conversation.
 
     With `stream`, the reply comes as the events of a chat stream, without tool calls and document ids.
     """
-    visit = PublicVisit(is_browser=b"origin" in request.headers, unknown_fields=unknown_fields)
+    visit = PublicVisit(is_browser=b"origin" in request.headers)
     if body.stream or "text/event-stream" in request.header(b"accept"):
         refuse_for_stream(request)
         return await public_chat.stream(ctx, agent, body, visit)

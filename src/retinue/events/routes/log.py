@@ -10,7 +10,7 @@ emitting = Routes("/api/v1/events", tag="events")
 
 @routes.get("", requires="events:read")
 async def list_events(ctx: Context, query: EventLogQuery) -> EventPage:
-    """Returns the events of the tenant, newest first.
+    """Return the events of the tenant, newest first.
 
     Events are kept for 90 days. Data that quotes a conversation the caller may not read is redacted.
     """
@@ -19,19 +19,19 @@ async def list_events(ctx: Context, query: EventLogQuery) -> EventPage:
 
 @routes.get("/trace/{correlation_id}", requires="events:read")
 async def trace_events(ctx: Context, correlation_id: str) -> Trace:
-    """Returns everything with one correlation id, oldest first. An unknown id answers 200 without entries."""
+    """Return everything with one correlation id, oldest first. An unknown id answers 200 without entries."""
     return await log.show_trace(ctx, correlation_id)
 
 
 @routes.get("/{event_id}", requires="events:read")
 async def get_event(ctx: Context, event: EventById) -> EventOut:
-    """Returns one event of the log. Data that quotes a conversation the caller may not read is redacted."""
+    """Return one event of the log. Data that quotes a conversation the caller may not read is redacted."""
     return await log.shown_one(ctx, event)
 
 
 @emitting.post("/test", requires="events:write", status=202, calls_out=True)
 async def emit_test_event(ctx: Context, body: EventTest) -> EventTested:
-    """Emits an event marked as a test.
+    """Emit an event marked as a test.
 
     It goes to every matching webhook, subscription and workflow, whose actions are really carried out;
     `matched` counts the webhooks and subscriptions.

@@ -24,19 +24,19 @@ of_workflows = Routes("/api/v1/workflows/{workflow_id}/subscriptions", tag="even
 
 @routes.get("", requires="events:read")
 async def list_subscriptions(ctx: Context, query: SubscriptionList) -> FlatPage[SubscriptionOut]:
-    """Returns the subscriptions of the tenant, by default newest first. Values of headers are masked."""
+    """Return the subscriptions of the tenant, by default newest first. Values of headers are masked."""
     return (await page_of_subscriptions(ctx, query)).to_flat_page(SubscriptionOut.of)
 
 
 @routes.post("", requires="events:write", status=201, errors=(TooManySubscriptions, VaultSealed))
 async def create_subscription(ctx: Context, body: SubscriptionCreate) -> SubscriptionOut:
-    """Creates a subscription that carries out an action for every matching event. A tenant can have 1,000."""
+    """Create a subscription that carries out an action for every matching event. A tenant can have 1,000."""
     return SubscriptionOut.of(await subscriptions.create(ctx, body))
 
 
 @routes.get("/signing-secret", requires="events:write", errors=(VaultSealed,))
 async def get_signing_secret(ctx: Context) -> SigningSecretOut:
-    """Returns the secret that signs messages to the `url` of a subscription and to a `callback_url`.
+    """Return the secret that signs messages to the `url` of a subscription and to a `callback_url`.
 
     It is created on first use; every read is audited.
     """
@@ -45,7 +45,7 @@ async def get_signing_secret(ctx: Context) -> SigningSecretOut:
 
 @routes.post("/signing-secret/rotate", requires="events:write", idempotent=False, errors=(VaultSealed,))
 async def rotate_signing_secret(ctx: Context, body: SigningSecretRotate) -> SigningSecretRotation:
-    """Replaces the tenant's signing secret and returns the new one.
+    """Replace the tenant's signing secret and return the new one.
 
     During the grace period messages carry signatures of both secrets.
     """
@@ -57,7 +57,7 @@ async def get_subscription(
     ctx: Context,  # noqa: ARG001  every handler takes it
     subscription: SubscriptionById,
 ) -> SubscriptionOut:
-    """Returns a subscription with its counters and its latest error. Values of headers are masked."""
+    """Return a subscription with its counters and its latest error. Values of headers are masked."""
     return SubscriptionOut.of(subscription)
 
 
@@ -65,7 +65,7 @@ async def get_subscription(
 async def update_subscription(
     ctx: Context, subscription: SubscriptionById, body: SubscriptionUpdate
 ) -> SubscriptionOut:
-    """Changes the fields that are sent.
+    """Change the fields that are sent.
 
     `action_config` is replaced as a whole; masked headers keep their stored values.
     """
@@ -74,13 +74,13 @@ async def update_subscription(
 
 @routes.delete("/{subscription_id}", requires="events:write", status=204)
 async def delete_subscription(ctx: Context, subscription: SubscriptionById) -> None:
-    """Deletes the subscription. Actions that are queued for it are dropped."""
+    """Delete the subscription. Actions that are queued for it are dropped."""
     await subscriptions.delete(ctx, subscription)
 
 
 @of_workflows.post("/activate", requires="events:write")
 async def activate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
-    """Activates all subscriptions whose `action_config` names the workflow.
+    """Activate all subscriptions whose `action_config` names the workflow.
 
     An unknown workflow answers 200 with `updated: 0`.
     """
@@ -89,7 +89,7 @@ async def activate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
 
 @of_workflows.post("/deactivate", requires="events:write")
 async def deactivate_subscriptions(ctx: Context, workflow_id: str) -> Switched:
-    """Deactivates all subscriptions whose `action_config` names the workflow.
+    """Deactivate all subscriptions whose `action_config` names the workflow.
 
     An unknown workflow answers 200 with `updated: 0`.
     """

@@ -10,7 +10,7 @@ routes = Routes("/api/v1/event-types", tag="events")
 
 @routes.get("", requires="events:read")
 async def list_event_types(ctx: Context) -> EventTypes:
-    """Returns the catalogue: every event type with the schema and an example of its data."""
+    """Return the catalogue: every event type with the schema and an example of its data."""
     return EventTypes(event_types=catalogue.event_types(ctx.instance))
 
 
@@ -18,11 +18,11 @@ async def list_event_types(ctx: Context) -> EventTypes:
 async def list_event_categories(
     ctx: Context,  # noqa: ARG001  every handler takes it
 ) -> Categories:
-    """Returns the names of all event categories."""
+    """Return the names of all event categories."""
     return Categories(categories=list(CATEGORIES))
 
 
 @routes.get("/{event_type}", requires="events:read", errors=(EventTypeNotFound,))
 async def get_event_type(ctx: Context, event_type: str) -> EventTypeOut:
-    """Returns one event type of the catalogue. Names of your own are not in it and answer 404."""
+    """Return one event type of the catalogue. Names of your own are not in it and answer 404."""
     return catalogue.fetch(ctx.instance, event_type)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 import structlog
 
 from retinue.adapters.llm import ChatRequest, ModelReply, ModelUsage
+from retinue.adapters.llm.estimates import estimate_request
 from retinue.agents.loaders import find_agent
 from retinue.agents.models import Agent, AgentStatus
 from retinue.chat.engine.agent_models import AgentModels
@@ -33,10 +34,11 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import limits_for
 from retinue.kit.schema.fields import CHOICES, FieldType
 from retinue.providers import model_calls
-from retinue.providers.model_resolution import full_model_id
+from retinue.providers.turn_budgets import hold_turn
 from retinue.tenants.queries import own_tenant
 from retinue.usage import enforcement, unpriced
-from retinue.usage.enforcement import Spender
+from retinue.usage.enforcement import BudgetHold, Spender
+from retinue.usage.errors import ModelUnpriced
 from retinue.usage.meters import meter, token_counts
 from retinue.usage.price_book import load_price_book, usd
 
@@ -139,13 +141,12 @@ class AnswerExtractor:
         tenant = await own_tenant(ctx.detached())
         slot = await acquire_turn_slot(ctx, limits_for(tenant.plan, tenant.limits))
         try:
-            reservation = await enforcement.hold_budgets(ctx, self._spender, self._models, _RESERVED_TOKENS)
+            held = await hold_turn(ctx, self._spender, self._models, _RESERVED_TOKENS)
             try:
-                if reservation.spent is not None:
-                    raise enforcement.count_refusal(enforcement.budget_exceeded(ctx, reservation.spent))
-                return await self._ask_models(ctx, request)
+                enforcement.require_unspent(ctx, held)
+                return await self._ask_models(ctx, request, held)
             finally:
-                await reservation.release()
+                await held.release()
         finally:
             await slot.release()
 
@@ -156,16 +157,19 @@ class AnswerExtractor:
         extracted.nano_usd = prices.call_cost(reply.model, usage)
         prices.count_spending(reply.model, usage, extracted.nano_usd)
 
-    async def _ask_models(self, ctx: Context, request: ChatRequest) -> ModelReply:
+    async def _ask_models(self, ctx: Context, request: ChatRequest, held: BudgetHold) -> ModelReply:
         rule = await unpriced.find_rule(ctx, self._spender)
-        if self._agent is not None:
-            budget = TurnBudget(await load_price_book(ctx), unpriced=rule)
-            return await AgentModels(ctx, self._agent, budget).reply(request)
-        model_id = await full_model_id(ctx, self._models[0])
-        if rule is not None and (await load_price_book(ctx)).find(model_id) is None:
-            await unpriced.announce_refusal(ctx, self._spender, model_id)
-            raise enforcement.count_refusal(rule.refusal(model_id))
-        return await model_calls.chat(ctx, msgspec.structs.replace(request, model=self._models[0]))
+        budget = TurnBudget(await load_price_book(ctx), unpriced=rule, limits=held.limits)
+        reserved = budget.reserve(self._models[0], estimate_request(request), request.max_tokens)
+        try:
+            if self._agent is not None:
+                return await AgentModels(ctx, self._agent).reply(request, reserved)
+            asked = msgspec.structs.replace(request, model=self._models[0])
+            return await model_calls.chat(ctx, asked, hold=reserved)
+        except ModelUnpriced as refusal:
+            model = (refusal.details or {}).get("model", self._models[0])
+            await unpriced.announce_refusal(ctx, self._spender, model)
+            raise enforcement.count_refusal(refusal) from refusal
 
     def meter(self, ctx: Context, extracted: Extraction) -> None:
         """Meter the model call in the transaction that ends the turn, whether or not the answer was used."""

@@ -45,7 +45,7 @@ class FormMessageOut(Schema, kw_only=True):
     created_at: Instant
 
     @classmethod
-    def shown(cls, message: FormMessage) -> "FormMessageOut":
+    def from_record(cls, message: FormMessage) -> "FormMessageOut":
         return cls.of(message, field_id=message.field_id or UNSET)
 
 

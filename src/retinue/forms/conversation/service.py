@@ -63,10 +63,10 @@ async def start(ctx: Context, slug: str, body: ConversationStart, request: Reque
     )
     message = await turns.create_conversation(ctx, conversation, await _greeting(lookups, state, rejected))
     daily_counts.count_start(ctx, form.id)
-    shown = await _shown(lookups, conversation)
+    shown = await _render_conversation(lookups, conversation)
     return ConversationStarted.of(
         shown,
-        assistant_message=FormMessageOut.shown(message),
+        assistant_message=FormMessageOut.from_record(message),
         errors=[RejectedOut(field_id=answer.field_id, message=answer.message) for answer in rejected],
     )
 
@@ -197,10 +197,10 @@ async def finish_turn_detached(
 
 async def show(ctx: Context, slug: str, conversation_id: str, request: Request) -> FormConversationOut:
     form = await load_published(ctx, slug, request)
-    return await _shown(FormLookups(ctx, form), await turns.fetch(ctx, form, conversation_id))
+    return await _render_conversation(FormLookups(ctx, form), await turns.fetch(ctx, form, conversation_id))
 
 
-async def _shown(lookups: FormLookups, conversation: FormConversation) -> FormConversationOut:
+async def _render_conversation(lookups: FormLookups, conversation: FormConversation) -> FormConversationOut:
     state = ConversationState.of(lookups.form.fields, conversation)
     status = turns.status_of(lookups.ctx, conversation)
     is_active = status is FormConversationStatus.active
@@ -223,7 +223,7 @@ async def list_messages(
     form = await load_published(ctx, slug, request)
     conversation = await turns.fetch(ctx, form, conversation_id)
     messages = await ctx.db.all(FormMessage, conversation_id=conversation.id, order_by=("position",))
-    return [FormMessageOut.shown(message) for message in messages]
+    return [FormMessageOut.from_record(message) for message in messages]
 
 
 async def cancel(ctx: Context, slug: str, conversation_id: str, request: Request) -> FormConversationOut:
@@ -242,7 +242,7 @@ async def cancel(ctx: Context, slug: str, conversation_id: str, request: Request
                 turn_id=None,
                 busy_until=None,
             )
-    return await _shown(FormLookups(ctx, form), conversation)
+    return await _render_conversation(FormLookups(ctx, form), conversation)
 
 
 async def _require_message_quota(ctx: Context, form: OpenForm, request: Request) -> None:

@@ -92,7 +92,7 @@ async def begin(
     message = await _add_message(ctx, locked, "user", visitor_message.content, None)
     pending = PendingFormTurn(
         conversation_id=locked.id,
-        user_message=FormMessageOut.shown(message),
+        user_message=FormMessageOut.from_record(message),
         reply_id=new_id(FormMessage.__prefix__),
         visitor_message=visitor_message,
     )
@@ -144,7 +144,7 @@ async def finish(
     is_active = response.status is FormConversationStatus.active
     return ConversationAnswer(
         user_message=pending.user_message,
-        assistant_message=FormMessageOut.shown(reply),
+        assistant_message=FormMessageOut.from_record(reply),
         status=response.status,
         fields_completed=state.completed,
         fields_total=state.total,

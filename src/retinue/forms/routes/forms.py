@@ -27,6 +27,7 @@ from retinue.kit.errors import InvalidTransition, VaultSealed
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.providers.errors import ModelNotConfigured
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
 routes = Routes("/api/v1/forms", tag="forms", wrap=True)
 
@@ -43,7 +44,7 @@ async def list_forms(ctx: Context, query: FormList) -> Page[FormSummary]:
 @routes.post("", requires="forms:write", status=201, versioned=Form)
 async def create_form(ctx: Context, body: FormCreate) -> FormOut:
     """Create a form as a draft. Publish it to make it public and accept submissions."""
-    return await forms.shown(ctx, await forms.create(ctx, body))
+    return await forms.render_form(ctx, await forms.create(ctx, body))
 
 
 @routes.post(
@@ -52,7 +53,15 @@ async def create_form(ctx: Context, body: FormCreate) -> FormOut:
     cost="chat",
     status=201,
     calls_out=True,
-    errors=(ModelNotConfigured, ModelError, ModelTimeout, FormGenerationFailed, VaultSealed),
+    errors=(
+        BudgetExceeded,
+        ModelNotConfigured,
+        ModelError,
+        ModelTimeout,
+        ModelUnpriced,
+        FormGenerationFailed,
+        VaultSealed,
+    ),
 )
 async def generate_form(ctx: Context, body: FormPrompt) -> FormOut:
     """Let a model write a form from a description, and store it as a draft.
@@ -60,19 +69,19 @@ async def generate_form(ctx: Context, body: FormPrompt) -> FormOut:
     The result is validated like any other form. If the model returns nothing usable: 502 `model_error`.
     """
     proposed = await generation.generate_form(ctx, body)
-    return await forms.shown(ctx, await forms.create(ctx, proposed))
+    return await forms.render_form(ctx, await forms.create(ctx, proposed))
 
 
 @routes.get("/slug/{form_slug}", requires="forms:read", versioned=Form)
 async def get_form_by_slug(ctx: Context, this: FormBySlug) -> FormOut:
     """Return a form of the tenant by its slug, in any state."""
-    return await forms.shown(ctx, this)
+    return await forms.render_form(ctx, this)
 
 
 @routes.get("/{form_id}", requires="forms:read", versioned=Form)
 async def get_form(ctx: Context, this: FormById) -> FormOut:
     """Return a form with its fields, settings and totals."""
-    return await forms.shown(ctx, this)
+    return await forms.render_form(ctx, this)
 
 
 @routes.put("/{form_id}", requires="forms:write", versioned=Form)
@@ -82,7 +91,7 @@ async def update_form(ctx: Context, this: FormById, body: FormUpdate) -> FormOut
     New fields take effect at once. If the form was ever published, they create a new version, and earlier
     submissions keep the fields they were made with.
     """
-    return await forms.shown(ctx, await forms.update(ctx, this, body))
+    return await forms.render_form(ctx, await forms.update(ctx, this, body))
 
 
 @routes.delete("/{form_id}", requires="forms:write", status=204, versioned=Form)
@@ -124,19 +133,19 @@ async def duplicate_form(ctx: Context, this: FormById) -> FormCopy:
 
     Fields, settings, branding, workflow and data table are copied; submissions are not.
     """
-    return FormCopy.shown(await forms.duplicate(ctx, this))
+    return FormCopy.from_record(await forms.duplicate(ctx, this))
 
 
 @routes.get("/{form_id}/versions", requires="forms:read")
 async def list_form_versions(ctx: Context, this: FormById) -> list[FormVersionOut]:
     """Return all versions of a form's fields, newest first."""
-    return [FormVersionOut.shown(version) for version in await forms.versions(ctx, this)]
+    return [FormVersionOut.from_record(version) for version in await forms.versions(ctx, this)]
 
 
 @routes.get("/{form_id}/versions/{version}", requires="forms:read", errors=(FormVersionNotFound,))
 async def get_form_version(ctx: Context, this: FormById, version: str) -> FormVersionOut:
     """Return the fields of one version of a form, for example that of an old submission."""
-    return FormVersionOut.shown(await forms.fetch_version(ctx, this, version))
+    return FormVersionOut.from_record(await forms.fetch_version(ctx, this, version))
 
 
 @routes.get("/{form_id}/analytics", requires="forms:read")

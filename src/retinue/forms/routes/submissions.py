@@ -77,7 +77,7 @@ async def export_submissions(ctx: Context, this: FormById, query: SubmissionExpo
 @routes.get("/submissions/{submission_id}", requires="forms:read", errors=(SubmissionNotFound,))
 async def get_submission(ctx: Context, this: FormById, submission_id: str) -> SubmissionOut:
     """Return a submission with its files and the state of the workflow it started."""
-    return await submissions.shown(ctx, this, await submissions.fetch(ctx, this, submission_id))
+    return await submissions.render_submission(ctx, this, await submissions.fetch(ctx, this, submission_id))
 
 
 @routes.patch(
@@ -90,7 +90,9 @@ async def update_submission(
 ) -> SubmissionOut:
     """Change the state or the notes of a submission. A change emits `form.submission.updated`."""
     submission = await submissions.fetch(ctx, this, submission_id)
-    return await submissions.shown(ctx, this, await submissions.update(ctx, this, submission, body))
+    return await submissions.render_submission(
+        ctx, this, await submissions.update(ctx, this, submission, body)
+    )
 
 
 @routes.post(
@@ -106,7 +108,7 @@ async def reprocess_submission(ctx: Context, this: FormById, submission_id: str)
     Successful steps are not repeated.
     """
     submission = await submissions.fetch(ctx, this, submission_id)
-    return await submissions.shown(ctx, this, await processing.reprocess(ctx, this, submission))
+    return await submissions.render_submission(ctx, this, await processing.reprocess(ctx, this, submission))
 
 
 @routes.delete(

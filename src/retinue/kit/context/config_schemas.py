@@ -25,7 +25,7 @@ class ConfigSchema(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     """The name of the component; a class has its own."""
     description: str = ""
-    """What the component is; a class has a docstring."""
+    """Description of the component; a class has a docstring."""
 
     @property
     def component(self) -> str:

@@ -19,7 +19,9 @@ from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.events import log
 from retinue.kit.events.declare import Event, EventType, custom_type
+from retinue.kit.fair_queue import CallerClass, QueuedCaller
 from retinue.kit.ids import new_id
+from retinue.kit.ignored_fields import IgnoredFields
 from retinue.kit.jobs.declare import JobKind
 from retinue.kit.jobs.enqueue import enqueue, new_job
 from retinue.kit.jobs.models import Job
@@ -36,6 +38,14 @@ P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
 T = TypeVar("T")
 
+_CALLER_CLASSES: dict[str, CallerClass] = {
+    "user": "member",
+    "service_account": "service_account",
+    "embed_key": "visitor",
+    "anonymous": "visitor",
+    "system": "job",
+}
+
 
 class Caller(msgspec.Struct, frozen=True):
     """The origin of a call and the chain of causes it belongs to.
@@ -44,7 +54,7 @@ class Caller(msgspec.Struct, frozen=True):
     conversations whose content the call works with; see `kit.context.conversation_access`. `lineage` and
     `awaited_by` are opaque here and set by a domain whose work starts further work: `lineage` is the origin
     of all of it, which events and jobs carry on, and `awaited_by` is what waits for this call. `trace` is
-    None if nothing is traced.
+    None if nothing is traced. `ignored` collects names without effect in a request that may change something.
     """
 
     correlation_id: str
@@ -57,6 +67,7 @@ class Caller(msgspec.Struct, frozen=True):
     lineage: str = ""
     trace: TraceOrigin | None = None
     awaited_by: str = ""
+    ignored: IgnoredFields | None = None
 
 
 class IdempotencyClaim(msgspec.Struct, frozen=True):
@@ -99,6 +110,12 @@ class Context:
     @property
     def tenant_id(self) -> str:
         return self._tenant_id
+
+    @property
+    def ignored_field_warnings(self) -> tuple[str, ...]:
+        """Warnings about names in the request that had no effect."""
+        ignored = self.caller.ignored
+        return ignored.warnings() if ignored is not None and ignored.has_paths else ()
 
     @property
     def now(self) -> Instant:
@@ -238,8 +255,17 @@ class Context:
         return self.caller.actor or {"type": self.principal.kind, "id": self.principal.id}
 
     @property
+    def requester(self) -> QueuedCaller:
+        """Who takes turns with whom where many wait for few places; visitors differ by their address."""
+        principal = self.principal
+        kind = _CALLER_CLASSES[principal.kind]
+        return QueuedCaller(
+            self._tenant_id, kind, self.caller.ip_address if kind == "visitor" else principal.id
+        )
+
+    @property
     def trace_parent(self) -> str:
-        """What events and jobs of this context carry on, so that their work joins the trace."""
+        """Return the parent span that events and jobs carry on, so that their work joins the trace."""
         if self.caller.trace is None:
             return ""
         return current_trace_parent() or self.caller.trace.parent
@@ -275,6 +301,21 @@ class Context:
         """Return a context that outlives this one: it reads outside transactions and writes in units."""
         other = Context(self.instance, self.principal, self.caller, reads_outside_transaction=True)
         other._tenant_id = self._tenant_id
+        return other
+
+    def reader(self) -> "Context":
+        """Return a context that reads the latest committed data, or in the transaction that is open.
+
+        A transaction that waits for a second connection can starve the pool: every connection may be held
+        by one that waits likewise.
+        """
+        return self if self.unit_of_work.is_open else self.detached()
+
+    def acting_as(self, principal: Principal) -> "Context":
+        """Return a context of another principal that reads in this transaction; only this context writes."""
+        other = Context(self.instance, principal, self.caller)
+        other._tenant_id = self._tenant_id
+        other.unit_of_work = self.unit_of_work
         return other
 
     async def flush(self) -> None:
@@ -326,7 +367,7 @@ class Context:
                 await action()
             except Exception:
                 # The transaction is committed, so the caller must not get an error.
-                logger.exception("what was to follow a commit failed")
+                logger.exception("after_commit_failed")
 
     async def rehearse(self) -> None:
         """Do what a commit would do, and roll it back: it fails if and only if the commit would."""

@@ -44,15 +44,13 @@ class ContentReader:
         return self._readable is None or not conversation_ids or self._readable.issuperset(conversation_ids)
 
 
-_READS_NONE = ContentReader(frozenset())
-
-
 async def load_content_reader(ctx: Context, quoted: Iterable[Sequence[str] | None]) -> ContentReader:
     """Look up the conversations that a page of records quotes, in at most one query."""
-    ids = sorted({id for some in quoted if some for id in some} - {UNNAMED_CONVERSATIONS})
+    own = ctx.principal.id
+    ids = sorted({id for some in quoted if some for id in some} - {UNNAMED_CONVERSATIONS, own})
     for access in ctx.instance.registry.all(ConversationAccess):
         if access.reads_all(ctx.principal):
             return ContentReader(None)
         if ids:
-            return ContentReader(frozenset(await access.find_readable(ctx, ids)))
-    return _READS_NONE
+            return ContentReader(frozenset({*await access.find_readable(ctx, ids), own}))
+    return ContentReader(frozenset({own}))

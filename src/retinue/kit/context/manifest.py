@@ -57,7 +57,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     conversation_access: tuple[ConversationAccess, ...] = ()
     search_sources: tuple[SearchSource, ...] = ()
     provided: tuple[Any, ...] = ()
-    """What a domain below declares and this one implements, found in the registry by its type."""
+    """Interfaces that a domain below declares and this one implements, found in the registry by type."""
     process_state: tuple[ProcessState[Any], ...] = ()
     gauges: tuple[DatabaseGauge, ...] = ()
 

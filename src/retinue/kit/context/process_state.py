@@ -1,6 +1,7 @@
 """State that a domain keeps in the memory of each process, opened and closed with the instance."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -16,11 +17,19 @@ class ProcessState(msgspec.Struct, Generic[T], frozen=True):
     type: type[T]
     open: Callable[[Instance], T]
     close: Callable[[T], Awaitable[None]] | None = None
+    finish: Callable[[T], Coroutine[Any, Any, None]] | None = None
+    """Waits until what this process began for others has ended; a stop leaves it time before `close`."""
 
 
 def open_states(instance: Instance) -> None:
     for declared in instance.registry.all(ProcessState):
         instance.states[declared.type] = declared.open(instance)
+
+
+async def finish_states(instance: Instance) -> None:
+    states: tuple[ProcessState[Any], ...] = instance.registry.all(ProcessState)
+    waits = [declared.finish(instance.states[declared.type]) for declared in states if declared.finish]
+    await asyncio.gather(*waits)
 
 
 async def close_states(instance: Instance) -> None:

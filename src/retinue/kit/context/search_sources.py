@@ -1,4 +1,4 @@
-"""What people can find by name: each domain declares its records, the search looks through all of them."""
+"""Records that people can find by name: each domain declares its own, the search looks through all."""
 
 from collections.abc import Callable
 from typing import Any

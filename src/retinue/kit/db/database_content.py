@@ -1,4 +1,4 @@
-"""What a copied database contains, as a backup records it and a restore compares it."""
+"""Contents of a copied database, as a backup records them and a restore compares them."""
 
 import msgspec
 

@@ -16,7 +16,8 @@ def direct_url(settings: Settings) -> str:
     return settings.database_direct_url or settings.database_url
 
 
-def database_for(settings: Settings) -> Database:
+def database_for(settings: Settings, *, is_command: bool = False) -> Database:
+    """Return the database, not yet opened; connections of a command do not count as a running server."""
     url = settings.database_url
     if is_postgres(settings):
         # Its driver is imported only where it is used: 50 ms of every other start.
@@ -27,6 +28,7 @@ def database_for(settings: Settings) -> Database:
             direct_url=settings.database_direct_url,
             prepared_statements=settings.database_prepared_statements,
             pool_size=settings.database_pool,
+            is_command=is_command,
         )
     return SqliteDatabase(sqlite_path(settings))
 

@@ -1,4 +1,4 @@
-"""What `retinue doctor` asks a database; nothing is written."""
+"""The questions of `retinue doctor` to a database; nothing is written."""
 
 import time
 

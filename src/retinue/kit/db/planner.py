@@ -1,4 +1,4 @@
-"""What the planner of SQLite cannot know without statistics."""
+"""Hints for the planner of SQLite, which has no statistics."""
 
 from typing import Any
 

@@ -109,9 +109,16 @@ class PostgresDatabase:
     dialect = "postgresql"
 
     def __init__(
-        self, url: str, *, direct_url: str = "", prepared_statements: str = "auto", pool_size: int = 10
+        self,
+        url: str,
+        *,
+        direct_url: str = "",
+        prepared_statements: str = "auto",
+        pool_size: int = 10,
+        is_command: bool = False,
     ) -> None:
         """`prepared_statements` is `on`, `off`, or `auto`: on unless a pooler stands before the server."""
+        self._is_command = is_command
         self._url = url
         self._direct_url = direct_url
         self._prepared_statements = prepared_statements
@@ -128,7 +135,7 @@ class PostgresDatabase:
     async def open(self) -> None:
         self._closed = False
         try:
-            connection = await connect(self._url, keeps_statements=False)
+            connection = await connect(self._url, keeps_statements=False, is_command=self._is_command)
         except CONNECT_ERRORS as error:
             raise cannot_connect(self._url, error, URL_SETTING) from error
         try:
@@ -140,7 +147,7 @@ class PostgresDatabase:
             await connection.close(timeout=5)
         if self._prepared_statements == "auto":
             self._keeps_statements = not self._is_pooled
-        if self.direct_connection() == "missing":
+        if self.direct_connection() == "missing" and not self._is_command:
             log.warning(
                 "direct_connection_missing",
                 hint="behind a pooler, work of other processes is found by asking every second: set "
@@ -169,10 +176,9 @@ class PostgresDatabase:
     async def _connect_directly(self) -> asyncpg.Connection:
         return await self._connect(self._direct_url or self._url, keeps_statements=False)
 
-    @staticmethod
-    async def _connect(url: str, *, keeps_statements: bool) -> asyncpg.Connection:
+    async def _connect(self, url: str, *, keeps_statements: bool) -> asyncpg.Connection:
         try:
-            return await connect(url, keeps_statements=keeps_statements)
+            return await connect(url, keeps_statements=keeps_statements, is_command=self._is_command)
         except CONNECT_ERRORS as error:
             raise DatabaseUnavailable from error
 

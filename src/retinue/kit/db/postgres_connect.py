@@ -29,6 +29,10 @@ PREPARED_STATEMENT_LOST_ERRORS = (
     asyncpg.InvalidSQLStatementNameError,
     asyncpg.DuplicatePreparedStatementError,
 )
+SERVER_NAME = "retinue"
+"""The `application_name` of the connections of servers and workers: `running_servers` looks for it."""
+COMMAND_NAME = "retinue command"
+"""That of commands, and of a server until it knows that its database is migrated."""
 _CACHED_STATEMENTS = 1000
 
 
@@ -47,10 +51,13 @@ class UniquelyNamed(asyncpg.Connection):  # type: ignore[misc]
         return cast("str", super()._get_unique_id(f"{prefix}_{self._name_space}"))
 
 
-async def connect(url: str, *, keeps_statements: bool, is_patient: bool = False) -> asyncpg.Connection:
+async def connect(
+    url: str, *, keeps_statements: bool, is_patient: bool = False, is_command: bool = False
+) -> asyncpg.Connection:
     """Open a connection; one that keeps no statements has no state in the session of the server.
 
-    A patient one sets no limit on the time of a statement: a copy reads whole tables.
+    A patient one sets no limit on the time of a statement: a copy reads whole tables. One of a command does
+    not count as a running server.
     """
     more: dict[str, Any] = {"max_cached_statement_lifetime": 0} if keeps_statements else {}
     return await asyncpg.connect(
@@ -59,7 +66,7 @@ async def connect(url: str, *, keeps_statements: bool, is_patient: bool = False)
         command_timeout=None if is_patient else 60,
         statement_cache_size=_CACHED_STATEMENTS if keeps_statements else 0,
         connection_class=UniquelyNamed,
-        server_settings={"application_name": "retinue"},
+        server_settings={"application_name": COMMAND_NAME if is_command else SERVER_NAME},
         **more,
     )
 

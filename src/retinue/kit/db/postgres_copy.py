@@ -35,9 +35,6 @@ class PostgresSnapshot:
     async def read_content(self) -> DatabaseContent:
         return await _read_content(self._connection)
 
-    async def database_bytes(self) -> int:
-        return int(await self._connection.fetchval("SELECT pg_database_size(current_database())"))
-
 
 @contextlib.asynccontextmanager
 async def open_snapshot(url: str) -> AsyncIterator[PostgresSnapshot]:
@@ -100,7 +97,7 @@ async def _read_content(connection: asyncpg.Connection) -> DatabaseContent:
 @contextlib.asynccontextmanager
 async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
     try:
-        connection = await connect(url, keeps_statements=False, is_patient=True)
+        connection = await connect(url, keeps_statements=False, is_patient=True, is_command=True)
     except CONNECT_ERRORS as error:
         raise cannot_connect(url, error, f"{URL_SETTING} and {DIRECT_URL_SETTING}") from error
     try:

@@ -17,7 +17,7 @@ _PORT = 5432
 async def require_connection(url: str, setting: str) -> None:
     """Raise CannotStart unless the URL of this setting leads to a database."""
     try:
-        connection = await connect(url, keeps_statements=False)
+        connection = await connect(url, keeps_statements=False, is_command=True)
     except CONNECT_ERRORS as error:
         raise cannot_connect(url, error, setting) from error
     await connection.close(timeout=5)

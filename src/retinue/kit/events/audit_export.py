@@ -24,7 +24,7 @@ _canonical = msgspec.json.Encoder(order="sorted").encode
 
 
 class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file holds; `signature` covers the other fields in canonical form."""
+    """The contents of an export; `signature` covers the other fields in canonical form."""
 
     tenant_id: str
     from_sequence: int

@@ -11,8 +11,9 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.events.models import EventEntry
 from retinue.kit.events.routing import DispatchedEvent, dispatched_event_from_row
 
-OUTBOX_BATCH_SIZE = 500
-_MIN_PER_TENANT = 100
+# Nothing else is recorded on SQLite while a batch is dispatched, and its jobs start when all of it is.
+OUTBOX_BATCH_SIZE = 100
+_MIN_PER_TENANT = 20
 
 _events = EventEntry.__table__
 _COUNT = Statement(

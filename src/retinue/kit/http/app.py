@@ -15,24 +15,29 @@ import structlog
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
 from retinue.kit.context.manifest import Authenticator
+from retinue.kit.db.errors import StorageFull
 from retinue.kit.errors import (
     Forbidden,
     MethodNotAllowed,
     NotFound,
     RateLimited,
     RetinueError,
+    ServerShutdown,
     Unauthorized,
 )
-from retinue.kit.http import byte_streams, idempotency, preconditions, replies, request_content, sse
+from retinue.kit.http import byte_streams, idempotency, replies, request_content, sse, unknown_names
 from retinue.kit.http.bodies import ClientGone
 from retinue.kit.http.cors import Cors
 from retinue.kit.http.embed_keys import find_embed_key
+from retinue.kit.http.handler_call import call_handler
+from retinue.kit.http.own_hosts import MisdirectedRequest, OwnHosts
 from retinue.kit.http.request import Request, limit_address
 from retinue.kit.http.request_metrics import CLIENT_GONE, count_rate_limited, count_response, observe
 from retinue.kit.http.route_tree import RouteTree
 from retinue.kit.http.routing import ACCOUNT, EMBED_KEY, METHOD_COST, PUBLIC, Route, Upload, load_arguments
 from retinue.kit.http.site import not_found_page, wants_page
 from retinue.kit.http.uploads import FileLimit
+from retinue.kit.ignored_fields import IgnoredFields
 from retinue.kit.limits import COST, PlanLimits, limits_for
 from retinue.kit.logging import current_request
 from retinue.kit.metrics import declarations as metrics
@@ -63,6 +68,7 @@ class App:
         if self._authenticate_key is None and any(route.takes_embed_key for route in self.tree.routes):
             raise TypeError("a route accepts embed keys, but no authenticator for them is registered")
         self._cors = Cors(instance.settings)
+        self._own_hosts = OwnHosts.of(instance.settings)
         self._spool_dir = instance.settings.data_dir / "tmp"
         self._is_measured = instance.metrics is not None
         self._has_access_log = instance.settings.access_log
@@ -70,7 +76,7 @@ class App:
         self._trusted = tuple(
             ipaddress.ip_network(entry, strict=False) for entry in instance.settings.trusted_proxies
         )
-        self._security = _security_headers(is_https=instance.settings.base_url.startswith("https:"))
+        self._security = replies.security_headers(is_https=instance.settings.base_url.startswith("https:"))
 
     async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
@@ -96,15 +102,20 @@ class App:
             if type(error) is NotFound and wants_page(request):
                 response = not_found_page(request, self.instance.settings)
             else:
-                response = replies.render_error(error)
+                response = _refused(request, error)
             if error.status >= 500:
-                log.warning("request refused", code=error.code, error=repr(error.__cause__ or error))
+                if isinstance(error, StorageFull):
+                    self.instance.storage.note_refusal()
+                log.warning("request_refused", code=error.code, error=repr(error.__cause__ or error))
         except Exception:
-            log.exception("request failed", method=request.method, route=request.route and request.route.path)
-            response = replies.render_error(RetinueError())
+            log.exception("request_failed", method=request.method, route=request.route and request.route.path)
+            response = _refused(request, RetinueError())
         await self._send(request, response, send)
 
     async def _respond(self, request: Request) -> replies.HttpResponse:
+        if self._own_hosts is not None and request.headers.get(b"host") not in self._own_hosts:
+            await self._charge_address(request, "free")
+            raise MisdirectedRequest
         methods, segments = self.tree.find(request.path, request.scope["raw_path"])
         method = request.method
         if method == "OPTIONS":
@@ -116,6 +127,9 @@ class App:
             if methods is None:
                 raise NotFound
             raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(methods))})
+        if route.cost == "chat" and self.instance.is_stopping:
+            # Another process may answer it; a turn that began here would be cut off.
+            raise ServerShutdown
         await self._identify(request, route)
         _require_access(route, request.principal)
         return await self._handle(request, route, segments)
@@ -168,7 +182,7 @@ class App:
         decision = await limiter.hit_window(name, limit, 60)
         if not decision.allowed:
             request.limit_headers = decision.headers()
-            raise decision.refusal(request.route.over_limit)
+            raise decision.refusal(request.route.over_limit, counted_for=name)
 
     async def _charge_address(self, request: Request, cost: str) -> None:
         await self._charge(request, "ip:" + limit_address(request.ip_address), self._default_limits, cost)
@@ -178,7 +192,7 @@ class App:
         request.limit_headers = decision.headers()
         if not decision.allowed:
             kind = RateLimited if request.route is None else request.route.over_limit
-            raise decision.refusal(kind)
+            raise decision.refusal(kind, counted_for=key)
 
     async def _handle(self, request: Request, route: Route, segments: list[str]) -> replies.HttpResponse:
         """Run the handler; the body is read first, so that no transaction waits for a slow client."""
@@ -187,6 +201,9 @@ class App:
             ip_address=request.ip_address,
             user_agent=request.header(b"user-agent")[:512],
             trace=request.find_trace() if self.instance.tracing.is_on else None,
+            ignored=None
+            if route.method == "GET"
+            else IgnoredFields(is_strict=unknown_names.is_strict(request)),
         )
         if route.upload is not None:
             content = await self._receive_form(request, route.upload, caller, segments)
@@ -201,9 +218,9 @@ class App:
             try:
                 if route.idempotent and b"idempotency-key" in request.headers:
                     return await idempotency.run_idempotent(
-                        ctx, request, content, lambda: self._run(ctx, request, route, segments, content)
+                        ctx, request, content, lambda: call_handler(ctx, request, route, segments, content)
                     )
-                response = await self._run(ctx, request, route, segments, content)
+                response = await call_handler(ctx, request, route, segments, content)
                 await ctx.commit()
             except BaseException:
                 await ctx.rollback()
@@ -229,33 +246,6 @@ class App:
             if upload.admit is not None:
                 limit = await upload.admit(ctx, request, **arguments)
         return await request_content.receive_form(request, upload, limit, self._spool_dir)
-
-    @staticmethod
-    async def _run(
-        ctx: Context,
-        request: Request,
-        route: Route,
-        segments: list[str],
-        content: request_content.RequestContent,
-    ) -> replies.HttpResponse:
-        arguments = await load_arguments(route, ctx, segments) if route.loaders else {}
-        if route.query is not None:
-            arguments["query"] = request_content.decode_query(request, route.query)
-        if route.body is not None:
-            arguments["body"] = request_content.decode_body(route, content.body)
-        if route.upload is not None:
-            arguments["form"] = content.form
-        if route.takes_request:
-            arguments["request"] = request
-        if route.takes_unknown_fields:
-            arguments["unknown_fields"] = request_content.unknown_fields(route, content)
-        if route.versioned is not None:
-            preconditions.expect_version(ctx, request, route, arguments)
-        result = await route.handler(ctx, **arguments)
-        response = replies.render_response(result, route.status, wrap=route.wrap)
-        if route.versioned is not None:
-            await preconditions.tag_answer(ctx, route, arguments, result, response)
-        return response
 
     async def _send(self, request: Request, response: replies.HttpResponse, send: Send) -> None:
         headers = self._headers(request, response)
@@ -301,10 +291,10 @@ class App:
                 show_error=response.show_error,
             )
         except RetinueError as error:
-            await self._send(request, replies.render_error(error), send)
+            await self._send(request, _refused(request, error), send)
         except Exception:
-            log.exception("stream failed before its first event", route=request.route.path)
-            await self._send(request, replies.render_error(RetinueError()), send)
+            log.exception("stream_not_started", route=request.route.path)
+            await self._send(request, _refused(request, RetinueError()), send)
         else:
             if self._is_measured:
                 count_response(request, 200)
@@ -312,9 +302,7 @@ class App:
             metrics.STREAMS_OPEN.add(-1)
 
     def _end_of_streams(self, response: replies.HttpResponse) -> asyncio.Event:
-        if response.is_endless and self.instance.peers.expected > 1:
-            return self.instance.draining
-        return self.instance.shutting_down
+        return self.instance.draining if response.is_endless else self.instance.shutting_down
 
     async def _stream_bytes(
         self,
@@ -328,10 +316,10 @@ class App:
         try:
             await byte_streams.stream(send, request.receive, made, status=response.status, headers=headers)
         except RetinueError as error:
-            await self._send(request, replies.render_error(error), send)
+            await self._send(request, _refused(request, error), send)
         except Exception:
-            log.exception("a body failed before its first byte", route=request.route.path)
-            await self._send(request, replies.render_error(RetinueError()), send)
+            log.exception("body_not_started", route=request.route.path)
+            await self._send(request, _refused(request, RetinueError()), send)
         else:
             if self._is_measured:
                 count_response(request, response.status)
@@ -352,6 +340,8 @@ class App:
         origin = request.headers.get(b"origin")
         if origin is not None and request.method != "OPTIONS" and b"access-control-allow-origin" not in given:
             headers += self._cors.headers(request, origin)
+        if b"prefer" in request.headers and unknown_names.prefers_strict(request):
+            headers.append(unknown_names.PREFERENCE_APPLIED)
         if request.path.startswith(("/api/v1/", "/v1/")):
             headers.append((b"x-api-version", b"1"))
         return headers
@@ -377,6 +367,11 @@ class App:
         return check
 
 
+def _refused(request: Request, error: RetinueError) -> replies.HttpResponse:
+    """Return the error in the protocol of the route."""
+    return replies.render_error(error, request.route.error_format if request.route is not None else None)
+
+
 def _require_access(route: Route, principal: Principal) -> None:
     """Raise `Forbidden` if the principal may not call the route; the only check of roles and restrictions."""
     if principal.restriction is not None and route.requires not in {PUBLIC, ACCOUNT}:
@@ -386,15 +381,3 @@ def _require_access(route: Route, principal: Principal) -> None:
     # An embed key has no role: a route that accepts keys permits them.
     if route.permission is not None and principal.kind != "embed_key":
         principal.require(route.permission)
-
-
-def _security_headers(*, is_https: bool) -> list[tuple[bytes, bytes]]:
-    headers = [
-        (b"x-content-type-options", b"nosniff"),
-        (b"referrer-policy", b"no-referrer"),
-        (b"x-frame-options", b"DENY"),
-        (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    ]
-    if is_https:
-        headers.append((b"strict-transport-security", b"max-age=31536000"))
-    return headers

@@ -1,6 +1,7 @@
 """Batches: many operations in one request, independently or atomically."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -9,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.http.idempotent_steps import idempotent_step
+from retinue.kit.ignored_fields import report_unknown_keys
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import Schema
 from retinue.kit.schema.validation import field_errors
@@ -104,22 +106,33 @@ async def run_batch(
     `hold` acquires the locks that an atomic transaction needs first.
     """
     operations = _operations(body)
+    place = "operations" if body.operations is not None else "items"
     if body.atomic:
         await hold(ctx)
-        return await _all_or_none(ctx, operations, perform)
-    return batch_answer(
-        [await _run_alone(ctx, position, operation, perform) for position, operation in enumerate(operations)]
-    )
+        return await _all_or_none(ctx, operations, perform, place)
+    results = []
+    for position, operation in enumerate(operations):
+        with _reporting_below(ctx, f"{place}.{position}"):
+            results.append(await _run_alone(ctx, position, operation, perform))
+    return batch_answer(results)
 
 
-def parse_operation_data(operation: BatchOperation, shape: type[S]) -> S:
+def _reporting_below(ctx: Context, path: str) -> AbstractContextManager[None]:
+    """Report names without effect under the path of an operation."""
+    ignored = ctx.caller.ignored
+    return nullcontext() if ignored is None else ignored.below(path)
+
+
+def parse_operation_data(ctx: Context, operation: BatchOperation, shape: type[S]) -> S:
     """Return the validated `data` of an operation; raise `Invalid` with the paths of its errors."""
     given: Any = operation.data or {}
     try:
-        return msgspec.convert(given, shape)
+        data = msgspec.convert(given, shape)
     except msgspec.ValidationError as error:
         problems = field_errors(error, given, shape)
         raise Invalid({f"data.{name}": message for name, message in problems.items()}) from None
+    report_unknown_keys(ctx.caller.ignored, given, shape, "data")
+    return data
 
 
 def require_id(operation: BatchOperation) -> str:
@@ -137,11 +150,14 @@ def _operations(body: Batch) -> list[BatchOperation]:
     return operations
 
 
-async def _all_or_none(ctx: Context, operations: list[BatchOperation], perform: Perform[T]) -> BatchAnswer[T]:
+async def _all_or_none(
+    ctx: Context, operations: list[BatchOperation], perform: Perform[T], place: str
+) -> BatchAnswer[T]:
     items: list[BatchItem[T]] = []
     for position, operation in enumerate(operations):
         try:
-            items.append(_succeeded(position, operation, await perform(ctx, operation)))
+            with _reporting_below(ctx, f"{place}.{position}"):
+                items.append(_succeeded(position, operation, await perform(ctx, operation)))
         except RetinueError as error:
             undone = [
                 _failed(index, other, error if index == position else NotCarriedOut())

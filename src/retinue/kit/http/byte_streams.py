@@ -49,9 +49,9 @@ async def _pump(
         async for chunk in chunks:
             await send(_body(chunk))
     except RetinueError as error:
-        log.warning("a body broke off", code=error.code, error=error.message)
+        log.warning("body_interrupted", code=error.code, error=error.message)
     except Exception:
-        log.exception("a body broke off")
+        log.exception("body_interrupted")
     else:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -15,11 +15,12 @@ Header = tuple[bytes, bytes]
 
 _EXPOSED = (
     b"X-Request-ID, X-Correlation-ID, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-    b"X-RateLimit-Window, Retry-After, Location, ETag, Idempotent-Replayed"
+    b"X-RateLimit-Scope, X-RateLimit-Window, Retry-After, Location, ETag, Idempotent-Replayed, "
+    b"X-Retinue-Warnings, Preference-Applied, X-Should-Retry"
 )
 _ACCEPTED = (
     b"Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Correlation-ID, X-Tenant-ID, "
-    b"Last-Event-ID"
+    b"Last-Event-ID, Prefer"
 )
 _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),

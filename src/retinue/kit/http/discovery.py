@@ -6,8 +6,10 @@ import msgspec
 
 from retinue import __version__
 from retinue.kit.attempts import Attempts, purge_attempts
+from retinue.kit.build_commit import build_commit
 from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
+from retinue.kit.degradation import degraded_parts
 from retinue.kit.errors import NotFound, RetinueError, Unauthorized
 from retinue.kit.events.models import AuditEntry, AuditHead, EventEntry
 from retinue.kit.events.outbox import count_undispatched
@@ -46,12 +48,14 @@ class ProcessCounts(msgspec.Struct):
 class Health(msgspec.Struct):
     status: str
     version: str
+    commit: str | None
     database: str
     worker: str
     vault: str
     sandbox: dict[str, str]
     direct_connection: str | msgspec.UnsetType = msgspec.UNSET
     processes: ProcessCounts | msgspec.UnsetType = msgspec.UNSET
+    degraded: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 @routes.get("/health", requires=PUBLIC, cost="free")
@@ -59,18 +63,21 @@ async def get_health(ctx: Context) -> Reply[Health]:
     """Report liveness and readiness.
 
     Answers 503 while the database is unavailable or the server is shutting down. With a sealed vault the
-    server works but for what needs a secret: it answers 200 and its status is `sealed`.
+    server works but for what needs a secret: it answers 200 and its status is `sealed`. Without room on its
+    disk, its Redis or its worker it answers 200 as well, the status is `degraded`, and the parts are named.
     """
     instance = ctx.instance
     database = await _database_status(ctx)
-    is_stopping = instance.shutting_down.is_set()
+    is_stopping = instance.is_stopping
     is_ready = database == "ok" and not is_stopping
     direct = instance.database.direct_connection()
     vault = "sealed" if instance.vault.sealed_because else "open"
-    working = "ok" if vault == "open" else "sealed"
+    degraded = await degraded_parts(instance)
+    working = "sealed" if vault == "sealed" else ("degraded" if degraded else "ok")
     health = Health(
         status=working if is_ready else ("stopping" if is_stopping else "unavailable"),
         version=__version__,
+        commit=build_commit(),
         database=database,
         direct_connection=msgspec.UNSET if direct == "not_needed" else direct,
         worker=instance.worker_status(),
@@ -78,6 +85,7 @@ async def get_health(ctx: Context) -> Reply[Health]:
         # The endpoint is public, so the reason of a failure goes to the log only.
         sandbox={name: _public_sandbox_status(status) for name, status in instance.sandbox_status().items()},
         processes=_count_processes(instance.peers),
+        degraded=degraded or msgspec.UNSET,
     )
     return Reply(health, status=200 if is_ready else 503)
 
@@ -111,7 +119,7 @@ async def get_readiness(ctx: Context) -> Reply[Readiness]:
     instance = ctx.instance
     database = await _database_status(ctx)
     vault = "sealed" if instance.vault.sealed_because else "open"
-    is_stopping = instance.shutting_down.is_set()
+    is_stopping = instance.is_stopping
     is_ready = database == "ok" and vault == "open" and not is_stopping
     status = "ok" if is_ready else ("stopping" if is_stopping else "unavailable")
     return Reply(Readiness(status, database, vault), status=200 if is_ready else 503)

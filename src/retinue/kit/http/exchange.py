@@ -8,7 +8,7 @@ import structlog
 from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from retinue.kit.errors import RetinueError, Unavailable
+from retinue.kit.errors import RetinueError, ServerShutdown
 from retinue.kit.http.connections import raw_error_response
 
 log = structlog.get_logger("retinue.http")
@@ -25,10 +25,10 @@ class ServerExchange(RequestResponseCycle):
         try:
             await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:
-            fault = Unavailable("The server is shutting down. Try again in a moment.")
+            fault = ServerShutdown()
             raise
         except Exception:
-            log.exception("application failed")
+            log.exception("application_failed")
         finally:
             if not (self.response_complete or self.disconnected):
                 self._close_unfinished(fault or RetinueError())

@@ -22,6 +22,7 @@ from retinue.kit.db.models import ServerDefault, TenantRecord, table
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.failpoints import failpoint
+from retinue.kit.http.error_format import ErrorFormat
 from retinue.kit.http.replies import HttpResponse, render_error
 from retinue.kit.http.request import Request, limit_address
 from retinue.kit.http.request_content import RequestContent
@@ -124,7 +125,7 @@ async def run_idempotent(
         await ctx.commit()
     except BaseException as error:
         await ctx.rollback()
-        await _store_refusal(ctx, claim, error)
+        await _store_refusal(ctx, claim, error, request.route.error_format)
         raise
     finally:
         renewal.cancel()
@@ -132,15 +133,17 @@ async def run_idempotent(
     return response
 
 
-async def _store_refusal(ctx: Context, claim: IdempotencyKey, error: BaseException) -> None:
+async def _store_refusal(
+    ctx: Context, claim: IdempotencyKey, error: BaseException, format: ErrorFormat | None
+) -> None:
     """Store a refusal like any response; after any other failure, release the key."""
-    refusal = render_error(error if isinstance(error, RetinueError) else RetinueError())
+    refusal = render_error(error if isinstance(error, RetinueError) else RetinueError(), format)
     try:
         await ctx.run_in_unit(lambda unit: _store(unit, claim, refusal), is_side_effect=False)
     except IdempotencyConflict:
         pass  # taken over by another request, or committed although the confirmation failed
     except Exception:
-        log.exception("idempotency claim left to its lease")
+        log.exception("idempotency_claim_not_released")
 
 
 async def _renew_claim(ctx: Context, claim: IdempotencyKey) -> None:
@@ -153,7 +156,7 @@ async def _renew_claim(ctx: Context, claim: IdempotencyKey) -> None:
                 lease = ctx.clock.ahead(_LEASE_SECONDS)
                 await system.execute(_RENEW, record_id=claim.id, claimed_at=claim.created_at, lease=lease)
         except Exception:
-            log.exception("idempotency claim not renewed")
+            log.exception("idempotency_claim_not_renewed")
 
 
 def _claim_id(ctx: Context, request: Request, key: str) -> str:

@@ -4,7 +4,11 @@ import re
 import unicodedata
 from urllib.parse import unquote_to_bytes
 
+from retinue.kit.errors import UnsupportedMediaType
+
 MAX_FILENAME_LENGTH = 255
+
+_MAX_BOUNDARY_LENGTH = 70
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # The second form of a quoted value covers names that end in a backslash, which browsers do not escape.
@@ -71,3 +75,14 @@ def _shortened(name: str) -> str:
     if not dot or len(extension) > 16:
         return name[:MAX_FILENAME_LENGTH]
     return stem[: MAX_FILENAME_LENGTH - len(extension) - 1] + dot + extension
+
+
+def multipart_boundary(content_type: bytes) -> bytes:
+    """Return the boundary of a form; raise `UnsupportedMediaType` if there is none."""
+    media_type, options = header_value(content_type)
+    boundary = options.get(b"boundary", b"")
+    if media_type != b"multipart/form-data":
+        raise UnsupportedMediaType("The body must be a form. Send it as multipart/form-data.")
+    if not boundary or len(boundary) > _MAX_BOUNDARY_LENGTH or boundary.endswith(b" "):
+        raise UnsupportedMediaType("The boundary in the Content-Type header is missing or not valid.")
+    return boundary

@@ -143,6 +143,8 @@ class ServerConnection(HttpToolsProtocol):
         version = parser.get_http_version()
         self._check_head(version)
         url = httptools.parse_url(self.url)
+        if url.schema is not None:
+            self._use_authority(url)
         path = url.path.decode("ascii")
         self.scope = {
             "type": "http",
@@ -162,6 +164,13 @@ class ServerConnection(HttpToolsProtocol):
         self.since = None
         self.received = self.unframed = 0
         self._begin_exchange(keep_alive=version == "1.1" and parser.should_keep_alive())
+
+    def _use_authority(self, url: Any) -> None:
+        """Let the host of a target in absolute form replace the header (RFC 9112, section 3.2.2)."""
+        host = b"[%b]" % url.host if b":" in url.host else url.host
+        authority = host if url.port is None else b"%b:%d" % (host, url.port)
+        others = [header for header in self.headers if header[0] != b"host"]
+        self.headers = [*others, (b"host", authority)]
 
     def _check_head(self, version: str) -> None:
         limits = self.limits

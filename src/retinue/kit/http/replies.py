@@ -7,6 +7,7 @@ import msgspec
 import structlog
 
 from retinue.kit.errors import InternalError, RetinueError
+from retinue.kit.http.error_format import ErrorFormat
 
 log = structlog.get_logger("retinue.http")
 
@@ -89,13 +90,16 @@ def encode(value: object) -> bytes:
     return _encode(value)
 
 
-def render_error(error: RetinueError) -> HttpResponse:
+def render_error(error: RetinueError, format: ErrorFormat | None = None) -> HttpResponse:
+    """Convert an error to a response; `format` is that of a route with another protocol."""
     if isinstance(error, InternalError):
-        log.error("an internal error reached a response", exc_info=error)
+        log.error("internal_error_in_response", exc_info=error)
         error = RetinueError()
     headers = [JSON, NO_STORE]
-    headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in error.headers.items()]
-    return HttpResponse(error.status, headers, _encode(error.body()))
+    given = error.headers if format is None else {**error.headers, **format.headers(error)}
+    headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in given.items()]
+    body = error.body() if format is None else format.body(error)
+    return HttpResponse(error.status, headers, _encode(body))
 
 
 def render_response(result: object, status: int, *, wrap: bool) -> HttpResponse:
@@ -152,3 +156,16 @@ def _disposition(filename: str, kind: str = "attachment") -> bytes:
     if not filename:
         return kind.encode()
     return f"{kind}; filename*=UTF-8''{quote(filename, safe='')}".encode()
+
+
+def security_headers(*, is_https: bool) -> list[tuple[bytes, bytes]]:
+    """Return the headers of every response."""
+    headers = [
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+        (b"x-frame-options", b"DENY"),
+        (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    ]
+    if is_https:
+        headers.append((b"strict-transport-security", b"max-age=31536000"))
+    return headers

@@ -21,6 +21,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 class Request:
     __slots__ = (
+        "_query_pairs",
         "arrived_at",
         "began",
         "correlation_id",
@@ -48,6 +49,7 @@ class Request:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query_string: bytes = scope["query_string"]
+        self._query_pairs: list[tuple[str, str]] | None = None
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.principal: Principal = ANONYMOUS
         self.embed_key: str | None = None
@@ -84,6 +86,11 @@ class Request:
         return dict(self.query_pairs())
 
     def query_pairs(self) -> list[tuple[str, str]]:
+        if self._query_pairs is None:
+            self._query_pairs = self._parse_query()
+        return self._query_pairs
+
+    def _parse_query(self) -> list[tuple[str, str]]:
         try:
             pairs = parse_qsl(self.query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
         except ValueError as error:

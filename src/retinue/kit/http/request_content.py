@@ -1,8 +1,6 @@
 """The content of a request, read within its limits before a transaction begins."""
 
-import functools
 import hashlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +34,7 @@ _EMPTY = RequestContent()
 _MAX_LENGTH_DIGITS = 15
 _SEND_JSON = "The body must be JSON. Send it with the header `Content-Type: application/json`."
 _FORM = b"application/x-www-form-urlencoded"
-_MAX_UNKNOWN_FIELDS = 10
-_MAX_NAME_LENGTH = 64
-_decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _JSON_BLANKS = b" \t\r\n"
 _JSON_FIRST_BYTES = frozenset({b"{", b"[", b""})
 
@@ -63,7 +59,8 @@ async def receive_form(request: Request, upload: Upload, limit: FileLimit, spool
 async def receive_body(request: Request, route: Route) -> RequestContent:
     content_type = _content_type(request)
     if route.body is None:
-        return _EMPTY
+        is_read_here = not route.reads_body and route.method in _BODY_METHODS and _has_body(request)
+        return await _receive_needless_body(request, route) if is_read_here else _EMPTY
     is_labelled_json = content_type is None or _is_json(content_type)
     if not is_labelled_json and not _may_be_mislabelled(request, route):
         raise UnsupportedMediaType(_SEND_JSON)
@@ -71,6 +68,17 @@ async def receive_body(request: Request, route: Route) -> RequestContent:
     if not is_labelled_json and body.lstrip(_JSON_BLANKS)[:1] not in _JSON_FIRST_BYTES:
         raise UnsupportedMediaType(_SEND_JSON)
     return RequestContent(body or b"{}")
+
+
+def _has_body(request: Request) -> bool:
+    return request.headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in request.headers
+
+
+async def _receive_needless_body(request: Request, route: Route) -> RequestContent:
+    """Receive a body that the operation does not take, so that the caller hears that it had no effect."""
+    return RequestContent(
+        await read_body(request.receive, route.body_limit, request.headers.get(b"content-length"))
+    )
 
 
 def _may_be_mislabelled(request: Request, route: Route) -> bool:
@@ -122,24 +130,6 @@ def decode_body(route: Route, body: bytes) -> Any:
         raise Invalid(field_errors(error, _decoded(body), route.body)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidJson from error
-
-
-def unknown_fields(route: Route, content: RequestContent) -> tuple[str, ...]:
-    """Return the first names of a valid body or form that the route does not know."""
-    if route.upload is not None:
-        known = frozenset((*route.upload.fields, *route.upload.texts, *route.upload.lists))
-        form = content.form or FormData()
-        sent: Iterable[str] = (*form.fields, *(file.field for file in form.files))
-    else:
-        known = _known_names(route.body)
-        sent = _decode_names(content.body)
-    unknown = [name[:_MAX_NAME_LENGTH] for name in sent if name not in known]
-    return tuple(unknown[:_MAX_UNKNOWN_FIELDS])
-
-
-@functools.cache
-def _known_names(shape: type[msgspec.Struct]) -> frozenset[str]:
-    return frozenset(field.encode_name for field in msgspec.structs.fields(shape))
 
 
 def _decoded(body: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""What the pipeline reports of each request: metrics, and a line of the access log."""
+"""Metrics of each request, and its line in the access log."""
 
 import time
 from collections.abc import Awaitable, Callable

@@ -6,8 +6,7 @@
     async def get_agent(ctx: Context, agent: AgentById) -> AgentOut: ...
 
 The handler's signature is inspected once, at import: `ctx` is the context, `body` the decoded JSON body,
-`query` the query parameters, `form` an upload, `unknown_fields` the names in the body that it ignores, and
-every other argument a path parameter.
+`query` the query parameters, `form` an upload, and every other argument a path parameter.
 """
 
 import inspect
@@ -21,6 +20,7 @@ import msgspec
 from retinue.kit.context import Context
 from retinue.kit.db.models import Record
 from retinue.kit.errors import NotFound, RateLimited, RetinueError
+from retinue.kit.http.error_format import ErrorFormat
 from retinue.kit.http.uploads import FileLimit
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
@@ -31,6 +31,7 @@ H = TypeVar("H", bound=Callable[..., Awaitable[Any]])
 VERSIONED_METHODS = frozenset({"PUT", "PATCH", "DELETE"})
 _PARAMETER = re.compile(r"{(\w+)(?:\.\.\.)?}")
 """`{name...}` at the end of a path takes all further segments."""
+ANY_NAME = re.compile(".*", re.DOTALL)
 MAX_JSON_BODY_BYTES = 1024 * 1024
 
 
@@ -125,13 +126,16 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     tag: str
     wrap: bool
     body_limit: int
-    max_keys: int
+    max_keys: int | None
     body: Any
     body_decoder: Any
     query: Any
     upload: Upload | None
     takes_request: bool
-    takes_unknown_fields: bool
+    reads_body: bool
+    """True if the handler reads the body itself, such as one of another protocol."""
+    query_names: re.Pattern[str] | None
+    """The names of query parameters that the handler reads itself, besides those of `query`."""
     parameters: tuple[str, ...]
     loaders: tuple[tuple[str, int, PathLoader | None], ...]
     returns: Any
@@ -139,6 +143,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     idempotent: bool
     calls_out: bool
     refuses_form_label: bool
+    error_format: ErrorFormat | None
+    """The form of errors of a route that speaks another protocol than ours."""
     over_limit: type[RateLimited]
     """The error if the limits of the plan or the address refuse the caller."""
     versioned: type[Record] | None
@@ -151,6 +157,11 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return self.handler.__name__
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return whether the route answers in another protocol, to which nothing may be added."""
+        return self.error_format is not None
 
     @property
     def permission(self) -> str | None:
@@ -167,7 +178,7 @@ def takes_if_match(route: Route) -> bool:
 
 
 class RouteOptions(TypedDict, total=False):
-    """What a route declares. `requires` has no default: a route must say who may call it."""
+    """The declaration of a route. `requires` has no default: a route must say who may call it."""
 
     requires: Required[str | Access]
     or_embed_key: bool
@@ -179,15 +190,21 @@ class RouteOptions(TypedDict, total=False):
     """The handler may answer the same shape with this status as well, by a `Reply`."""
     cost: str
     body_limit: int
-    max_keys: int
+    max_keys: int | None
     upload: Upload
     wrap: bool
     errors: tuple[type[RetinueError], ...]
     idempotent: bool
     calls_out: bool
     """The handler calls outside services, so nothing is loaded inside a transaction."""
+    reads_body: bool
+    """The handler reads the body from the request, as another protocol prescribes."""
+    query_names: re.Pattern[str]
+    """The handler reads query parameters with such names itself."""
     refuses_form_label: bool
     """A body labelled as a form is never read as JSON, not even from `curl`."""
+    error_format: ErrorFormat
+    """The route speaks another protocol, in which errors have this form."""
     over_limit: type[RateLimited]
     versioned: type[Record]
     handles_etag_itself: bool
@@ -248,7 +265,10 @@ class Routes:
                 errors=options.get("errors", ()),
                 idempotent=options.get("idempotent", True) and method in {"POST", "PATCH"},
                 calls_out=options.get("calls_out", False),
+                reads_body=options.get("reads_body", False),
+                query_names=options.get("query_names"),
                 refuses_form_label=options.get("refuses_form_label", False),
+                error_format=options.get("error_format"),
                 over_limit=options.get("over_limit", RateLimited),
                 versioned=options.get("versioned"),
                 is_documented=options.get("is_documented", True),
@@ -283,14 +303,13 @@ def _signature(handler: Any, path: str) -> JsonObject:
             body = annotation
         elif name == "query":
             query = annotation
-        elif name not in {"ctx", "form", "request", "unknown_fields"}:
+        elif name not in {"ctx", "form", "request"}:
             loaders.append(_path_argument(handler, name, annotation, names))
     return {
         "body": body,
         "body_decoder": msgspec.json.Decoder(body).decode if body is not None else None,
         "query": query,
         "takes_request": "request" in signature.parameters,
-        "takes_unknown_fields": "unknown_fields" in signature.parameters,
         "parameters": tuple(names),
         "loaders": tuple(loaders),
         "returns": signature.return_annotation,

@@ -6,7 +6,7 @@ import gc
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from types import FrameType
 from typing import Any
 
@@ -30,7 +30,12 @@ _CANCEL_TIMEOUT_SECONDS = 0.5
 DRAIN_IDLE_SECONDS = 2.0
 """How long a kept-alive connection may still be used while a server drains; closing it at once would fail
 a request that is on its way."""
-_APP_SHUTDOWN_SECONDS = 1.2
+_APP_SHUTDOWN_SECONDS = 2.0
+_FINISH_ANSWERS_SECONDS = 2.0
+"""How long answers have to end after the grace period, streams with an error that says why."""
+_HURRIED_FINISH_SECONDS = 0.3
+STOP_SECONDS_AFTER_GRACE = _FINISH_ANSWERS_SECONDS + _CANCEL_TIMEOUT_SECONDS + _APP_SHUTDOWN_SECONDS
+"""How long a stop takes at most, beyond the grace period."""
 
 
 class NotStarted(RuntimeError):
@@ -49,6 +54,8 @@ async def serve(
     shutting_down: asyncio.Event | None = None,
     draining: asyncio.Event | None = None,
     max_drain_s: float = 0,
+    orphaned: asyncio.Event | None = None,
+    finish_work: Callable[[], Coroutine[None, None, None]] | None = None,
     shutdown_grace_s: float = 10,
     clock: Clock | None = None,
     lifespan: bool = True,
@@ -56,7 +63,11 @@ async def serve(
     """Serve until SIGTERM, SIGINT or until `shutting_down` is set; run it on uvloop.
 
     `on_bound` gets the addresses before the application starts and clients can connect; `on_ready` is called
-    when requests are accepted. `shutting_down` is set when the shutdown begins, so that streams can end.
+    when requests are accepted. A signal begins `finish_work`; the server still accepts connections, so that
+    load balancers learn of it, until this and the requests that were running have ended, for
+    `shutdown_grace_s` at most. Then `shutting_down` is set, so that streams can end. A second signal ends the
+    waiting. Once `orphaned` is set, the server stops in the same way, but accepts nothing more: its address
+    belongs to a successor.
     Bound `sockets` take the place of host and port. Once `draining` is set, another process has taken over:
     the server accepts nothing more, and ends when its connections have, or after `max_drain_s`.
     """
@@ -82,6 +93,8 @@ async def serve(
         server.grace_s = shutdown_grace_s
         server.draining = draining or asyncio.Event()
         server.max_drain_s = max_drain_s
+        server.orphaned = orphaned or asyncio.Event()
+        server.finish_work = finish_work
         await server.serve(sockets)
     finally:
         for listener in sockets:
@@ -103,6 +116,8 @@ class Server(uvicorn.Server):
     on_ready: Callable[[], None] | None
     shutting_down: asyncio.Event
     draining: asyncio.Event
+    orphaned: asyncio.Event
+    finish_work: Callable[[], Coroutine[None, None, None]] | None
     grace_s: float
     max_drain_s: float
 
@@ -110,6 +125,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self.server_state: Connections = connections
         self._is_told_to_stop = False
+        self._is_hurried = False
         self._tick_s = min(_TICK_SECONDS, connections.limits.sweep_s)
         self._ticks_per_sweep = max(1, round(connections.limits.sweep_s / self._tick_s))
 
@@ -131,36 +147,65 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % self._ticks_per_sweep == 0:
             self.server_state.sweep()
-        if self.shutting_down.is_set() or self.draining.is_set():
+        if self.shutting_down.is_set() or self.draining.is_set() or self.orphaned.is_set():
             self.should_exit = True
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for server in self.servers:
-            server.close()
-        for listener in sockets or ():
-            listener.close()
-        if self.draining.is_set() and not self._is_told_to_stop:
+        listeners = sockets or []
+        if self.draining.is_set() and not (self._is_told_to_stop or self.orphaned.is_set()):
+            self._stop_listening(listeners)
             await self._drain()
+        app_seconds = _APP_SHUTDOWN_SECONDS
+        if self.shutting_down.is_set():
+            app_seconds += self.grace_s
+        else:
+            await self._let_work_end(listeners)
+        self._stop_listening(listeners)
         self.shutting_down.set()
         self.draining.set()
-        end = (
-            asyncio.get_running_loop().time() + self.grace_s + _CANCEL_TIMEOUT_SECONDS + _APP_SHUTDOWN_SECONDS
-        )
         for connection in list(self.server_state.connections):
             connection.shutdown()
         try:
-            async with asyncio.timeout(self.grace_s):
+            async with asyncio.timeout(
+                _HURRIED_FINISH_SECONDS if self._is_hurried else _FINISH_ANSWERS_SECONDS
+            ):
                 await self._finish_answers()
         except TimeoutError:
             await self._drop_answers()
         if self.force_exit:
             return
         try:
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout(app_seconds):
                 await self.lifespan.shutdown()
         except TimeoutError:
-            log.warning("the application did not stop in time")
+            log.warning("application_not_stopped")
+
+    def _stop_listening(self, listeners: list[socket.socket]) -> None:
+        for server in self.servers:
+            server.close()
+        for listener in listeners:
+            listener.close()
+
+    async def _let_work_end(self, listeners: list[socket.socket]) -> None:
+        """Wait for the requests and the work that run now; those that come meanwhile are short."""
+        loop = asyncio.get_running_loop()
+        until, next_sweep = loop.time() + self.grace_s, 0.0
+        if self.orphaned.is_set():
+            self._stop_listening(listeners)
+        work = asyncio.create_task(self.finish_work()) if self.finish_work is not None else None
+        requests = set(self.server_state.tasks)
+        while loop.time() < until and not (self._is_hurried or self.shutting_down.is_set()):
+            if all(task.done() for task in requests) and (work is None or work.done()):
+                break
+            self.server_state.drain(may_close_idle=False)
+            if loop.time() > next_sweep:
+                self.server_state.sweep()
+                next_sweep = loop.time() + self.server_state.limits.sweep_s
+            await asyncio.sleep(0.02)
+        if work is not None and not work.done():
+            # The application goes on with it when it shuts down.
+            work.cancel()
 
     async def _drain(self) -> None:
         """Wait until the connections have ended by themselves; who asks once more gets an answer."""
@@ -168,7 +213,7 @@ class Server(uvicorn.Server):
         began = loop.time()
         until, next_sweep = began + self.max_drain_s, 0.0
         while self.server_state.connections and loop.time() < until:
-            if self._is_told_to_stop or self.shutting_down.is_set():
+            if self._is_told_to_stop or self.shutting_down.is_set() or self.orphaned.is_set():
                 return
             self.server_state.drain(may_close_idle=loop.time() - began > DRAIN_IDLE_SECONDS)
             if loop.time() > next_sweep:
@@ -176,9 +221,12 @@ class Server(uvicorn.Server):
                 next_sweep = loop.time() + self.server_state.limits.sweep_s
             await asyncio.sleep(_TICK_SECONDS)
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  as signals are handled
+        """Stop; a second signal skips the wait for replies, a third one every wait."""
+        self.force_exit = self._is_hurried
+        self._is_hurried = self._is_told_to_stop
         self._is_told_to_stop = True
-        super().handle_exit(sig, frame)
+        self.should_exit = True
 
     async def _finish_answers(self) -> None:
         state = self.server_state
@@ -187,7 +235,7 @@ class Server(uvicorn.Server):
 
     async def _drop_answers(self) -> None:
         tasks = list(self.server_state.tasks)
-        log.warning("requests are cut off by the shutdown", requests=len(tasks))
+        log.warning("requests_cut_off", requests=len(tasks))
         for task in tasks:
             task.cancel()
         if tasks:
@@ -208,4 +256,6 @@ class Server(uvicorn.Server):
             yield
         finally:
             for number, handler in before.items():
-                signal.signal(number, handler)
+                # Whoever takes the process over has handlers of its own.
+                if signal.getsignal(number) == self.handle_exit:
+                    signal.signal(number, handler)

@@ -125,7 +125,7 @@ async def _stop(*tasks: asyncio.Task[Any] | None) -> None:
     for task in running:
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            log.error("stream did not stop cleanly", exc_info=error)
+            log.error("stream_not_stopped", exc_info=error)
 
 
 def _failure(pump: asyncio.Task[None], *, may_raise: bool) -> StreamError | None:
@@ -137,7 +137,7 @@ def _failure(pump: asyncio.Task[None], *, may_raise: bool) -> StreamError | None
         raise error
     if isinstance(error, RetinueError) and not isinstance(error, InternalError):
         return StreamError(error.code, error.message)
-    log.error("stream failed", exc_info=error)
+    log.error("stream_failed", exc_info=error)
     return _INTERNAL_ERROR
 
 
@@ -261,7 +261,7 @@ class _Writer:
                     await self._send(_body(frames))
         except Exception as error:
             if not isinstance(error, TimeoutError):
-                log.exception("stream could not be sent")
+                log.exception("stream_not_sent")
             self.is_stalled = True
             if self.when_stalled is not None:
                 self.when_stalled()

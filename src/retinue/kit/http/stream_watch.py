@@ -166,5 +166,5 @@ async def _is_still_allowed(still_allowed: Callable[[], Awaitable[bool]]) -> boo
     try:
         return await still_allowed()
     except Exception:
-        log.exception("a stream's session could not be checked")
+        log.exception("stream_session_unchecked")
         return False

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import logging
 import os
@@ -17,11 +18,11 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, MultipartState
 
 from retinue.kit.clock import SystemClock
-from retinue.kit.errors import FileTooLarge, Invalid, Unavailable, UnsupportedMediaType
+from retinue.kit.db.errors import StorageFull
+from retinue.kit.errors import FileTooLarge, Invalid, RetinueError, Unavailable
 from retinue.kit.http.bodies import ClientGone, Receive
-from retinue.kit.http.part_headers import header_value, metadata_filename
+from retinue.kit.http.part_headers import header_value, metadata_filename, multipart_boundary
 
-_MAX_BOUNDARY_LENGTH = 70
 _MAX_FALSE_DELIMITERS = 100
 # Below this size, a write to the page cache is faster than waking a thread.
 _SPILL_BYTES = 256 * 1024
@@ -108,7 +109,7 @@ async def read_form(
 
     Fields in `lists` may be repeated.
     """
-    boundary = _boundary(content_type)
+    boundary = multipart_boundary(content_type)
     limits = _FormLimits(max_file, max_files, max_fields, max_field_bytes, max_part_headers, lists)
     reader = _FormReader(boundary, limits, spool_dir)
     try:
@@ -154,14 +155,11 @@ class _FormLimits:
     lists: tuple[str, ...]
 
 
-def _boundary(content_type: bytes) -> bytes:
-    media_type, options = header_value(content_type)
-    boundary = options.get(b"boundary", b"")
-    if media_type != b"multipart/form-data":
-        raise UnsupportedMediaType("The body must be a form. Send it as multipart/form-data.")
-    if not boundary or len(boundary) > _MAX_BOUNDARY_LENGTH or boundary.endswith(b" "):
-        raise UnsupportedMediaType("The boundary in the Content-Type header is missing or not valid.")
-    return boundary
+def _refusal(error: OSError) -> RetinueError:
+    """Return what the client is told about a file that could not be spooled."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StorageFull()
+    return Unavailable("The upload cannot be stored at the moment. Try again later.")
 
 
 class _Spool:
@@ -255,7 +253,7 @@ class _FormReader:
                 raise FileTooLarge("The headers of a part are too large.") from error
             raise Invalid({"body": "The multipart body is malformed."}) from error
         except OSError as error:
-            raise Unavailable("The upload cannot be stored at the moment. Try again later.") from error
+            raise _refusal(error) from error
 
     def finish(self) -> FormData:
         if self._parser.state != MultipartState.END:
@@ -265,7 +263,7 @@ class _FormReader:
             for spool in self._open:
                 spool.close()
         except OSError as error:
-            raise Unavailable("The upload cannot be stored at the moment. Try again later.") from error
+            raise _refusal(error) from error
         return _form(self._parts, self._limits.lists)
 
     def discard(self) -> None:

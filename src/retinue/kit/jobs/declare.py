@@ -39,7 +39,7 @@ class NoPayload(msgspec.Struct):
 
 
 class JobKind(msgspec.Struct, Generic[P], frozen=True):
-    """What callers enqueue. The name is stored with each job, so it never changes.
+    """A job that callers enqueue. The name is stored with each job, so it never changes.
 
     `aliases` are the names under which earlier releases stored the job.
     """

@@ -1,11 +1,13 @@
 """Fairness: tenants and their lanes take turns, so that a long backlog does not block the others."""
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
 from math import ceil
+from typing import Any
 
 import msgspec
 
+from retinue.kit.jobs.declare import JobHandler
 from retinue.kit.jobs.statements import ClaimedJob
 
 _TENANT_SHARE = 0.9
@@ -89,3 +91,17 @@ def _next_with_slot(backlog: deque[ClaimedJob], slots: QueueSlots) -> ClaimedJob
         if slots.has_slot_for(job.tenant_id, job.lane):
             return job
     return None
+
+
+def declared_limits(handlers: Iterable[JobHandler[Any]], default: int) -> dict[str, QueueLimit]:
+    """Return the limits of each queue: the smallest that one of its jobs declares, or the default."""
+    by_queue: defaultdict[str, list[JobHandler[Any]]] = defaultdict(list)
+    for handler in sorted(handlers, key=lambda handler: handler.kind.queue):
+        by_queue[handler.kind.queue].append(handler)
+    return {
+        queue: QueueLimit(
+            at_once=min((one.at_once for one in of_queue if one.at_once), default=default),
+            per_lane=min((one.per_lane for one in of_queue if one.per_lane), default=None),
+        )
+        for queue, of_queue in by_queue.items()
+    }

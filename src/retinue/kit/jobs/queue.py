@@ -37,9 +37,12 @@ class QueueSnapshot(msgspec.Struct):
     lease_ends: float | None
     queues: dict[str, float | None]
 
+    slack_s: float = 0.0
+    """How long a lease counts after its end."""
+
     @property
     def is_lease_over(self) -> bool:
-        return self.lease_ends is not None and self.lease_ends < self.now
+        return self.lease_ends is not None and self.lease_ends < self.now - self.slack_s
 
     def is_due(self, queue: str) -> bool:
         head = self.queues[queue]
@@ -55,7 +58,7 @@ class JobOutcome(msgspec.Struct):
     error: str | None = None
     counts: bool = True
     result: Any = None
-    """What the job returned, for its `conclude` hook."""
+    """The return value of the job, for its `conclude` hook."""
     trace_part: Any = None
     """The `FinishedPart` to store with the outcome."""
     is_fault: bool = False
@@ -84,13 +87,13 @@ class JobQueue:
             compiled = statement.compiled(self._dialect, narrow=False)
             await unit.change_many(compiled, [compiled.arguments(one) for one in many])
 
-    async def look(self) -> QueueSnapshot:
+    async def look(self, slack_s: float = 0.0) -> QueueSnapshot:
         """Read the state of the queues outside any transaction; cheap enough for every wake-up."""
         unit = UnitOfWork(self._instance.database, reads_outside_transaction=True)
         row: Any = await self._system(unit).first(self._sql.look, now=self._clock.time())
         now, first_event, lease_ends, *heads = row
         return QueueSnapshot(
-            now, first_event is not None, lease_ends, dict(zip(self.limits, heads, strict=True))
+            now, first_event is not None, lease_ends, dict(zip(self.limits, heads, strict=True)), slack_s
         )
 
     async def claim(self, unit: UnitOfWork, queue: str, slots: QueueSlots) -> list[ClaimedJob]:
@@ -204,10 +207,10 @@ class JobQueue:
             if worker != self.worker and is_known_dead(worker):
                 await system.execute(self._sql.end_leases, by=worker)
 
-    async def reclaim(self, unit: UnitOfWork) -> None:
+    async def reclaim(self, unit: UnitOfWork, slack_s: float) -> None:
         """Reclaim jobs whose lease has expired; a job that was interrupted too often is dead."""
         rows = await self._system(unit).execute(
-            self._sql.reclaim, most_interruptions=MAX_INTERRUPTIONS, now=self._clock.time()
+            self._sql.reclaim, most_interruptions=MAX_INTERRUPTIONS, now=self._clock.time(), slack=slack_s
         )
         for tenant_id, id, kind, state in rows:
             log.warning("job_reclaimed", tenant_id=tenant_id, job_id=id, kind=kind, state=state)

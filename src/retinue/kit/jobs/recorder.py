@@ -1,7 +1,8 @@
 """Recording of outcomes: in the worker's turn, or in a transaction beside it when many attempts have ended.
 
-A turn with few outcomes records them in its own transaction, which is cheapest. With many outcomes, and a
-database with concurrent writers, a second transaction records them while the turn dispatches and claims.
+A turn with few outcomes records them in its own transaction, which is cheapest. With many outcomes, or some
+that have waited for a long turn, a second transaction records them while the turn dispatches and claims, if
+the database has concurrent writers.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from typing import Any
 import structlog
 
 from retinue.kit.context.instance import Instance
+from retinue.kit.db.errors import StorageFull
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.failpoints import failpoint
@@ -36,11 +38,13 @@ class OutcomeRecorder:
         handlers: dict[str, JobHandler[Any]],
         *,
         wake: Callable[[], None],
+        when_recorded: Callable[[list[JobOutcome], float], None],
     ) -> None:
         self._instance = instance
         self._queue = queue
         self._concluder = Concluder(instance, queue.worker, handlers)
         self._wake = wake
+        self._when_recorded = when_recorded
         self._ended: list[JobOutcome] = []
         self._side_task: asyncio.Task[None] | None = None
         # Heartbeats and outcomes lock jobs in different orders; without this lock they could deadlock.
@@ -58,6 +62,11 @@ class OutcomeRecorder:
     @property
     def has_outcomes(self) -> bool:
         return bool(self._ended) and self._side_task is None
+
+    @property
+    def waiting(self) -> list[ClaimedJob]:
+        """The jobs that have ended, but are still leased because this is not recorded."""
+        return [outcome.job for outcome in self._ended]
 
     def take(self) -> list[JobOutcome]:
         """Return the outcomes that the turn must record itself."""
@@ -84,10 +93,16 @@ class OutcomeRecorder:
             system = SystemDb(unit, clock, self._instance.ring)
             await enqueue(unit, clock, await store_finished_parts(system, clock, finished))
 
-    def start_side_recording(self) -> None:
+    def recorded(self, outcomes: list[JobOutcome], began: float) -> None:
+        """Tell that the transaction of these outcomes, which were taken then, is committed."""
+        if outcomes:
+            self._when_recorded(outcomes, asyncio.get_running_loop().time() - began)
+
+    def start_side_recording(self, min_batch: int | None = None) -> None:
         """Record beside the turn if enough attempts have ended to justify another transaction."""
+        is_enough = len(self._ended) >= (min_batch or MIN_SIDE_BATCH)
         can_two_write = self._instance.database.dialect == "postgresql"
-        if can_two_write and self._side_task is None and len(self._ended) >= MIN_SIDE_BATCH:
+        if is_enough and can_two_write and self._side_task is None:
             self._side_task = asyncio.get_running_loop().create_task(self._record_in_side_task())
 
     async def settle(self) -> None:
@@ -97,8 +112,12 @@ class OutcomeRecorder:
 
     async def _record_in_side_task(self) -> None:
         try:
+            await self.record_all()
             while len(self._ended) >= MIN_SIDE_BATCH:
-                await self._record_all()
+                await self.record_all()
+        except StorageFull:
+            log.warning("storage_full", worker=self._queue.worker)
+            await asyncio.sleep(_FAILURE_PAUSE_SECONDS)
         except Exception:
             log.exception("recording_failed", worker=self._queue.worker)
             await asyncio.sleep(_FAILURE_PAUSE_SECONDS)
@@ -106,8 +125,10 @@ class OutcomeRecorder:
             self._side_task = None
             self._wake()
 
-    async def _record_all(self) -> None:
+    async def record_all(self) -> None:
+        """Record what has ended in a transaction of its own."""
         outcomes, self._ended = self._ended, []
+        began = asyncio.get_running_loop().time()
         unit = UnitOfWork(self._instance.database, reads_outside_transaction=False)
         try:
             async with self._holding_jobs:
@@ -118,15 +139,16 @@ class OutcomeRecorder:
             await unit.rollback()
             raise
         failpoint("after_finish")
+        self.recorded(outcomes, began)
         if is_followed:
             self._wake()
 
     async def beat(self, running: Callable[[], list[ClaimedJob]]) -> None:
-        """Renew the leases of the jobs that still run once the lock is acquired."""
+        """Renew the leases of the jobs that still run, or wait to be recorded, once the lock is acquired."""
         unit = UnitOfWork(self._instance.database, reads_outside_transaction=False)
         try:
             async with self._holding_jobs:
-                await self._queue.beat(unit, running())
+                await self._queue.beat(unit, [*running(), *self.waiting])
                 await unit.commit()
         except BaseException:
             await unit.rollback()

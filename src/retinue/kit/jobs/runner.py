@@ -5,8 +5,7 @@ dead workers, fires schedules, dispatches events to their listeners and claims d
 """
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -14,22 +13,23 @@ import msgspec
 import structlog
 
 from retinue.kit.context.instance import Instance
-from retinue.kit.db.errors import DatabaseUnavailable, RolledBack
+from retinue.kit.db.errors import DatabaseUnavailable, RolledBack, StorageFull
 from retinue.kit.db.unit_of_work import UnitOfWork
 from retinue.kit.events.declare import Listener
 from retinue.kit.events.dispatch import EventDispatcher
+from retinue.kit.events.outbox import OUTBOX_BATCH_SIZE
 from retinue.kit.failpoints import failpoint
 from retinue.kit.jobs.attempt_metrics import count_attempt
 from retinue.kit.jobs.declare import JobHandler, handlers_by_name
 from retinue.kit.jobs.executor import JobExecutor
-from retinue.kit.jobs.fairness import QueueLimit, QueueSlots
+from retinue.kit.jobs.fairness import QueueSlots, declared_limits
 from retinue.kit.jobs.lanes import Lanes
 from retinue.kit.jobs.queue import LEASE_SECONDS, MAX_CLAIMED_PER_TURN, JobOutcome, JobQueue, QueueSnapshot
 from retinue.kit.jobs.recorder import OutcomeRecorder
 from retinue.kit.jobs.schedules import Schedules
 from retinue.kit.jobs.statements import ClaimedJob
 from retinue.kit.jobs.wakeup import WORK, Announcer
-from retinue.kit.jobs.worker_health import WorkerHealth
+from retinue.kit.jobs.worker_health import RunnerStatus, WorkerHealth
 from retinue.kit.transaction_retry import backoff_seconds
 
 log = structlog.get_logger("retinue.jobs")
@@ -39,16 +39,12 @@ DEFAULT_CONCURRENCY = 20
 _POLL_SECONDS = 1.0
 _STALE_SECONDS = 10.0
 _HEARTBEAT_SECONDS = LEASE_SECONDS / 3
-
-
-class RunnerStatus(msgspec.Struct):
-    """The status for `/health`; a worker that has not polled for a while is not well."""
-
-    worker: str
-    is_running: bool
-    is_well: bool
-    is_failing: bool
-    running: dict[str, int]
+# After an outage of the database every lease may have expired. For a moment only those of workers that are
+# known to be dead count as over, until the others have renewed theirs.
+_TRUST_SECONDS = 10.0
+_TRUSTED_SLACK_SECONDS = 365 * 24 * 3600.0
+# What has ended meanwhile does not wait for a turn that takes longer.
+_LONG_TURN_SECONDS = 0.05
 
 
 class _Turn(msgspec.Struct):
@@ -62,7 +58,7 @@ class Runner:
     def __init__(self, instance: Instance, *, concurrency: dict[str, int] | None = None) -> None:
         """`concurrency` overrides the declared concurrency of some queues."""
         handlers = _handlers_of(instance)
-        declared = _declared_limits(handlers.values())
+        declared = declared_limits(handlers.values(), DEFAULT_CONCURRENCY)
         limits = {
             queue: msgspec.structs.replace(limit, at_once=(concurrency or {}).get(queue, limit.at_once))
             for queue, limit in declared.items()
@@ -78,11 +74,20 @@ class Runner:
         self._announce = Announcer(instance)
         self._running: dict[asyncio.Task[None], ClaimedJob] = {}
         self._wake = asyncio.Event()
-        self._recorder = OutcomeRecorder(instance, self._queue, handlers, wake=self._wake.set)
+        self._recorder = OutcomeRecorder(
+            instance,
+            self._queue,
+            handlers,
+            wake=self._wake.set,
+            when_recorded=self._recorded,
+        )
         self._is_stopping = False
         self._tasks: list[asyncio.Task[None]] = []
         self._heartbeat_at = 0.0
         self._looked_at = 0.0
+        self._trusts_leases_until = 0.0
+        self._has_event_backlog = False
+        self._is_turn_long = False
 
     async def start(self) -> None:
         """Start working in the background."""
@@ -107,14 +112,19 @@ class Runner:
                 raise
             log.exception("leases_of_the_gone_not_ended", worker=self._queue.worker)
 
-    async def stop(self, grace_s: float = 10) -> None:
-        """Claim no more jobs, let those that run finish, and release the rest after `grace_s`."""
+    async def stop(self, grace_s: float = 10, until: asyncio.Event | None = None) -> None:
+        """Claim no more jobs, let those that run finish, and release the rest after `grace_s`.
+
+        If `until` is set before, those that run have no more time.
+        """
         if not self._tasks:
             return
         working, watching = self._tasks
         self._is_stopping = True
         self._wake.set()
-        await asyncio.wait([working], timeout=grace_s)
+        over = asyncio.create_task((until or asyncio.Event()).wait())
+        await asyncio.wait([working, over], timeout=grace_s, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
         for task in [*self._running, working, watching]:
             task.cancel()
         await asyncio.gather(*self._running, working, watching, return_exceptions=True)
@@ -142,6 +152,9 @@ class Runner:
         while True:
             turn = await self._turn()
             for job in turn.jobs:
+                if self._lanes.is_ahead(job):
+                    # Nothing else records here while the job would wait for it.
+                    await self._recorder.record_all()
                 await asyncio.create_task(self._run(job))
             ran += len(turn.jobs)
             if not turn.jobs and turn.sleep_s:
@@ -189,8 +202,14 @@ class Runner:
                 await self._sleep(backoff_seconds(1))
                 continue
             except DatabaseUnavailable:
+                self._trusts_leases_until = self._instance.clock.monotonic() + _TRUST_SECONDS
                 self.health.turn_failed()
                 log.warning("database_unavailable", worker=self._queue.worker)
+                await self._sleep(_POLL_SECONDS)
+                continue
+            except StorageFull:
+                self.health.turn_failed()
+                log.warning("storage_full", worker=self._queue.worker)
                 await self._sleep(_POLL_SECONDS)
                 continue
             except Exception:
@@ -220,6 +239,7 @@ class Runner:
     async def _run(self, job: ClaimedJob) -> None:
         await self._lanes.enter(job)
         clock, began = self._instance.clock, self._instance.clock.monotonic()
+        outcome: JobOutcome | None = None
         try:
             outcome = await self._executor.run(job)
             self._recorder.add(outcome)
@@ -228,6 +248,8 @@ class Runner:
                 count_attempt(job, outcome, clock.monotonic() - began)
         finally:
             self._lanes.leave(job, clock.monotonic() - began)
+            if outcome is None:
+                self._lanes.recorded(job)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         job = self._running.pop(task)
@@ -235,14 +257,20 @@ class Runner:
             self._recorder.add(JobOutcome(job, "ready", error="its worker was stopped", counts=False))
         elif error := task.exception():
             log.error("job_left_to_its_lease", job_id=job.id, kind=job.kind, exc_info=error)
-        self._recorder.start_side_recording()
+        self._recorder.start_side_recording(1 if self._is_turn_long else None)
         self._wake.set()
 
+    def _recorded(self, outcomes: list[JobOutcome], took_s: float) -> None:
+        self._lanes.recording_took(took_s)
+        for outcome in outcomes:
+            self._lanes.recorded(outcome.job)
+
     async def _turn(self) -> _Turn:
-        snapshot = await self._queue.look()
+        is_after_outage = self._instance.clock.monotonic() < self._trusts_leases_until
+        snapshot = await self._queue.look(_TRUSTED_SLACK_SECONDS if is_after_outage else 0.0)
         self._looked_at = asyncio.get_running_loop().time()
         # After a clock jump or a suspended machine, renew our leases before another worker reclaims the jobs.
-        if self._is_heartbeat_due or (self._running and snapshot.is_lease_over):
+        if self._is_heartbeat_due or (self._holds_leases and (snapshot.is_lease_over or is_after_outage)):
             began = self._instance.clock.monotonic()
             await self._recorder.beat(lambda: list(self._running.values()))
             self._heartbeat_at = began + _HEARTBEAT_SECONDS
@@ -250,6 +278,7 @@ class Runner:
             return _Turn([], self._until_next(snapshot))
         unit = UnitOfWork(self._instance.database, reads_outside_transaction=False)
         outcomes: list[JobOutcome] = []
+        timer = asyncio.get_running_loop().call_later(_LONG_TURN_SECONDS, self._turn_is_long)
         try:
             await unit.begin()
             # Taken after `begin`, to include the attempts that ended while it waited for another writer.
@@ -260,18 +289,31 @@ class Runner:
             self._schedules.forget()
             await unit.rollback()
             raise
+        finally:
+            timer.cancel()
+            self._is_turn_long = False
+
+    def _turn_is_long(self) -> None:
+        """Record beside this turn what has ended since it began, and what ends before it does."""
+        if self._tasks:
+            self._is_turn_long = True
+            self._recorder.start_side_recording(1)
 
     async def _transact(self, unit: UnitOfWork, snapshot: QueueSnapshot, outcomes: list[JobOutcome]) -> _Turn:
+        began = asyncio.get_running_loop().time()
         has_more = bool(outcomes) and await self._recorder.record(unit, outcomes)
         events = 0
         jobs: list[ClaimedJob] = []
+        is_dispatch_left = bool(outcomes) and self._has_event_backlog
         if not self._is_stopping:
             has_news = self._may_create_jobs(snapshot) or has_more
-            events = await self._make_due(unit, snapshot)
+            events = await self._make_due(unit, snapshot, may_dispatch=not is_dispatch_left)
+            self._has_event_backlog = events >= OUTBOX_BATCH_SIZE
             jobs = await self._claim(
                 unit, [queue for queue in snapshot.queues if has_news or snapshot.is_due(queue)]
             )
         await unit.commit()
+        self._recorder.recorded(outcomes, began)
         if jobs and not self._running:
             self._heartbeat_at = self._instance.clock.monotonic() + _HEARTBEAT_SECONDS
         for is_reached, name in (
@@ -281,20 +323,24 @@ class Runner:
         ):
             if is_reached:
                 failpoint(name)
-        is_more_due = events or len(jobs) >= MAX_CLAIMED_PER_TURN
+        is_more_due = events or is_dispatch_left or len(jobs) >= MAX_CLAIMED_PER_TURN
         return _Turn(jobs, 0 if is_more_due else self._until_next(snapshot))
 
     @property
-    def _is_heartbeat_due(self) -> bool:
-        return bool(self._running) and self._instance.clock.monotonic() >= self._heartbeat_at
+    def _holds_leases(self) -> bool:
+        return bool(self._running or self._recorder.waiting)
 
-    async def _make_due(self, unit: UnitOfWork, snapshot: QueueSnapshot) -> int:
+    @property
+    def _is_heartbeat_due(self) -> bool:
+        return self._holds_leases and self._instance.clock.monotonic() >= self._heartbeat_at
+
+    async def _make_due(self, unit: UnitOfWork, snapshot: QueueSnapshot, *, may_dispatch: bool) -> int:
         """Reclaim jobs of dead workers, fire schedules and dispatch events; return the number of events."""
         if snapshot.is_lease_over:
-            await self._queue.reclaim(unit)
+            await self._queue.reclaim(unit, snapshot.slack_s)
         if self._schedules.next_at <= snapshot.now:
             await self._schedules.fire(unit, snapshot.now)
-        if not snapshot.has_events:
+        if not (snapshot.has_events and may_dispatch):
             return 0
         events = await self._dispatcher.run(unit)
         failpoint("before_relay_commit")
@@ -335,20 +381,6 @@ class Runner:
         moments = [*snapshot.queues.values(), snapshot.lease_ends, self._schedules.next_at]
         ahead = [moment - snapshot.now for moment in moments if moment is not None and moment > snapshot.now]
         return min([*ahead, _POLL_SECONDS])
-
-
-def _declared_limits(handlers: Iterable[JobHandler[Any]]) -> dict[str, QueueLimit]:
-    """Return the limits of each queue: the smallest that one of its jobs declares."""
-    by_queue: defaultdict[str, list[JobHandler[Any]]] = defaultdict(list)
-    for handler in sorted(handlers, key=lambda handler: handler.kind.queue):
-        by_queue[handler.kind.queue].append(handler)
-    return {
-        queue: QueueLimit(
-            at_once=min((one.at_once for one in of_queue if one.at_once), default=DEFAULT_CONCURRENCY),
-            per_lane=min((one.per_lane for one in of_queue if one.per_lane), default=None),
-        )
-        for queue, of_queue in by_queue.items()
-    }
 
 
 def _handlers_of(instance: Instance) -> dict[str, JobHandler[Any]]:

@@ -144,7 +144,9 @@ def _beat(now: object) -> Statement[Any]:
 
 
 def _reclaim(now: object) -> Statement[Any]:
-    expired = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(_running, _jobs.c.lease_until < now)
+    expired = sa.select(_jobs.c.tenant_id, _jobs.c.id).where(
+        _running, _jobs.c.lease_until < now - sa.bindparam("slack", type_=sa.Double())
+    )
     hopeless = _jobs.c.interrupted >= sa.bindparam("most_interruptions", type_=sa.BigInteger())
     return Statement(
         sa.update(_jobs)

@@ -12,6 +12,22 @@ FAULT_WINDOW_SECONDS = 300.0
 MAX_TURN_FAILURE_SECONDS = 10.0
 
 
+class RunnerStatus(msgspec.Struct):
+    """The status for `/health`; a worker that has not polled for a while is not well."""
+
+    worker: str
+    is_running: bool
+    is_well: bool
+    is_failing: bool
+    running: dict[str, int]
+
+    @property
+    def label(self) -> str:
+        if not self.is_well:
+            return "stalled"
+        return "failing" if self.is_failing else "ok"
+
+
 class _AttemptEnd(msgspec.Struct, gc=False):
     at: float
     is_fault: bool

@@ -26,6 +26,9 @@ _REMAINING = _Lines(b"x-ratelimit-remaining")
 _RESET = _Lines(b"x-ratelimit-reset")
 _WINDOW = _Lines(b"x-ratelimit-window")
 
+# By the prefix of the name that a limiter counts under; a tenant's id has none.
+_SCOPES = {"ip": "address", "key": "key"}
+
 
 class RateLimitDecision(msgspec.Struct, frozen=True, gc=False):
     """The result of a check; `reset` is the Unix second at which the oldest cost leaves its window.
@@ -44,15 +47,24 @@ class RateLimitDecision(msgspec.Struct, frozen=True, gc=False):
         """Return the four rate limit headers of every response, encoded for ASGI."""
         return [_LIMIT[self.limit], _REMAINING[self.remaining], _RESET[self.reset], _WINDOW[self.window]]
 
-    def refusal(self, kind: type[RateLimited] = RateLimited, message: str | None = None) -> RateLimited:
-        """Return the error to raise if the request is not `allowed`."""
-        return kind(
+    def refusal(
+        self, kind: type[RateLimited] = RateLimited, message: str | None = None, *, counted_for: str = ""
+    ) -> RateLimited:
+        """Return the error to raise if the request is not `allowed`.
+
+        `counted_for` is the name under which all requests of a caller are counted. The error then says whose
+        they are, because limits of a single operation have the same code.
+        """
+        refused = kind(
             limit=self.limit,
             window=self.window,
             retry_after=self.retry_after,
             reset=self.reset,
             message=message,
         )
+        if counted_for:
+            refused.headers["X-RateLimit-Scope"] = _SCOPES.get(counted_for.partition(":")[0], "tenant")
+        return refused
 
 
 class LimitsUnreachable(InternalError):

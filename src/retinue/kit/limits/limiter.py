@@ -47,6 +47,11 @@ class Limiter:
         self._gate = asyncio.Semaphore(MAX_REDIS_CALLS)
         self._recovery: asyncio.Task[None] | None = None
 
+    @property
+    def is_without_redis(self) -> bool:
+        """Whether Redis is configured and did not answer when it was last asked."""
+        return self._recovery is not None
+
     async def hit(self, key: str, limits: PlanLimits, cost: int) -> RateLimitDecision:
         """Charge a request to its plan; a cost of 0 only reads and is never refused."""
         if self._shared:

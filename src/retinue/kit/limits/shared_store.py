@@ -1,4 +1,4 @@
-"""What a store must offer whose limits several processes share."""
+"""Interface of a store whose limits several processes share."""
 
 from typing import Protocol
 

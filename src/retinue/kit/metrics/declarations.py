@@ -151,6 +151,9 @@ DATABASE_COMMIT_DURATION = _histogram(
     "retinue_database_commit_duration_seconds", "Time of a commit", buckets=_COMMIT_SECONDS
 )
 VAULT_SEALED = _gauge("retinue_vault_sealed", "1 while the vault is sealed", across="livemax")
+DEGRADED = _gauge(
+    "retinue_degraded", "1 while a part does not work: disk, redis or worker", "part", across="livemax"
+)
 SPANS_EXPORTED = _counter(
     "retinue_spans_exported_total", "Trace spans by the outcome of their export", "outcome"
 )

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from retinue.kit.context.instance import Instance
 
 
+_JSON = "application/json"
+
+
 def require_metrics_token(settings: Settings, authorization: str) -> None:
     """Raise Unauthorized unless the header holds the token of `RETINUE_METRICS_TOKEN`, if there is one."""
     token = settings.metrics_token
@@ -22,7 +25,11 @@ def require_metrics_token(settings: Settings, authorization: str) -> None:
 
 
 class MetricsEndpoint:
-    """An ASGI application with one path: `GET /metrics`."""
+    """An ASGI application for a worker: `GET /metrics`, `/health/live` and `/health/ready`.
+
+    The last two are those of a server: the first answers for as long as the process does, so that a database
+    that is away restarts nobody; the second tells whether the worker gets its work done.
+    """
 
     def __init__(self, instance: "Instance") -> None:
         self._instance = instance
@@ -30,9 +37,17 @@ class MetricsEndpoint:
     async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
         from retinue.kit.http import replies
 
-        status, headers = 200, [(b"content-type", CONTENT_TYPE.encode())]
+        status, kind = 200, CONTENT_TYPE
         try:
-            body = self._render(scope)
+            _require_reading(scope)
+            if scope["path"] == "/health/live":
+                kind, body = _JSON, _status("ok")
+            elif scope["path"] == "/health/ready":
+                word = "stopping" if self._instance.is_stopping else self._instance.worker_status()
+                status, kind, body = 200 if word == "ok" else 503, _JSON, _status(word)
+            else:
+                body = self._render(scope)
+            headers = [(b"content-type", kind.encode())]
         except RetinueError as error:
             refused = replies.render_error(error)
             status, headers, body = refused.status, refused.headers, refused.body
@@ -43,8 +58,15 @@ class MetricsEndpoint:
     def _render(self, scope: Any) -> bytes:
         if self._instance.metrics is None or scope["path"] != "/metrics":
             raise NotFound
-        if scope["method"] not in {"GET", "HEAD"}:
-            raise MethodNotAllowed(headers={"Allow": "GET, HEAD"})
         sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
         require_metrics_token(self._instance.settings, sent)
         return self._instance.metrics.render()
+
+
+def _require_reading(scope: Any) -> None:
+    if scope["method"] not in {"GET", "HEAD"}:
+        raise MethodNotAllowed(headers={"Allow": "GET, HEAD"})
+
+
+def _status(word: str) -> bytes:
+    return b'{"status":"%s"}' % word.encode()

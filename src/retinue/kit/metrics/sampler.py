@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from retinue import __version__
+from retinue.kit.degradation import PARTS, degraded_parts
 from retinue.kit.metrics import declarations as metrics
 from retinue.kit.metrics.series import CounterDeclaration, GaugeDeclaration
 
@@ -55,6 +56,7 @@ class MetricSampler:
         while True:
             try:
                 self.sample_process()
+                await self.sample_parts()
                 if reads_database:
                     await self.sample_database()
             except Exception as error:  # noqa: BLE001  the next measurement may succeed
@@ -72,6 +74,12 @@ class MetricSampler:
         for state, count in instance.database.connection_counts().items():
             metrics.DATABASE_CONNECTIONS.set(count, state)
         _sample_collectors()
+
+    async def sample_parts(self) -> None:
+        """Measure what this process misses."""
+        degraded = await degraded_parts(self._instance)
+        for part in PARTS:
+            metrics.DEGRADED.set(1 if part in degraded else 0, part)
 
     async def sample_database(self) -> None:
         """Read the gauges over the database; each in its own context, so that one failure ends only one."""

@@ -1,4 +1,4 @@
-"""What a process knows of its peers; a process that serves alone has none."""
+"""The peers of a process; a process that serves alone has none."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ class Peers:
     slot = 0
     """The number of this process; the first one does what only one of them needs to do."""
     first_report: FirstReport = FirstReport()
-    """What the first process last reported of itself."""
+    """The last report of the first process about itself."""
     limits: SharedStore | None = None
 
     def publish(self, topic: str, *keys: str) -> None:

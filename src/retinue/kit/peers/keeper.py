@@ -89,7 +89,7 @@ class Keeper:
                 if (answer := self._answer(member, *message)) is not None
             ]
         except (msgspec.MsgspecError, TypeError, ValueError):
-            log.exception("a worker process sent what cannot be read", slot=member.slot)
+            log.exception("peer_message_unreadable", slot=member.slot)
             return
         if answers:
             self._send(member, answers)

@@ -3,11 +3,24 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
+from retinue.kit.schema.unknown_keys import find_unknown_keys
 from retinue.kit.text.templates import lookup_path, render
 
 MAX_CONDITION_DEPTH = 8
 
 Problems = dict[str, str]
+
+
+class ConditionKeys(msgspec.Struct):
+    """The keys of a condition: a comparison, or a group in `all` or `any`."""
+
+    field: Any = None
+    operator: Any = None
+    value: Any = None
+    all: list["ConditionKeys"] | None = None
+    any: list["ConditionKeys"] | None = None
 
 
 def _is_empty(actual: object) -> bool:
@@ -73,6 +86,8 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "is_not_empty": lambda actual, _: not _is_empty(actual),
 }
 
+_COMPARING = tuple(name for name in OPERATORS if name not in {"is_empty", "is_not_empty"})
+
 
 def is_met(condition: Any, scope: Any) -> bool:
     """Evaluate `{field, operator, value}`, `{all: […]}` or `{any: […]}`; values may contain templates.
@@ -116,3 +131,27 @@ def _problems_of_group(group: object, path: str, depth: int) -> Problems:
     for position, inner in enumerate(group):
         problems |= find_condition_problems(inner, f"{path}.{position}", depth + 1)
     return problems
+
+
+def find_unknown_condition_keys(condition: object, path: str) -> list[str]:
+    """Return the paths of the keys that have no effect, in a condition that need not be valid."""
+    return find_unknown_keys(condition, ConditionKeys, path)
+
+
+def find_missing_values(condition: object, path: str) -> Problems:
+    """Return a problem for each comparison without `value`; null is a value.
+
+    Kept apart from `find_condition_problems`: what was stored without a value goes on being evaluated.
+    """
+    if not isinstance(condition, dict):
+        return {}
+    for group in ("all", "any"):
+        if group in condition:
+            inner = condition[group] if isinstance(condition[group], list) else []
+            return {
+                place: message
+                for position, one in enumerate(inner)
+                for place, message in find_missing_values(one, f"{path}.{group}.{position}").items()
+            }
+    is_comparing = condition.get("operator", "equals") in _COMPARING
+    return {f"{path}.value": "is required"} if is_comparing and "value" not in condition else {}

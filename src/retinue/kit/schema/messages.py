@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -31,6 +32,16 @@ _BOUNDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"
 
 WRONG_FORM = "does not have the required format"
 REQUIRED = "is required"
+
+
+class FieldRule(msgspec.Struct, frozen=True):
+    """A rule of a field that no schema can express, placed next to its type.
+
+    It returns the problem of a value, or nothing. Whoever uses the value checks it too: here it only names
+    the problem together with those that the schema finds in other fields.
+    """
+
+    problem: Callable[[Any], str]
 
 
 class PatternMessage(msgspec.Struct, frozen=True):

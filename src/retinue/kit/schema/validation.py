@@ -4,7 +4,7 @@ import enum
 import re
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal, get_args, get_origin
 
@@ -13,7 +13,14 @@ import msgspec
 from retinue.kit.clock import Instant, to_instant
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
-from retinue.kit.schema.messages import REQUIRED, WRONG_FORM, PatternMessage, human_message, one_of_message
+from retinue.kit.schema.messages import (
+    REQUIRED,
+    WRONG_FORM,
+    FieldRule,
+    PatternMessage,
+    human_message,
+    one_of_message,
+)
 
 _PATH = re.compile(r"^(?P<message>.*?)(?: - at (?P<key>`key` in )?`(?P<path>[^`]*)`)?$", re.DOTALL)
 _NAMED = re.compile(r"Object (?:missing required|contains unknown) field `(?P<field>.+)`", re.DOTALL)
@@ -40,6 +47,18 @@ def read_expiry(written: str | None, now: Instant, field: str = "expires_at") ->
     if expires_at <= now:
         raise Invalid({field: "must be in the future"})
     return expires_at
+
+
+def check_each(*checks: Callable[[], None]) -> None:
+    """Run every check, and raise one error with all fields that they refuse."""
+    problems: FieldErrors = {}
+    for check in checks:
+        try:
+            check()
+        except Invalid as refused:
+            problems |= {field: str(problem) for field, problem in (refused.details or {}).items()}
+    if problems:
+        raise Invalid(problems)
 
 
 def field_errors(
@@ -71,6 +90,9 @@ def describe_validation_error(error: msgspec.ValidationError) -> tuple[str, str]
 
 def _errors_of(raw: object, target: object, *, strict: bool) -> FieldErrors:
     """Return the errors in `raw` by dotted path; the empty path is `raw` itself."""
+    if _inner(target) is msgspec.Raw:
+        # Whatever is left as it was sent cannot be wrong, and a decoded value is no `Raw`.
+        return {}
     arm = _arm(target, raw) if strict else target
     inner = _inner(arm)
     below = _errors_below(raw, inner, strict=strict)
@@ -83,7 +105,8 @@ def _errors_of(raw: object, target: object, *, strict: bool) -> FieldErrors:
         if path:
             return _errors_at(path, message, raw, inner, strict=strict)
         return {"": _specific_message(message, raw, arm)}
-    return {}
+    problem = next(filter(None, (rule.problem(raw) for rule in _rules(arm))), "")
+    return {"": problem} if problem else {}
 
 
 def _errors_below(raw: object, inner: object, *, strict: bool) -> FieldErrors:
@@ -182,6 +205,13 @@ def _inner(annotation: object) -> Any:
         if len(arms) != 1:
             return annotation
         annotation = arms[0]
+
+
+def _rules(annotation: object) -> Iterator[FieldRule]:
+    if get_origin(annotation) is typing.Annotated:
+        inner, *extras = get_args(annotation)
+        yield from (extra for extra in extras if isinstance(extra, FieldRule))
+        yield from _rules(inner)
 
 
 def _pattern_messages(annotation: object) -> Iterator[str]:

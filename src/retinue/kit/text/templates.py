@@ -31,6 +31,13 @@ def render(value: Any, scope: JsonObject) -> Any:
     return _Renderer(scope).of(value, 0)
 
 
+def as_text(rendered: object) -> str:
+    """Return a rendered value as text: a template that is a single path keeps the type of its value."""
+    if rendered is None:
+        return ""
+    return rendered if isinstance(rendered, str) else msgspec.json.encode(rendered).decode()
+
+
 def is_template(value: object) -> bool:
     """Return whether a value is a text with paths, which is only known when they are looked up."""
     return isinstance(value, str) and "{{" in value

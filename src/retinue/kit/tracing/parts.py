@@ -33,7 +33,7 @@ _EXPORT_DELAY_SECONDS = 1.0
 
 
 class Spending(msgspec.Struct, frozen=True):
-    """What the model calls of a part used and cost; the cost is None if a price is unknown."""
+    """Tokens and cost of the model calls of a part; the cost is None if a price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0

@@ -6,6 +6,7 @@ revision = "0052"
 down_revision = "0051"
 branch_labels = None
 depends_on = None
+is_safe_beside_previous = True
 
 _NEW = "ix_conversations_tenant_id_last_message_at_title_id"
 _OLD = "ix_conversations_tenant_id_last_message_at"

@@ -14,16 +14,13 @@ from retinue.kit.text.redaction import Redactor
 from retinue.kit.tracing import names
 from retinue.kit.tracing.recorder import unit_span
 from retinue.notifications.delivery.resolved_channel import CREDENTIAL_REFUSALS, resolve_channel
-from retinue.notifications.models import Channel, ChannelType, DeliveryContent
+from retinue.notifications.models import RECIPIENT_KEYS, Channel, DeliveryContent
 
 log = structlog.get_logger("retinue.notifications")
 
 _MAX_ERROR_LENGTH = 500
 # A backstop: senders have shorter timeouts of their own.
 _TIMEOUT_SECONDS = 40.0
-
-RECIPIENT_KEYS = {ChannelType.email: ("to_email", "to"), ChannelType.sms: ("to_number", "to")}
-"""Keys of a channel's configuration that name a fixed recipient, the preferred one first."""
 
 
 class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +72,7 @@ async def _attempt_within_span(
         failure = {"code": ProviderRefused.code, "message": "The provider did not answer in time."}
     except Exception as error:
         # A bug in a sender must neither leave the delivery pending nor expose the content it failed on.
-        log.exception("a sender failed", provider=channel.provider)
+        log.exception("sender_failed", provider=channel.provider)
         failure = {"code": ProviderRefused.code, "message": f"The sender failed ({type(error).__name__})."}
     else:
         return DeliveryOutcome(is_delivered=True, time_ms=_elapsed_ms(ctx, started))

@@ -211,12 +211,14 @@ async def _fall_back(
     if not delivery.may_fall_back or outcome.code == TooManyNotifications.code or delivery.content is None:
         return None
     tried = [*delivery.tried, channel.id]
+    # Only the channel's own destination is replaced by that of the next channel, never a person's address.
+    is_addressed = bool(delivery.user_id) or delivery.recipient != default_recipient(channel)
     for next_channel in await active_channels(ctx, channel.type):
         if next_channel.id not in tried:
             retried = new_delivery(
                 ctx,
                 next_channel,
-                recipient=delivery.recipient if delivery.user_id else default_recipient(next_channel),
+                recipient=delivery.recipient if is_addressed else default_recipient(next_channel),
                 type=delivery.type,
                 subject=delivery.subject,
                 content=delivery.content,

@@ -48,7 +48,7 @@ async def create_notification_channel(ctx: Context, body: ChannelCreate) -> Chan
     A configuration that the provider cannot use answers 422 `invalid_config`. Nothing is sent; test the
     channel to see whether it works.
     """
-    return channels.shown(ctx, await channels.create(ctx, body))
+    return channels.render_channel(ctx, await channels.create(ctx, body))
 
 
 @routes.get("/providers", requires=_READ)
@@ -84,7 +84,7 @@ async def get_notification_breakdown(ctx: Context, query: PeriodQuery) -> Channe
 @routes.get("/{channel_id}", requires=_READ)
 async def get_notification_channel(ctx: Context, channel: ChannelById) -> ChannelOut:
     """Return a notification channel with its configuration; secret values are masked."""
-    return channels.shown(ctx, channel)
+    return channels.render_channel(ctx, channel)
 
 
 @routes.put("/{channel_id}", requires=_WRITE, errors=(InvalidConfig, VaultSealed))
@@ -94,7 +94,7 @@ async def update_notification_channel(ctx: Context, channel: ChannelById, body: 
     The configuration is merged by key. Type and provider cannot be changed. If secrets would be sent to
     another server than they were entered for, they have to be entered again.
     """
-    return channels.shown(ctx, await channels.update(ctx, channel, body))
+    return channels.render_channel(ctx, await channels.update(ctx, channel, body))
 
 
 @routes.delete("/{channel_id}", requires=_WRITE, status=204)

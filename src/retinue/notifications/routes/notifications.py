@@ -114,7 +114,7 @@ async def test_notification(ctx: Context, body: NotificationTest) -> Notificatio
 @routes.post("/{notification_id}/read", requires=SIGNED_IN)
 async def mark_notification_read(ctx: Context, notification: OwnNotification) -> MarkedRead:
     """Mark one of the caller's notifications as read. Marking it again keeps the first `read_at`."""
-    return MarkedRead.shown(await inbox.mark_read(ctx, notification))
+    return MarkedRead.from_record(await inbox.mark_read(ctx, notification))
 
 
 @routes.delete("/{notification_id}", requires=SIGNED_IN, status=204)

@@ -9,7 +9,7 @@ from retinue.tables.schemas import ColumnCreate, ColumnOut, ColumnUpdate
 routes = Routes("/api/v1/data-tables/{table_id}/columns", tag="data tables", wrap=True)
 
 
-def _shown(changed: tuple[DataTable, Column]) -> ColumnOut:
+def _render_column(changed: tuple[DataTable, Column]) -> ColumnOut:
     table, column = changed
     return ColumnOut.at(table.columns.index(column), column)
 
@@ -20,7 +20,7 @@ async def add_table_column(ctx: Context, table: TableById, body: ColumnCreate) -
 
     Existing rows get its default value. While an import runs: 409 `import_running`.
     """
-    return _shown(await columns.add(ctx, table.id, body))
+    return _render_column(await columns.add(ctx, table.id, body))
 
 
 @routes.patch(
@@ -36,7 +36,7 @@ async def update_table_column(
     Existing values are converted in all rows or in none: if some cannot be converted, the response is 409
     `cannot_convert` with their number and examples.
     """
-    return _shown(await columns.change(ctx, table.id, column_id, body))
+    return _render_column(await columns.change(ctx, table.id, column_id, body))
 
 
 @routes.delete("/{column_id}", requires="data_tables:write", status=204, errors=(ColumnNotFound, TableBusy))

@@ -7,6 +7,7 @@ from retinue.kit.http.routing import Routes
 from retinue.kit.json_types import JsonObject
 from retinue.tables import aggregates, row_requests, rows, service
 from retinue.tables.errors import QueryTooExpensive, RowNotFound, ValueTaken
+from retinue.tables.filters import WHERE_NAME
 from retinue.tables.loaders import TableById, TableToWrite
 from retinue.tables.models import DataTable
 from retinue.tables.schemas import (
@@ -36,7 +37,13 @@ def _tagged(table: DataTable, row: StoredRow) -> Reply[JsonObject]:
     return Reply(Layout(table).show(row), headers=(("ETag", rows.etag_of(row)),))
 
 
-@routes.get("/rows", requires="data_tables:read", wrap=False, errors=(QueryTooExpensive,))
+@routes.get(
+    "/rows",
+    requires="data_tables:read",
+    wrap=False,
+    query_names=WHERE_NAME,
+    errors=(QueryTooExpensive,),
+)
 async def list_table_rows(ctx: Context, table: TableById, query: RowQuery, request: Request) -> RowPage:
     """List the rows of a data table, newest first by default and at most 1000 per page.
 
@@ -134,7 +141,7 @@ async def delete_table_row(ctx: Context, table: TableToWrite, row_id: str, reque
     await rows.delete(ctx, table, row_id, _expected(request))
 
 
-@routes.get("/aggregate", requires="data_tables:read", errors=(QueryTooExpensive,))
+@routes.get("/aggregate", requires="data_tables:read", query_names=WHERE_NAME, errors=(QueryTooExpensive,))
 async def aggregate_table_rows(
     ctx: Context, table: TableById, query: AggregateQuery, request: Request
 ) -> list[JsonObject]:

@@ -13,7 +13,7 @@ routes = Routes("/api/v1/data-tables", tag="data tables")
 @routes.get("", requires="data_tables:read")
 async def list_data_tables(ctx: Context, query: TableList) -> Page[TableOut]:
     """List the tenant's data tables with their columns, newest first unless `sort` says otherwise."""
-    return (await TABLES.page(ctx.db, query)).shown(TableOut.shown)
+    return (await TABLES.page(ctx.db, query)).to_page(TableOut.from_record)
 
 
 @routes.post(
@@ -21,19 +21,19 @@ async def list_data_tables(ctx: Context, query: TableList) -> Page[TableOut]:
 )
 async def create_data_table(ctx: Context, body: TableCreate) -> TableOut:
     """Create a data table, with its first columns if given."""
-    return TableOut.shown(await service.create(ctx, body))
+    return TableOut.from_record(await service.create(ctx, body))
 
 
 @routes.get("/{table_id}", requires="data_tables:read", wrap=True)
 async def get_data_table(ctx: Context, table: TableById) -> TableOut:  # noqa: ARG001  loaded by its id
     """Return a data table with its columns and the number of its rows."""
-    return TableOut.shown(table)
+    return TableOut.from_record(table)
 
 
 @routes.put("/{table_id}", requires="data_tables:write", wrap=True, errors=(TableSlugTaken,))
 async def update_data_table(ctx: Context, table: TableById, body: TableUpdate) -> TableOut:
     """Change the name, slug or description of a data table. Columns are changed by their own operations."""
-    return TableOut.shown(await service.update(ctx, table, body))
+    return TableOut.from_record(await service.update(ctx, table, body))
 
 
 @routes.delete("/{table_id}", requires="data_tables:write", status=204, errors=(TableInUse,))

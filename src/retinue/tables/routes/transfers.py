@@ -7,6 +7,7 @@ from retinue.kit.http.uploads import FormData
 from retinue.kit.lists import Page, PageQuery
 from retinue.tables import row_requests
 from retinue.tables.errors import ImportNotFound, TableBusy
+from retinue.tables.filters import WHERE_NAME
 from retinue.tables.loaders import TableById
 from retinue.tables.queries import IMPORTS
 from retinue.tables.schemas import ImportOut, ImportStarted, RowExportQuery
@@ -37,7 +38,7 @@ async def import_table_rows(ctx: Context, table: TableById, form: FormData) -> I
 @routes.get("/imports", requires="data_tables:read", wrap=False)
 async def list_table_imports(ctx: Context, table: TableById, query: PageQuery) -> Page[ImportOut]:
     """List the imports of a data table, newest first."""
-    return (await IMPORTS.page(ctx.db, query, table_id=table.id)).shown(ImportOut.of)
+    return (await IMPORTS.page(ctx.db, query, table_id=table.id)).to_page(ImportOut.of)
 
 
 @routes.get("/imports/{import_id}", requires="data_tables:read", errors=(ImportNotFound,))
@@ -57,7 +58,7 @@ async def cancel_table_import(ctx: Context, table: TableById, import_id: str) ->
     return ImportOut.of(await imports.cancel(ctx, table, import_id))
 
 
-@routes.get("/export", requires="data_tables:read", cost="execute")
+@routes.get("/export", requires="data_tables:read", cost="execute", query_names=WHERE_NAME)
 async def export_table_rows(
     ctx: Context, table: TableById, query: RowExportQuery, request: Request
 ) -> Reply[ByteStream]:

@@ -1,4 +1,4 @@
-"""What every section of a file declares: its records, its permissions, and how they are read and changed."""
+"""The declaration of a section of a file: its records and permissions, how they are read and changed."""
 
 import functools
 from collections.abc import Awaitable, Callable, Iterable

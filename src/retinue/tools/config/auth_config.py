@@ -9,6 +9,7 @@ from retinue.credentials.models import Credential
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.errors import Invalid
+from retinue.kit.ignored_fields import report_unknown_keys
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.configs import parse_config
 from retinue.tools.config.known_keys import Problems, header_problems, url_problems
@@ -56,6 +57,7 @@ async def read_auth_config(ctx: Context, given: JsonObject | None) -> ToolAuth:
     """Validate `auth_config`, load its credential and encrypt its secrets."""
     secrets = {name: value for name, value in (given or {}).items() if value is not None}
     _check(secrets)
+    report_unknown_keys(ctx.caller.ignored, secrets, _KnownKeys, "auth_config")
     credential_id = secrets.pop("credential_id", None)
     credential = None
     if credential_id is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from retinue.adapters.databases import find_db_type
 from retinue.adapters.sandbox.packages import validate_names
+from retinue.kit import ignored_fields
 from retinue.kit.context import Context
 from retinue.kit.context.tool_kinds import ToolConfig, find_tool_kind
 from retinue.kit.egress import EgressRefused, check_custom_headers, read_destination
@@ -54,6 +55,15 @@ def validate_config(ctx: Context, tool_type: ToolType, config: Config) -> None:
     problems = dict(_value_problems(tool_type, config)) | wrong_types
     if problems:
         raise Invalid({f"config.{path}": message for path, message in problems.items()})
+
+
+def report_unknown_keys(
+    ctx: Context, tool_type: ToolType, config: Config, sent: JsonObject, path: str = "config"
+) -> None:
+    """Report sent keys that a tool with this configuration does not read; an unregistered kind is free."""
+    shape = _shape_for(ctx, tool_type, config)
+    if shape is not _CustomToolConfig:
+        ignored_fields.report_unknown_keys(ctx.caller.ignored, sent, shape, path)
 
 
 def _shape_for(ctx: Context, tool_type: ToolType, config: Config) -> type[ToolConfig]:

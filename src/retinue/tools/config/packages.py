@@ -90,7 +90,7 @@ async def _install(tool: Tool, folder: Path) -> JsonObject:
     except PackagesUnavailable as unavailable:
         reason = unavailable.message
     except OSError:
-        log.exception("packages not installed", tool_id=tool.id)
+        log.exception("packages_not_installed", tool_id=tool.id)
         reason = "The packages could not be installed."
     else:
         return {"packages_status": PackagesStatus.ready, "pinned_packages": pinned}

@@ -34,6 +34,8 @@ class RestEndpoint(msgspec.Struct, kw_only=True):
 
     method: str = "GET"
     path: str = ""
+    description: str | None = None
+    input_schema: JsonObject | None = None
     default_params: JsonObject | None = None
     default_headers: Scalars | None = None
     body_type: BodyType = "json"

@@ -94,4 +94,5 @@ def _connection(call: ExecutorCall, config: DatabaseToolConfig, db_type: DbType)
         tls=tls_mode(ssl=config.ssl, ssl_mode=str(secrets.get("ssl_mode") or config.ssl_mode or "")),
         ca_certificates=str(secrets.get("ca_certificates") or ""),
         folder=call.ctx.settings.data_dir / "databases" / call.ctx.tenant_id,
+        requester=call.ctx.requester,
     )

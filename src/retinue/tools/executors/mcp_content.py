@@ -21,14 +21,14 @@ def _without_binary(call: ExecutorCall, block: JsonObject) -> JsonObject:
     resource = block.get("resource")
     if block.get("type") == _RESOURCE and isinstance(resource, dict) and "blob" in resource:
         rest = {name: value for name, value in resource.items() if name != "blob"}
-        return {**block, "resource": _shown(call, rest, resource["blob"])}
+        return {**block, "resource": _render_result(call, rest, resource["blob"])}
     if "data" not in block:
         return block
     rest = {name: block[name] for name in ("type", "mimeType") if name in block}
-    return _shown(call, rest, block["data"])
+    return _render_result(call, rest, block["data"])
 
 
-def _shown(call: ExecutorCall, rest: JsonObject, data: object) -> JsonObject:
+def _render_result(call: ExecutorCall, rest: JsonObject, data: object) -> JsonObject:
     """Return what stands for binary content in the output."""
     kind = str(rest.get("mimeType", ""))[:_MAX_TYPE_LENGTH]
     try:

@@ -15,7 +15,9 @@ from retinue.tools.models import PackagesStatus
 async def run_code(call: ExecutorCall, code: Code) -> Any:
     """Return the output of the code; its logs are kept even if it fails."""
     try:
-        outcome = await call.ctx.adapter(Sandbox).run(code, call.input, timeout_s=call.timeout_s)
+        outcome = await call.ctx.adapter(Sandbox).run(
+            code, call.input, timeout_s=call.timeout_s, requester=call.ctx.requester
+        )
     except SandboxFailed as failed:
         call.logs = failed.logs
         raise ExecutionFailed(failed.kind, failed.message) from None

@@ -1,4 +1,4 @@
-"""What a server lists now, compared with what was agreed to."""
+"""Differences between the tools that a server lists now and those that were agreed to."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -77,10 +77,10 @@ def _changes(name: str, path: tuple[str, ...], before: Any, after: Any) -> Itera
         for key in dict.fromkeys([*before, *after]):
             yield from _changes(name, (*path, key), before.get(key), after.get(key))
         return
-    yield FunctionChange(name=name, path=".".join(path), before=_shown(before), after=_shown(after))
+    yield FunctionChange(name=name, path=".".join(path), before=_shorten(before), after=_shorten(after))
 
 
-def _shown(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     """Return the value, or the beginning of a long one as text."""
     encoded = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return value if len(encoded) <= _MAX_TEXT_LENGTH else f"{encoded[:_MAX_TEXT_LENGTH]}…"

@@ -30,7 +30,7 @@ Accept = bool | list[str]
 
 
 class HeldListing(msgspec.Struct, kw_only=True):
-    """What the server listed when the difference was found."""
+    """The listing of the server when the difference was found."""
 
     functions: Functions
     digest: str

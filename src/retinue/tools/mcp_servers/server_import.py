@@ -46,7 +46,7 @@ async def preview(ctx: Context, body: ImportMcp) -> McpImportPreview:
 async def _read_server(ctx: Context, body: ImportMcp) -> _ReadServer:
     """List the server in the name of a tool that is not stored yet."""
     async with ctx.unit() as unit:
-        tool = await service.build(unit, _tool_body(body))
+        tool = await service.build(unit, _tool_body(body), is_imported=True)
     listing = await list_server(ctx, tool)
     offered = offered_functions(listing)
     chosen = _chosen(offered, body.tools)

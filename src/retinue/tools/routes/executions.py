@@ -35,7 +35,7 @@ routes = Routes("/v1/tools/{tool_id}", tag="tools", wrap=True)
 async def execute_tool(
     ctx: Context, tool: ToolById, query: ToolExecuteQuery, body: Execute
 ) -> Executed | Reply[Accepted]:
-    """Runs the tool and returns its result.
+    """Run the tool and return its result.
 
     A run that fails or times out is answered with 200 as well: `status` and `error` say how it ended. With
     `async` the answer is 202, and the result is read from the execution.
@@ -48,29 +48,29 @@ async def execute_tool(
 
 @routes.get("/executions", requires="tools:read", wrap=False)
 async def list_executions(ctx: Context, tool: ToolById, query: ToolExecutionList) -> Page[ExecutionOut]:
-    """Returns executions that have ended, newest first.
+    """Return executions that have ended, newest first.
 
     Entries from conversations that the caller may not read are redacted.
     """
     found = await EXECUTIONS.page(ctx.db, query, tool_id=tool.id)
-    executions = await read_access.shown(ctx, found.items)
-    return found.shown(lambda execution: executions[execution.id])
+    executions = await read_access.render_executions(ctx, found.items)
+    return found.to_page(lambda execution: executions[execution.id])
 
 
 @routes.get("/executions/{execution_id}", requires="tools:read")
 async def get_execution(ctx: Context, tool: ToolById, execution: ExecutionById) -> ExecutionOut:
-    """Returns one execution in any state; poll it after an `async` request.
+    """Return one execution in any state; poll it after an `async` request.
 
     It is redacted if the caller may not read the conversation it belongs to.
     """
     if execution.tool_id != tool.id:
         raise ToolExecutionNotFound
-    return (await read_access.shown(ctx, [execution]))[execution.id]
+    return (await read_access.render_executions(ctx, [execution]))[execution.id]
 
 
 @routes.get("/stats", requires="tools:read")
 async def get_tool_stats(ctx: Context, tool: ToolById, query: ToolStatsQuery) -> ToolStats:
-    """Returns counts, durations and the most frequent agents for a period.
+    """Return counts, durations and the most frequent agents for a period.
 
     Only executions that have ended count.
     """

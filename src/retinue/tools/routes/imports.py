@@ -1,4 +1,5 @@
-from retinue.adapters.openapi import YamlReaderUnavailable
+from retinue.adapters.openapi import DocumentReaderUnavailable
+from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.kit.context import Context
 from retinue.kit.errors import Forbidden, VaultSealed
 from retinue.kit.http.replies import Reply
@@ -18,8 +19,8 @@ from retinue.tools.schemas import (
 
 routes = Routes("/v1/tools/import", tag="tools", wrap=True)
 
-# A text of 8 MiB is longer as a JSON string, in which line ends and quotes are escaped.
-_MAX_BODY_BYTES = 12 * 1024 * 1024
+# A text of 16 MiB is longer as a JSON string, in which line ends and quotes are escaped.
+_MAX_BODY_BYTES = 24 * 1024 * 1024
 
 
 @routes.post(
@@ -28,18 +29,20 @@ _MAX_BODY_BYTES = 12 * 1024 * 1024
     status=201,
     other_status=200,
     body_limit=_MAX_BODY_BYTES,
-    errors=(Forbidden, VaultSealed, YamlReaderUnavailable),
+    # Those of the document are not decoded here.
+    max_keys=None,
+    errors=(Forbidden, VaultSealed, DocumentReaderUnavailable, ReadersBusy),
 )
 async def import_openapi(
     ctx: Context, query: ImportQuery, body: ImportOpenApi
 ) -> ToolImported | Reply[ImportPreview]:
-    """Creates one `rest_api` tool with an endpoint for each operation of an OpenAPI 3 or Swagger 2 document.
+    """Create one `rest_api` tool with an endpoint for each operation of an OpenAPI 3 or Swagger 2 document.
 
     Parts that cannot be imported are listed in `skipped`. With `dry_run` nothing is stored and the answer is
     a preview with status 200.
     """
     if query.dry_run:
-        return Reply(await openapi_import.preview(body), status=200)
+        return Reply(await openapi_import.preview(ctx, body), status=200)
     return await openapi_import.create(ctx, body)
 
 
@@ -54,7 +57,7 @@ async def import_openapi(
 async def import_mcp(
     ctx: Context, query: ImportQuery, body: ImportMcp
 ) -> McpImported | Reply[McpImportPreview]:
-    """Lists an MCP server and creates one tool with a function for each tool of the server.
+    """List an MCP server and create one tool with a function for each tool of the server.
 
     Functions that the server calls destructive need an approval. Functions that cannot be imported are listed
     in `skipped`. With `dry_run` no tool is stored and the answer is a preview with status 200.

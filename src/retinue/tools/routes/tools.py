@@ -26,15 +26,15 @@ routes = Routes("/v1/tools", tag="tools", wrap=True)
 
 @routes.get("", requires="tools:read", wrap=False)
 async def list_tools(ctx: Context, query: ToolList) -> Page[ToolSummary]:
-    """Returns the tools of the tenant without their configuration, by default newest first."""
-    return (await TOOLS.page(ctx.db, query)).shown(ToolSummary.of)
+    """Return the tools of the tenant without their configuration, by default newest first."""
+    return (await TOOLS.page(ctx.db, query)).to_page(ToolSummary.of)
 
 
 @routes.post(
     "", requires="tools:write", status=201, errors=(ToolSlugTaken, Forbidden, VaultSealed), versioned=Tool
 )
 async def create_tool(ctx: Context, body: ToolCreate) -> ToolMade:
-    """Registers a tool.
+    """Register a tool.
 
     The answer leaves out `config`; `auth_config` is encrypted and never returned. Secrets are bound to the
     destination that `config` names now and have to be entered again if that changes.
@@ -44,13 +44,13 @@ async def create_tool(ctx: Context, body: ToolCreate) -> ToolMade:
 
 @routes.get("/categories", requires="tools:read")
 async def list_tool_categories(ctx: Context) -> list[CategoryOut]:
-    """Returns all categories in the order the console shows them, with the number of tools in each."""
+    """Return all categories in the order the console shows them, with the number of tools in each."""
     return await service.categories(ctx)
 
 
 @routes.get("/{tool_id}", requires="tools:read", versioned=Tool)
 async def get_tool(ctx: Context, tool: ToolById) -> ToolOut:
-    """Returns a tool with its configuration.
+    """Return a tool with its configuration.
 
     Values of headers in `config` are masked for callers without `tools:write`; `auth_config` is never
     returned.
@@ -62,7 +62,7 @@ async def get_tool(ctx: Context, tool: ToolById) -> ToolOut:
     "/{tool_id}", requires="tools:write", errors=(ToolSlugTaken, Forbidden, VaultSealed), versioned=Tool
 )
 async def update_tool(ctx: Context, tool: ToolById, body: ToolUpdate) -> ToolOut:
-    """Changes the fields that are sent.
+    """Change the fields that are sent.
 
     `config` is merged by key and its `endpoints` by name, where null removes an entry; `auth_config` is
     replaced as a whole. If `config` moves to another destination, the stored secrets follow only if they are
@@ -73,7 +73,7 @@ async def update_tool(ctx: Context, tool: ToolById, body: ToolUpdate) -> ToolOut
 
 @routes.delete("/{tool_id}", requires="tools:write", status=204, versioned=Tool)
 async def delete_tool(ctx: Context, tool: ToolById) -> None:
-    """Deletes the tool with its executions and detaches it from agents."""
+    """Delete the tool with its executions and detach it from agents."""
     await service.delete(ctx, tool)
 
 
@@ -84,7 +84,7 @@ async def delete_tool(ctx: Context, tool: ToolById) -> None:
     errors=(ToolNotRefreshable, VaultSealed, McpServerFailed, McpServerNotAllowed),
 )
 async def refresh_tool(ctx: Context, tool: ToolById, body: RefreshTool) -> ToolRefreshed:
-    """Lists the MCP server of an imported tool again and holds what differs from what was agreed to.
+    """List the MCP server of an imported tool again and hold what differs from what was agreed to.
 
     Agents are offered the agreed functions until `accept` agrees to the difference, or to that of the named
     functions. What is held is accepted as it was shown, without listing the server again.

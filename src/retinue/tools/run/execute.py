@@ -232,5 +232,5 @@ def _as_failure(call: ExecutorCall, error: Exception, *, timed_out: bool) -> Exe
         return ExecutionFailed(error.code, error.message)
     if isinstance(error, RetinueError) and error.status in _UNAVAILABLE_STATUSES:
         raise error
-    log.error("tool failed unexpectedly", tool_id=call.tool.id, exc_info=error)
+    log.error("tool_failed", tool_id=call.tool.id, exc_info=error)
     return ExecutionFailed("runtime_error", "The tool failed unexpectedly.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from retinue.adapters import images
 from retinue.adapters.blobs import BlobMissing
 from retinue.adapters.images import ImageReaderUnavailable, ImageTooLarge, UnreadableImage
+from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.files import service as files
 from retinue.files.local_copies import temporary_copy, temporary_file
 from retinue.files.queries import find_visible
@@ -60,8 +61,14 @@ async def _add(call: ExecutorCall, found: list[ToolImage], shown: dict[str, obje
         shown["left_out"] = _TOO_MANY
         return
     try:
-        image = await images.model_image(path)
-    except (ImageTooLarge, UnreadableImage, UnsupportedFileType, ImageReaderUnavailable) as error:
+        image = await images.model_image(path, call.ctx.requester)
+    except (
+        ImageTooLarge,
+        UnreadableImage,
+        UnsupportedFileType,
+        ImageReaderUnavailable,
+        ReadersBusy,
+    ) as error:
         shown["left_out"] = error.message
         return
     extension = image.mime_type.partition("/")[2]

@@ -11,7 +11,7 @@ routes = Routes(tag="users")
 @routes.get("/users/administrators", requires=MEMBER, wrap=True)
 async def list_administrators(ctx: Context) -> list[AdministratorOut]:
     """List the names of up to 20 users of the tenant who can change roles."""
-    return [AdministratorOut.shown(user) for user in await access_requests.find_administrators(ctx)]
+    return [AdministratorOut.from_record(user) for user in await access_requests.find_administrators(ctx)]
 
 
 @routes.post(

@@ -32,14 +32,14 @@ async def invite_user(ctx: Context, body: Invite) -> Invited:
     The link is mailed and works for seven days. An instance without a mail server mails nothing and returns
     the link as `invite_url`. An address that has an account answers 409 `email_taken`.
     """
-    return _shown(await invitations.invite(ctx, body))
+    return _render_invitation(await invitations.invite(ctx, body))
 
 
 @routes.get("/invitations", requires="admin:users")
 async def list_invitations(ctx: Context, query: ListQuery) -> Page[InvitationOut]:
     """List the tenant's invitations, newest first by default, including accepted and expired ones."""
     page = await INVITATIONS.page(ctx.db, query)
-    return page.shown(lambda invitation: InvitationOut.shown(invitation, ctx.now))
+    return page.to_page(lambda invitation: InvitationOut.from_record(invitation, ctx.now))
 
 
 @routes.post(
@@ -54,7 +54,7 @@ async def resend_invitation(ctx: Context, invitation: InvitationById) -> Invited
 
     The previous link stops working. An accepted invitation answers 409.
     """
-    return _shown(await invitations.resend(ctx, invitation))
+    return _render_invitation(await invitations.resend(ctx, invitation))
 
 
 @routes.delete("/invitations/{invitation_id}", requires="admin:users")
@@ -64,7 +64,7 @@ async def revoke_invitation(ctx: Context, invitation: InvitationById) -> Message
     return MessageReply(message="The invitation has been revoked.")
 
 
-def _shown(issued: IssuedInvitation) -> Invited:
+def _render_invitation(issued: IssuedInvitation) -> Invited:
     message = "The invitation has been sent."
     if issued.is_link_shown:
         message = "No mail server is set up, so nothing was mailed. Give invite_url to the invited person."

@@ -13,7 +13,7 @@ async def list_users(ctx: Context, query: UserList) -> UserPage:
 
     A super administrator who does not act in another tenant sees the users of all tenants.
     """
-    return UserPage.shown(await page_of_users(ctx, query))
+    return UserPage.from_record(await page_of_users(ctx, query))
 
 
 @routes.get("/{user_id}", requires="admin:users")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from retinue.kit.clock import Instant, parse_instant
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.kit.events.routing import DispatchedEvent, WorkerTransaction
@@ -11,7 +12,6 @@ from retinue.kit.metrics import declarations as metrics
 from retinue.kit.tracing import names
 from retinue.kit.tracing.recorder import unit_span
 from retinue.webhooks.delivery.attempt import AttemptOutcome, AttemptRequest, send_attempt
-from retinue.webhooks.delivery.attempt_metrics import count_attempt
 from retinue.webhooks.delivery.body import encode_event_body
 from retinue.webhooks.delivery.loader import DeliveryLoader, LoadedDelivery
 from retinue.webhooks.delivery.results import DeliveryAborted, DeliveryResult, record_results
@@ -69,7 +69,7 @@ async def deliver_webhook(ctx: Context, payload: WebhookDeliveryTask) -> Attempt
     request = _attempt_request(ctx, loaded, max_retry_after_s=0.0 if is_last else 2.0 * delays[number])
     outcome = await _send_recorded(ctx, loaded, request)
     outcome.is_manual = payload.is_manual
-    count_attempt(ctx, outcome, loaded.created_at, is_last=is_last)
+    _count_attempt(ctx, outcome, loaded.created_at, is_last=is_last)
     if outcome.error is None or is_last:
         return Attempt(outcome, is_done=True)
     return Attempt(
@@ -150,3 +150,13 @@ async def enqueue_delivery(ctx: Context, webhook: Webhook, event: DispatchedEven
             dedupe_key=delivery.id,
             lane=webhook.id,
         )
+
+
+def _count_attempt(ctx: Context, outcome: AttemptOutcome, created_at: Instant, *, is_last: bool) -> None:
+    if not metrics.WEBHOOK_DELIVERIES.is_on:
+        return
+    if outcome.error is not None:
+        metrics.WEBHOOK_DELIVERIES.count("failed" if is_last else "retried")
+        return
+    metrics.WEBHOOK_DELIVERIES.count("delivered")
+    metrics.WEBHOOK_DELIVERY_LAG.observe(max(0.0, ctx.clock.time() - parse_instant(created_at).timestamp()))

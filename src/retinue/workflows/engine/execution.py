@@ -12,8 +12,6 @@ from retinue.kit.context.continuations import resume_continuation
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
 from retinue.kit.json_types import JsonObject
-from retinue.kit.metrics.after_commit import count_after_commit
-from retinue.kit.metrics.declarations import WORKFLOW_RUNS
 from retinue.kit.text.templates import render
 from retinue.workflows.definition import Definition, Node, NodeRetry
 from retinue.workflows.engine import graph, loop_items
@@ -274,7 +272,6 @@ class LockedExecution:
         execution.duration_ms = round((parse_instant(ctx.now) - parse_instant(began)).total_seconds() * 1000)
         emit_execution_ended(ctx, execution)
         await store_run(ctx, execution)
-        count_after_commit(ctx, WORKFLOW_RUNS, status)
         if status is RunStatus.completed:
             ctx.db.execute_at_commit(_COUNT_SUCCESS, workflow_id=execution.workflow_id)
         if should_notify(execution):

@@ -1,6 +1,7 @@
 """Events about the end of an execution and of its nodes."""
 
 from retinue.kit.context import Context
+from retinue.kit.metrics.declarations import WORKFLOW_RUNS
 from retinue.workflows.engine.lineage import caused_by
 from retinue.workflows.events import (
     WorkflowExecutionCompleted,
@@ -11,7 +12,8 @@ from retinue.workflows.models import NodeRun, RunStatus, WorkflowExecution
 
 
 def emit_execution_ended(ctx: Context, execution: WorkflowExecution) -> None:
-    """Emit the end as caused by the execution itself, even if a deadline or a person ended it."""
+    """Count the end; emit it as caused by the execution itself, even if a deadline or a person ended it."""
+    _count_after_commit(ctx, execution.status)
     is_success = execution.status is RunStatus.completed
     event = WorkflowExecutionCompleted if is_success else WorkflowExecutionFailed
     with caused_by(ctx, execution):
@@ -27,6 +29,14 @@ def emit_execution_ended(ctx: Context, execution: WorkflowExecution) -> None:
             ),
             conversation_ids=execution.conversation_ids or (),
         )
+
+
+def _count_after_commit(ctx: Context, status: RunStatus) -> None:
+    async def count() -> None:
+        WORKFLOW_RUNS.count(status)
+
+    if WORKFLOW_RUNS.is_on:
+        ctx.after_commit(count)
 
 
 def emit_node_completed(ctx: Context, execution: WorkflowExecution, run: NodeRun, output: object) -> None:

@@ -100,6 +100,8 @@ class NodeType(msgspec.Struct, frozen=True, kw_only=True):
     config_schema: JsonObject
     run: Callable[[Context, NodeStep], Awaitable[NodeCompleted | NodeSuspended]]
     check: Callable[[NodeCheck], Awaitable[Problems]] = no_problems
+    check_on_write: Callable[[NodeCheck], Awaitable[Problems]] = no_problems
+    """The checks that a draft has to pass, too; `check` makes them again before publication."""
     resume: Callable[[Context, NodeStep, NodeRun, JsonObject], Awaitable[NodeCompleted | NodeSuspended]] = (
         _completed_with_result
     )

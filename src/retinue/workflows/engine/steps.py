@@ -204,7 +204,7 @@ async def _run_inline_tasks(locked: LockedExecution) -> None:
             outcome = _as_failure(locked.ctx, error)
         except Exception as error:
             # In its own job, so that a retry does not run the nodes before it again.
-            log.warning("a node gets a job of its own", node=task.node_id, exc_info=error)
+            log.warning("node_moved_to_own_job", node=task.node_id, exc_info=error)
             locked.move_to_job(task)
             continue
         await locked.finish_task(task, step, None, outcome)
@@ -218,7 +218,7 @@ def _as_failure(ctx: Context, error: Exception) -> NodeFailed:
     if not isinstance(error, RetinueError):
         if ctx.caller.attempt < RUN_STEP.max_attempts:
             raise error
-        log.error("a node failed unexpectedly", exc_info=error)
+        log.error("node_failed", exc_info=error)
         return NodeFailed("internal_error", "The step failed unexpectedly.", is_final=True)
     is_refusal = 400 <= error.status < 500 and error.status != 429
     return NodeFailed(error.code, _failure_message(error), is_final=is_refusal)

@@ -60,7 +60,7 @@ class ExecutionWatchers:
                 try:
                     await self._poll()
                 except RetinueError as error:
-                    log.warning("executions could not be looked up", error=error.message)
+                    log.warning("executions_unknown", error=error.message)
         finally:
             self._poller = None
 

@@ -90,7 +90,7 @@ async def _resume_delay(_ctx: Context, _step: NodeStep, run: Any, _result: JsonO
     return NodeCompleted({"waited_s": run.state.get("delay_s", 0)})
 
 
-_ANY_OBJECT = {"type": "object"}
+_NO_KEYS: JsonObject = {"type": "object", "properties": {}}
 
 CONTROL_NODES = (
     NodeType(
@@ -148,7 +148,7 @@ CONTROL_NODES = (
         type="parallel",
         name="Parallel",
         description="Starts all nodes after it at the same time.",
-        config_schema=_ANY_OBJECT,
+        config_schema=_NO_KEYS,
         run=_run_parallel,
         is_pure=True,
     ),

@@ -49,7 +49,7 @@ def _positive_int(step: NodeStep, name: str) -> int | None:
 
 async def _check(node_check: NodeCheck) -> Problems:
     repeated = node_check.node.config.get("node")
-    if not isinstance(repeated, dict) or repeated.get("type") in {"loop", "end", None}:
+    if not isinstance(repeated, dict) or repeated.get("type") in ("loop", "end", None):
         return {f"{node_check.path}.node": "must be a node of a type other than loop and end"}
     if node_check.node.retry is not None and node_check.node.retry.max:
         return {f"{node_check.path.removesuffix('.config')}.retry": "must be set on the repeated node"}

@@ -2,18 +2,11 @@
 
 from typing import Any
 
-import msgspec
-
-from retinue.access.models import Role
 from retinue.kit.context import Context
 from retinue.kit.events.declare import EVENT_TYPES
 from retinue.kit.events.filters import is_event_name
 from retinue.kit.json_types import JsonObject
-from retinue.kit.text.templates import is_template
-from retinue.notifications.models import Channel, ChannelType, Priority
-from retinue.notifications.notification import Notification, NotificationRoute, Recipients
-from retinue.notifications.queries import fetch_channel
-from retinue.notifications.service import notify
+from retinue.kit.text.templates import as_text, is_template
 from retinue.tables import rows, service
 from retinue.tables.filters import FilterBuilder
 from retinue.tables.loaders import fetch_for_writing
@@ -29,8 +22,8 @@ from retinue.workflows.engine.node_type import (
     requires_permission,
 )
 from retinue.workflows.nodes.checks import problems_of_missing, problems_of_reference
+from retinue.workflows.nodes.notification import NOTIFICATION_NODE
 
-_MAX_TYPE_LENGTH = 64
 _OPERATIONS = ("insert", "update", "upsert", "find", "delete")
 _REQUIRED_FIELDS = {
     "insert": ("values",),
@@ -39,57 +32,6 @@ _REQUIRED_FIELDS = {
     "find": (),
     "delete": (),
 }
-
-
-def as_text(value: object) -> str:
-    """Return a rendered value as text: a template that is a single path keeps the type of its value."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-async def _run_notification(ctx: Context, step: NodeStep) -> NodeCompleted:
-    config = step.config
-    audience = config.get("recipients") or {}
-    user_ids, roles = audience.get("user_ids") or [], audience.get("roles") or []
-    if not (user_ids or roles):
-        user_ids = [step.execution.run_as]
-    try:
-        recipients = Recipients(user_ids=tuple(map(str, user_ids)), roles=tuple(Role(role) for role in roles))
-        priority = Priority(config.get("priority") or "normal")
-        route = await _route(ctx, config)
-    except ValueError:
-        raise NodeFailed(
-            "invalid_config", "A role, the priority or the channel type is unknown.", is_final=True
-        ) from None
-    notification = Notification(
-        type=(as_text(config.get("type")) or "workflow_notification")[:_MAX_TYPE_LENGTH],
-        title=as_text(config.get("title")),
-        message=as_text(config.get("message")),
-        data={
-            **(config.get("data") or {}),
-            "workflow_id": step.execution.workflow_id,
-            "execution_id": step.execution.id,
-            "node_id": step.node.id,
-        },
-        priority=priority,
-        action_url=config.get("action_url"),
-        dedupe_key=step.key,
-    )
-    result = await notify(ctx, notification, recipients, route)
-    return NodeCompleted(msgspec.to_builtins(result))
-
-
-async def _route(ctx: Context, config: JsonObject) -> NotificationRoute | None:
-    if config.get("channel_id"):
-        return NotificationRoute(channels=(await fetch_channel(ctx, str(config["channel_id"])),))
-    if config.get("channel_type"):
-        return NotificationRoute(types=(ChannelType(config["channel_type"]),))
-    return None
-
-
-async def _check_notification(node_check: NodeCheck) -> Problems:
-    return await problems_of_reference(node_check, "channel_id", Channel, "There is no such channel.")
 
 
 async def _run_data_table(ctx: Context, step: NodeStep) -> NodeCompleted:
@@ -186,34 +128,7 @@ _ID = {"type": "string", "minLength": 1, "maxLength": 64}
 _TEXT = {"type": "string", "maxLength": 10_000}
 
 PLATFORM_NODES = (
-    NodeType(
-        type="notification",
-        name="Notification",
-        description="Notifies people, as they prefer it or through a given channel.",
-        config_schema={
-            "type": "object",
-            "properties": {
-                "title": _TEXT,
-                "message": _TEXT,
-                "type": {"type": "string", "maxLength": _MAX_TYPE_LENGTH},
-                "recipients": {
-                    "type": "object",
-                    "properties": {
-                        "user_ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000},
-                        "roles": {"type": "array", "items": {"enum": [role.value for role in Role]}},
-                    },
-                },
-                "channel_id": _ID,
-                "channel_type": {"enum": [type.value for type in ChannelType]},
-                "priority": {"enum": [priority.value for priority in Priority]},
-                "action_url": _TEXT,
-                "data": {"type": "object"},
-            },
-            "required": ["title"],
-        },
-        check=_check_notification,
-        run=_run_notification,
-    ),
+    NOTIFICATION_NODE,
     NodeType(
         type="data_table",
         name="Data table",

@@ -31,6 +31,7 @@ from retinue.kit.errors import Invalid, InvalidTransition
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.configs import describe_first_problem, parse_config
 from retinue.kit.schema.output_schema import OUTPUT_SCHEMA_FIELD, compile_output_schema
+from retinue.kit.text.templates import as_text
 from retinue.workflows.engine.node_type import (
     NodeCheck,
     NodeCompleted,
@@ -44,7 +45,6 @@ from retinue.workflows.engine.node_type import (
 from retinue.workflows.engine.run_as import acting_as_starter
 from retinue.workflows.models import NodeRun
 from retinue.workflows.nodes.checks import problems_of_reference
-from retinue.workflows.nodes.platform import as_text
 
 CONTINUATION = "workflow_node"
 _MAX_MESSAGE_LENGTH = 32_000
@@ -61,7 +61,8 @@ async def _run_agent(ctx: Context, step: NodeStep) -> NodeSuspended:
     message = as_text(step.config.get("message"))
     if not message.strip() or len(message) > _MAX_MESSAGE_LENGTH:
         raise NodeFailed("invalid_message", "The message must be 1 to 32,000 characters.", is_final=True)
-    starter_ctx = await acting_as_starter(ctx, step.execution)
+    starter = (await acting_as_starter(ctx, step.execution)).principal
+    starter_ctx = ctx.acting_as(starter)
     context = step.config.get("context")
     turn_request = TurnRequest(
         agent=agent,
@@ -180,6 +181,9 @@ async def _resume_approval(_ctx: Context, step: NodeStep, _run: NodeRun, result:
         return NodeCompleted({**result, "branch": "approved"})
     if decision == "rejected" and "rejected" in step.branches:
         return NodeCompleted({**result, "branch": "rejected"})
+    # What nobody decided in time was not rejected, whatever `on_timeout` makes of it.
+    if result.get("status") == "timeout":
+        decision = "timeout"
     codes = {"rejected": "approval_rejected", "timeout": "approval_timeout", "fail": "approval_timeout"}
     ending = "timed out" if decision == "timeout" else f"was {decision}"
     error_message = f"The approval {ending}." + (f" {result['comment']}" if result.get("comment") else "")

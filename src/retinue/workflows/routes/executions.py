@@ -39,7 +39,7 @@ _READ, _EXECUTE = "workflows:read", "workflows:execute"
 async def execute_workflow(
     ctx: Context, workflow: WorkflowById, body: WorkflowExecute, query: WorkflowExecuteQuery
 ) -> Reply[WorkflowExecutionOut | WorkflowExecutionAccepted]:
-    """Starts an execution of the published version.
+    """Start an execution of the published version.
 
     The answer is 202, or 200 with the whole execution if it ends within `wait` seconds. A workflow that is
     not published answers 409 `workflow_not_published` unless `draft` is true; a limit of the plan answers
@@ -53,21 +53,21 @@ async def execute_workflow(
 async def list_workflow_executions(
     ctx: Context, workflow: WorkflowById, query: WorkflowExecutionList
 ) -> Page[WorkflowExecutionSummary]:
-    """Returns the executions of a workflow, newest first.
+    """Return the executions of a workflow, newest first.
 
     Executions are kept for 90 days. Error messages that quote a conversation the caller may not read are
     redacted.
     """
     found = await EXECUTIONS.page(ctx.db, query, workflow_id=workflow.id)
     readable = await readable_execution_ids(ctx, found.items)
-    return found.shown(lambda one: shown_summary(one, is_readable=one.id in readable))
+    return found.to_page(lambda one: shown_summary(one, is_readable=one.id in readable))
 
 
 @routes.get("/executions/{workflow_execution_id}", requires=_READ)
 async def get_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById
 ) -> WorkflowExecutionOut:
-    """Returns an execution with its input, its output and what each node did.
+    """Return an execution with its input, its output and what each node did.
 
     Values are redacted if they quote a conversation that the caller may not read.
     """
@@ -78,7 +78,7 @@ async def get_workflow_execution(
 async def cancel_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById
 ) -> WorkflowExecutionSummary:
-    """Ends an execution.
+    """End an execution.
 
     No further node starts, pending approvals and agent requests are cancelled, and the result of a call that
     is under way is discarded. An execution that has ended answers 409 `invalid_transition`.
@@ -97,7 +97,7 @@ async def cancel_workflow_execution(
 async def retry_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById, body: WorkflowRetry
 ) -> WorkflowExecutionAccepted:
-    """Starts a new execution of the same version with the same input.
+    """Start a new execution of the same version with the same input.
 
     It continues at the nodes that failed or did not run, or at `from_node`; results of earlier nodes are
     kept. An execution that has not ended answers 409 `invalid_transition`.
@@ -109,7 +109,7 @@ async def retry_workflow_execution(
 async def stream_workflow_execution(
     ctx: Context, workflow: WorkflowById, execution: ExecutionById, request: Request
 ) -> EventStream:
-    """Streams what the execution does as Server-Sent Events, until it ends.
+    """Stream what the execution does as Server-Sent Events, until it ends.
 
     The events are `execution_started`, `node_started`, `node_completed`, `approval_required`, then
     `execution_completed`, or `execution_failed` for every other end. Send `Last-Event-ID` to continue after

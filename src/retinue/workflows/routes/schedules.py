@@ -11,31 +11,31 @@ routes = Routes("/api/v1/workflows/{workflow_id}/schedules", tag="workflows", wr
 
 @routes.get("", requires="workflows:read")
 async def list_workflow_schedules(ctx: Context, workflow: WorkflowById) -> list[WorkflowScheduleOut]:
-    """Returns the schedules of a workflow, oldest first. A trigger of type `schedule` is one of them."""
+    """Return the schedules of a workflow, oldest first. A trigger of type `schedule` is one of them."""
     found = await ctx.db.all(WorkflowSchedule, order_by=("created_at", "id"), workflow_id=workflow.id)
-    return [schedules.shown(one) for one in found]
+    return [schedules.render_schedule(one) for one in found]
 
 
 @routes.post("", requires="workflows:write", status=201, errors=(TooManySchedules,))
 async def create_workflow_schedule(
     ctx: Context, workflow: WorkflowById, body: WorkflowScheduleCreate
 ) -> WorkflowScheduleOut:
-    """Adds a schedule, at most 20 per workflow.
+    """Add a schedule, at most 20 per workflow.
 
     It starts the workflow only while the workflow is published. Missed times are skipped.
     """
-    return schedules.shown(await schedules.create(ctx, workflow, body))
+    return schedules.render_schedule(await schedules.create(ctx, workflow, body))
 
 
 @routes.delete("", requires="workflows:write", status=204)
 async def delete_workflow_schedules(ctx: Context, workflow: WorkflowById) -> None:
-    """Deletes all schedules of the workflow, including the one of its trigger."""
+    """Delete all schedules of the workflow, including the one of its trigger."""
     await schedules.delete_all(ctx, workflow)
 
 
 @routes.delete("/{schedule_id}", requires="workflows:write", status=204)
 async def delete_workflow_schedule(ctx: Context, workflow: WorkflowById, schedule: ScheduleById) -> None:
-    """Deletes one schedule. Executions that it started continue."""
+    """Delete one schedule. Executions that it started continue."""
     if schedule.workflow_id != workflow.id:
         raise ScheduleNotFound
     await ctx.db.delete(schedule)

@@ -19,7 +19,7 @@ from retinue.workflows.schemas import (
     WorkflowUpdate,
     WorkflowValidated,
     WorkflowVersionOut,
-    shown,
+    render_workflow,
     shown_version,
 )
 
@@ -30,51 +30,51 @@ _READ, _WRITE = "workflows:read", "workflows:write"
 
 @routes.get("", requires=_READ, wrap=False)
 async def list_workflows(ctx: Context, query: WorkflowList) -> Page[WorkflowOut]:
-    """Returns the workflows of the tenant, by default newest first.
+    """Return the workflows of the tenant, by default newest first.
 
     Values of headers in nodes are masked for callers without `workflows:write`.
     """
-    return (await WORKFLOWS.page(ctx.db, query)).shown(partial(shown, ctx))
+    return (await WORKFLOWS.page(ctx.db, query)).to_page(partial(render_workflow, ctx))
 
 
 @routes.post("", requires=_WRITE, status=201, versioned=Workflow)
 async def create_workflow(ctx: Context, body: WorkflowCreate) -> WorkflowOut:
-    """Creates a workflow.
+    """Create a workflow.
 
     A draft may be incomplete; with `status: "published"` it is validated like a publication, and problems
     answer 422.
     """
-    return shown(ctx, await service.create(ctx, body))
+    return render_workflow(ctx, await service.create(ctx, body))
 
 
 @routes.get("/node-types", requires=_READ)
 async def list_node_types(ctx: Context) -> list[WorkflowNodeType]:  # noqa: ARG001  every handler takes it
-    """Returns the types of nodes that a workflow can use, each with the JSON Schema of its `config`."""
+    """Return the types of nodes that a workflow can use, each with the JSON Schema of its `config`."""
     return [WorkflowNodeType.of(kind) for kind in NODE_TYPES.values()]
 
 
 @routes.get("/{workflow_id}", requires=_READ, versioned=Workflow)
 async def get_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowOut:
-    """Returns a workflow as it is stored now, which for a draft may differ from its latest version.
+    """Return a workflow as it is stored now, which for a draft may differ from its latest version.
 
     Values of headers in nodes are masked for callers without `workflows:write`.
     """
-    return shown(ctx, workflow)
+    return render_workflow(ctx, workflow)
 
 
 @routes.put("/{workflow_id}", requires=_WRITE, errors=(InvalidTransition,), versioned=Workflow)
 async def update_workflow(ctx: Context, workflow: WorkflowById, body: WorkflowUpdate) -> WorkflowOut:
-    """Changes the fields that are sent.
+    """Change the fields that are sent.
 
     On a published workflow every change is validated and creates a new version, which later executions use;
     running executions continue with theirs.
     """
-    return shown(ctx, await service.update(ctx, workflow, body))
+    return render_workflow(ctx, await service.update(ctx, workflow, body))
 
 
 @routes.delete("/{workflow_id}", requires=_WRITE, status=204, versioned=Workflow)
 async def delete_workflow(ctx: Context, workflow: WorkflowById) -> None:
-    """Deletes the workflow with its versions, schedules and executions.
+    """Delete the workflow with its versions, schedules and executions.
 
     Executions that have not ended are cancelled.
     """
@@ -83,7 +83,7 @@ async def delete_workflow(ctx: Context, workflow: WorkflowById) -> None:
 
 @routes.post("/{workflow_id}/publish", requires=_WRITE, errors=(InvalidTransition,), versioned=Workflow)
 async def publish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    """Validates a draft and makes it executable; its trigger takes effect.
+    """Validate a draft and make it executable; its trigger takes effect.
 
     Problems answer 422 with one message per path. A new version is created if the content differs from the
     latest one. Publishing again changes nothing; an archived workflow answers 409 `invalid_transition`.
@@ -93,7 +93,7 @@ async def publish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowStat
 
 @routes.post("/{workflow_id}/unpublish", requires=_WRITE, versioned=Workflow)
 async def unpublish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    """Returns a published or archived workflow to `draft`.
+    """Return a published or archived workflow to `draft`.
 
     Its trigger and schedules no longer start it; running executions continue.
     """
@@ -102,7 +102,7 @@ async def unpublish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowSt
 
 @routes.post("/{workflow_id}/archive", requires=_WRITE, versioned=Workflow)
 async def archive_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    """Archives a draft or published workflow.
+    """Archive a draft or published workflow.
 
     It can no longer be executed, and its trigger and schedules no longer start it; running executions
     continue.
@@ -112,16 +112,16 @@ async def archive_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowStat
 
 @routes.post("/{workflow_id}/duplicate", requires=_WRITE, status=201, versioned=Workflow)
 async def duplicate_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowOut:
-    """Creates a draft with the same content and `(copy)` after the name.
+    """Create a draft with the same content and `(copy)` after the name.
 
     Versions, schedules and executions are not copied.
     """
-    return shown(ctx, await service.duplicate(ctx, workflow))
+    return render_workflow(ctx, await service.duplicate(ctx, workflow))
 
 
 @routes.post("/{workflow_id}/validate", requires=_READ)
 async def validate_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowValidated:
-    """Checks the stored workflow as publishing would, and returns what would prevent it.
+    """Check the stored workflow as publishing would, and return what would prevent it.
 
     Nothing is changed.
     """
@@ -132,13 +132,13 @@ async def validate_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowVal
 async def list_workflow_versions(
     ctx: Context, workflow: WorkflowById, query: PageQuery
 ) -> Page[WorkflowVersionOut]:
-    """Returns the published versions, newest first. A version never changes."""
-    return (await VERSIONS.page(ctx.db, query, workflow_id=workflow.id)).shown(partial(shown_version, ctx))
+    """Return the published versions, newest first. A version never changes."""
+    return (await VERSIONS.page(ctx.db, query, workflow_id=workflow.id)).to_page(partial(shown_version, ctx))
 
 
 @routes.get("/{workflow_id}/versions/{version}", requires=_READ, errors=(WorkflowVersionNotFound,))
 async def get_workflow_version(ctx: Context, workflow: WorkflowById, version: str) -> WorkflowVersionOut:
-    """Returns one published version by its number."""
+    """Return one published version by its number."""
     number = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
     found = await find_version(ctx, workflow.id, number)
     if found is None:

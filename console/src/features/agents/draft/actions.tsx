@@ -9,11 +9,11 @@ import { agentQuery } from "../../../shared/agent/queries";
 import { words } from "../../../shared/i18n/words";
 import { useNeeds } from "../../../shared/states/access";
 import en from "../words.en.json";
-import { SaveState } from "./save_state";
+import { SaveStateLabel } from "./save_state";
 import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");
-const PublishDialog = lazy(() => import("./publish").then((found) => ({ default: found.PublishDialog })));
+const PublishDialog = lazy(() => import("../../../shared/agent/publish_dialog"));
 const DiscardDialog = lazy(() => import("./discard").then((found) => ({ default: found.DiscardDialog })));
 type Props = { agentId: string; editing: DraftEditing; changeCount: number };
 
@@ -45,7 +45,7 @@ export function DraftActions({ agentId, editing, changeCount }: Props) {
   };
   return (
     <>
-      <SaveState editing={editing} />
+      <SaveStateLabel editing={editing} />
       <Tooltip label={why} disabled={!why}>
         <Button
           data-disabled={why ? true : undefined}

@@ -6,11 +6,11 @@ import en from "../words.en.json";
 import style from "./draft.module.css";
 
 const say = words(en, "features/agents");
-export type Choice = { id: string; name: string; note?: string; isDisabled?: boolean };
+export type MenuChoice = { id: string; name: string; note?: string; isDisabled?: boolean };
 type Props = {
   label: string;
   find: string;
-  choices: Choice[] | undefined;
+  choices: MenuChoice[] | undefined;
   none: ReactNode;
   onSearch?: (text: string) => void;
   onOpen?: () => void;

@@ -1,11 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, data } from "../../../api/client";
 import type { components } from "../../../api/schema";
+import type { Edits } from "../../../shared/agent/unsaved";
 
+export type { Edits };
 export type Snapshot = components["schemas"]["Snapshot"];
 export type ToolOfDraft = components["schemas"]["ToolSnapshot"];
 export type SubAgentOfDraft = components["schemas"]["SubAgentSnapshot"];
-export type Edits = Partial<Snapshot>;
 type Draft = components["schemas"]["DraftOut"];
 export type TaggedDraft = Draft & { etag: string };
 export type WebSearch = {
@@ -27,7 +28,7 @@ async function tagged(answer: Promise<{ data?: Draft; response: Response }>): Pr
   return { ...(await data(answer)), etag: response.headers.get("ETag") ?? "" };
 }
 
-export const draftQuery = (id: string) =>
+export const taggedDraftQuery = (id: string) =>
   queryOptions({
     queryKey: ["agents", id, "draft", "tagged"],
     queryFn: () => tagged(api.GET("/api/v1/agents/{agent_id}/draft", { params: path(id) })),

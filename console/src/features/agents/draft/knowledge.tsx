@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useMay } from "../../../api/queries";
 import type { components } from "../../../api/schema";
 import { words } from "../../../shared/i18n/words";
-import { Kind } from "../../../shared/parts";
+import { KindIcon } from "../../../shared/marks/kind_icon";
 import { useNeeds } from "../../../shared/states/access";
 import { credentialsQuery } from "../queries";
 import en from "../words.en.json";
@@ -45,7 +45,7 @@ export function KnowledgeSection({ agentId, knowledge, draft, isReadOnly, onChan
       <ul className={style.rows} aria-label={say("knows")}>
         <li>
           <div className={style.rowLine}>
-            <Kind of="know" small />
+            <KindIcon of="know" small />
             <Link className="t-500" to="/agents/$agentId/knowledge" params={{ agentId }}>
               {say("documents")}
             </Link>
@@ -58,7 +58,7 @@ export function KnowledgeSection({ agentId, knowledge, draft, isReadOnly, onChan
         </li>
         <li>
           <div className={style.rowLine}>
-            <Kind of="know" small />
+            <KindIcon of="know" small />
             <span className="t-500 fix">{say("webSearch")}</span>
             <span className="t-12 t-3 cut grow">{search.enabled ? title : say("off")}</span>
             <Switch

@@ -4,14 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId } from "react";
 import { words } from "../../../shared/i18n/words";
-import { Kind } from "../../../shared/parts";
+import { KindIcon } from "../../../shared/marks/kind_icon";
 import { chatModelsQuery } from "../../../shared/providers/queries";
 import { decimal } from "../../../shared/time";
 import en from "../words.en.json";
 import { AddMenu } from "./add_menu";
 import type { Edits, Snapshot } from "./draft";
 import style from "./draft.module.css";
-import { aboutModel, groupedModels, isReasoning, type Model } from "./models";
+import { aboutModel, groupedModels, isReasoning, type ListedModel } from "./models";
 import { moved, Rows } from "./rows";
 import { Section } from "./section";
 
@@ -52,7 +52,7 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
         <Select
           className={style.modelPicker}
           aria-label={say("model")}
-          leftSection={<Kind of="model" small />}
+          leftSection={<KindIcon of="model" small />}
           searchable
           disabled={isReadOnly}
           maxDropdownHeight={340}
@@ -106,13 +106,13 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
   );
 }
 
-const fallbackChoices = (models: Model[], draft: Snapshot) =>
+const fallbackChoices = (models: ListedModel[], draft: Snapshot) =>
   models
     .filter(({ id }) => id !== draft.primary_model && !draft.fallback_models.includes(id))
     .sort((a, b) => Number(b.available) - Number(a.available))
     .map((model) => ({ id: model.id, name: model.id, note: aboutModel(model), isDisabled: !model.available }));
 
-const ModelOption = ({ model, id }: { model?: Model; id: string }) => (
+const ModelOption = ({ model, id }: { model?: ListedModel; id: string }) => (
   <span className="stack">
     <span className="t-13 cut">{id}</span>
     {model && <span className="t-12 t-3">{aboutModel(model)}</span>}
@@ -156,7 +156,7 @@ function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
   );
 }
 
-function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: Model[] }) {
+function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: ListedModel[] }) {
   const chosen = draft.fallback_models;
   if (!chosen.length) return null;
   return (
@@ -174,7 +174,7 @@ function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: Mo
             name: id,
             body: (
               <>
-                <Kind of="model" small />
+                <KindIcon of="model" small />
                 <span className="t-500 cut">{id}</span>
                 <span className="t-12 t-3 cut grow">{model && aboutModel(model)}</span>
               </>

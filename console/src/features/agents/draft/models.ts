@@ -1,17 +1,18 @@
 import type { components } from "../../../api/schema";
 import { locale } from "../../../shared/i18n/language";
 import { words } from "../../../shared/i18n/words";
+import { reasonWords } from "../../../shared/providers/server_words";
 import en from "../words.en.json";
 
 const say = words(en, "features/agents");
-export type Model = components["schemas"]["ModelOut"];
+export type ListedModel = components["schemas"]["ModelOut"];
 
 const price = (usd: number) => `$${usd.toLocaleString(locale, { maximumFractionDigits: 3 })}`;
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 
 /** What is known of a model in one line: price, context, abilities. */
-export function aboutModel(model: Model): string {
-  if (!model.available) return say("unavailableBecause", { reason: model.reason ?? say("reasonUnknown") });
+export function aboutModel(model: ListedModel): string {
+  if (!model.available) return say("unavailableBecause", { reason: reasonWords(model.reason) ?? say("reasonUnknown") });
   const isFree = model.input_price_per_mtok === 0 && model.output_price_per_mtok === 0;
   const parts = [
     model.input_price_per_mtok === null
@@ -31,8 +32,8 @@ const REASONING = /(^|[/-])(o[1-9]|gpt-5|deepseek-r|qwq|magistral)|reasoner|thin
 export const isReasoning = (id: string) => REASONING.test(id);
 
 /** What can be used first, then what cannot with its reason; an id that nobody lists stays choosable. */
-export function groupedModels(models: Model[], chosen: string) {
-  const option = ({ id, available }: Model) => ({ value: id, label: id, disabled: !available && id !== chosen });
+export function groupedModels(models: ListedModel[], chosen: string) {
+  const option = ({ id, available }: ListedModel) => ({ value: id, label: id, disabled: !available && id !== chosen });
   const usable = models.filter((model) => model.available);
   const others = models.filter((model) => !model.available);
   const isListed = !chosen || models.some((model) => model.id === chosen);

@@ -1,9 +1,10 @@
 import TriangleAlert from "icon:triangle-alert";
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { meQuery, useMay } from "../../../api/queries";
 import { words } from "../../../shared/i18n/words";
 import { ago, exact } from "../../../shared/time";
+import { usePersonName, versionsQuery } from "../../../shared/versions/queries";
 import { personQuery } from "../queries";
 import en from "../words.en.json";
 import style from "./draft.module.css";
@@ -12,7 +13,7 @@ import type { DraftEditing } from "./use_draft";
 const say = words(en, "features/agents");
 
 /** One word about where the edits are; where there is no room for the reason, the field or a note has it. */
-export function SaveState({ editing }: { editing: DraftEditing }) {
+export function SaveStateLabel({ editing }: { editing: DraftEditing }) {
   const { state, error, stored, problem } = editing;
   const saved = stored?.is_stored && stored.updated_at ? exact(stored.updated_at) : undefined;
   const unsaved =
@@ -43,8 +44,8 @@ export function SaveState({ editing }: { editing: DraftEditing }) {
 }
 
 /** What stands between the person and a saved draft, with the ways on; in sight wherever one has scrolled to. */
-export function SaveTrouble({ editing }: { editing: DraftEditing }) {
-  const { state, error, save, loadTheirs, keepMine, conflictNote } = editing;
+export function SaveTrouble({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
+  const { state, error, save } = editing;
   if (state === "failed")
     return (
       <div className={`note bad ${style.trouble}`} role="alert">
@@ -55,21 +56,43 @@ export function SaveTrouble({ editing }: { editing: DraftEditing }) {
         </Button>
       </div>
     );
-  if (state !== "conflict") return null;
+  return state === "conflict" ? <Conflict agentId={agentId} editing={editing} /> : null;
+}
+
+/** Who changed the draft meanwhile, and the choice between the two texts. */
+function Conflict({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
+  const { error, basedOn, loadTheirs, keepMine, conflictNote } = editing;
+  const by = String(error?.details.updated_by ?? "");
+  // A draft that nobody changed is no longer there: it was published, or discarded.
+  const { data } = useInfiniteQuery({ ...versionsQuery(agentId), enabled: !by, staleTime: 0 });
+  const latest = data?.pages[0]?.data[0];
+  const published = !by && latest && basedOn && latest.version > basedOn ? latest : undefined;
+  const version = `v${published?.version}`;
   return (
     <div className={`note warn ${style.trouble}`} role="alert" ref={conflictNote} tabIndex={-1}>
       <TriangleAlert size={15} />
       <span className="grow">
-        <ConflictWords by={String(error?.details.updated_by ?? "")} at={String(error?.details.updated_at ?? "")} />
+        {published ? (
+          <PublishedWords by={published.created_by} version={version} />
+        ) : (
+          <ConflictWords by={by} at={String(error?.details.updated_at ?? "")} />
+        )}
       </span>
       <Button size="xs" variant="default" onClick={() => void loadTheirs().catch(() => undefined)}>
-        {say("loadTheirs")}
+        {published ? say("loadVersion", { version }) : say("loadTheirs")}
       </Button>
       <Button size="xs" variant="default" onClick={() => void keepMine().catch(() => undefined)}>
         {say("keepMine")}
       </Button>
     </div>
   );
+}
+
+/** Who published the draft, which this person may have done in another window. */
+function PublishedWords({ by, version }: { by: string; version: string }) {
+  const { data: me } = useQuery(meQuery);
+  const who = usePersonName(by);
+  return me?.id === by ? say("conflictPublished", { version }) : say("conflictPublishedBy", { who, version });
 }
 
 /** Who changed the draft, as far as this person may know. */

@@ -4,7 +4,8 @@ import { useMay } from "../../../api/queries";
 import type { components } from "../../../api/schema";
 import { Guide } from "../../../shared/guides";
 import { words } from "../../../shared/i18n/words";
-import { Kind, Pill } from "../../../shared/parts";
+import { KindIcon } from "../../../shared/marks/kind_icon";
+import { Pill } from "../../../shared/marks/status";
 import { useFound } from "../found";
 import { toolsQuery } from "../queries";
 import en from "../words.en.json";
@@ -118,7 +119,7 @@ function ToolRow({ tool, found, isReadOnly, isSearched, onChange }: RowProps) {
   const isAlways = Boolean(found?.requires_approval);
   return (
     <>
-      <Kind of="tool" small />
+      <KindIcon of="tool" small />
       <span className="stack grow">
         <span className={`t-500 cut ${style.name} ${tool.is_enabled ? "" : "t-3"}`}>{tool.name}</span>
         {found && <span className="t-12 t-3 cut">{aboutTool(found)}</span>}

@@ -1,25 +1,27 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { isServerGone, subscribeToServer } from "../../../api/connection";
 import { ApiError, asApiError } from "../../../api/errors";
-import { discardDraft, draftQuery, type Edits, type Snapshot, saveDraft, type TaggedDraft } from "./draft";
-import { keepUnsaved, readUnsaved, without } from "./unsaved";
+import { type Edits, keepUnsaved, noteSave, readUnsaved, without } from "../../../shared/agent/unsaved";
+import { discardDraft, type Snapshot, saveDraft, type TaggedDraft, taggedDraftQuery } from "./draft";
 
 const SAVE_WAIT_MS = 2000;
-export type SaveState = "saved" | "changed" | "saving" | "failed" | "conflict";
+export type DraftSaveState = "saved" | "changed" | "saving" | "failed" | "conflict";
 const isConflict = (error: unknown) => error instanceof ApiError && error.status === 412;
 
 /** The draft of an agent with what was typed since; it saves itself two seconds after the last change. */
 export function useDraft(agentId: string) {
   const client = useQueryClient();
-  const query = useQuery(draftQuery(agentId));
+  const query = useQuery(taggedDraftQuery(agentId));
   const kept = useRef(readUnsaved(agentId));
   const [edits, setEdits] = useState<Edits>(kept.current?.edits ?? {});
-  const [state, setState] = useState<SaveState>(kept.current ? "changed" : "saved");
+  const [state, setState] = useState<DraftSaveState>(kept.current ? "changed" : "saved");
   const [error, setError] = useState<ApiError>();
   /** Why something that was typed is not among the edits, and how often such text was thrown away. */
   const [problem, setProblem] = useState<string>();
   const [revision, setRevision] = useState(0);
-  const now = useRef({ edits, etag: kept.current?.etag ?? "", conflict: undefined as unknown });
+  const { etag: keptTag = "", basedOn: keptBase } = kept.current ?? {};
+  const now = useRef({ edits, etag: keptTag, basedOn: keptBase, conflict: undefined as unknown });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const running = useRef<Promise<void>>(undefined);
   const conflictNote = useRef<HTMLDivElement>(null);
@@ -28,14 +30,15 @@ export function useDraft(agentId: string) {
     (next: Edits) => {
       now.current.edits = next;
       setEdits(next);
-      keepUnsaved(agentId, { edits: next, etag: now.current.etag });
+      keepUnsaved(agentId, { edits: next, etag: now.current.etag, basedOn: now.current.basedOn });
     },
     [agentId],
   );
   const take = useCallback(
     (draft: TaggedDraft) => {
       now.current.etag = draft.etag;
-      client.setQueryData(draftQuery(agentId).queryKey, draft);
+      now.current.basedOn = draft.based_on;
+      client.setQueryData(taggedDraftQuery(agentId).queryKey, draft);
       // Versions and Compare read the draft too, without its tag.
       void client.invalidateQueries({ queryKey: ["agents", agentId, "draft"], exact: true });
     },
@@ -66,8 +69,9 @@ export function useDraft(agentId: string) {
     // After a conflict the person decides; a save would only be refused again.
     if (now.current.conflict) throw now.current.conflict;
     running.current = put();
+    noteSave(agentId, running.current);
     await running.current;
-  }, [put]);
+  }, [agentId, put]);
 
   const later = useCallback(() => {
     clearTimeout(timer.current);
@@ -85,27 +89,31 @@ export function useDraft(agentId: string) {
   );
 
   // The first draft that arrives is what later edits are based on; kept edits have their own base.
-  const etag = query.data?.etag;
+  const { etag, based_on: basedOn } = query.data ?? {};
   useEffect(() => {
     if (!etag) return;
-    if (!now.current.etag || !Object.keys(now.current.edits).length) now.current.etag = etag;
-    else if (kept.current) later();
+    if (!now.current.etag || !Object.keys(now.current.edits).length) {
+      now.current.etag = etag;
+      now.current.basedOn = basedOn;
+    } else if (kept.current) later();
     kept.current = undefined;
-  }, [etag, later]);
+  }, [etag, basedOn, later]);
 
-  // Whoever leaves the page or comes back online saves at once.
+  // Save at once when the page is left, when it comes back online and when its server is back.
   useEffect(() => {
     const flush = () => void save().catch(() => undefined);
     window.addEventListener("online", flush);
+    const forget = subscribeToServer(() => isServerGone() || flush());
     return () => {
       window.removeEventListener("online", flush);
+      forget();
       if (timer.current) flush();
     };
   }, [save]);
 
   const loadTheirs = async () => {
     clearTimeout(timer.current);
-    take(await client.fetchQuery(draftQuery(agentId)));
+    take(await client.fetchQuery(taggedDraftQuery(agentId)));
     now.current.conflict = undefined;
     remember({});
     setProblem(undefined);
@@ -113,7 +121,7 @@ export function useDraft(agentId: string) {
     setState("saved");
   };
   const keepMine = async () => {
-    take(await client.fetchQuery(draftQuery(agentId)));
+    take(await client.fetchQuery(taggedDraftQuery(agentId)));
     now.current.conflict = undefined;
     await save();
   };
@@ -141,6 +149,8 @@ export function useDraft(agentId: string) {
     keepMine,
     discard,
     conflictNote,
+    /** The version that the edits were made on. */
+    basedOn: now.current.basedOn,
   };
 }
 export type DraftEditing = ReturnType<typeof useDraft>;

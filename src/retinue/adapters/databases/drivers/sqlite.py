@@ -21,11 +21,12 @@ from retinue.adapters.databases.sql.functions import ALLOWED_FUNCTIONS
 from retinue.adapters.databases.sql.query import Query
 from retinue.kit import subprocesses
 from retinue.kit.egress import Egress
+from retinue.kit.fair_queue import FairQueue, QueueFull
 
 _CHILD = Path(__file__).with_name("sqlite_child.py")
 _PING = Query("sqlite", "select", ("SELECT count(*) FROM sqlite_master",))
 _MAX_REPLY_BYTES = 2 * MAX_RESULT_BYTES
-_child_slots = asyncio.Semaphore(8)
+_child_places = FairQueue(8, max_waiting=256)
 
 _ERRORS: dict[str, type[DatabaseFailed]] = {
     "not_configured": DatabaseNotConfigured,
@@ -71,8 +72,14 @@ async def run(egress: Egress, spec: ConnectionSpec, query: Query, *, timeout_s: 
         max_bytes=MAX_RESULT_BYTES,
         timeout_s=timeout_s,
     )
-    async with _child_slots:
+    try:
+        leave = await _child_places.enter(spec.requester)
+    except QueueFull:
+        raise DatabaseFailed("Too many statements wait for a database file. Try again later.") from None
+    try:
         reply = await _run_in_child(request)
+    finally:
+        leave()
     if reply.error == "not_allowed":
         raise QueryNotAllowed(reply.message)
     if reply.error:

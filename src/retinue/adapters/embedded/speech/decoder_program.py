@@ -29,7 +29,7 @@ from retinue.adapters.sandbox.guest import confine, filters
 from retinue.kit.json_types import JsonObject
 
 _MEBIBYTE = 1024 * 1024
-_LIMITS = {"as": 768 * _MEBIBYTE, "cpu": 30, "fsize": 0, "core": 0, "nofile": 16}
+_LIMITS = {"as": 512 * _MEBIBYTE, "cpu": 30, "fsize": 0, "core": 0, "nofile": 16}
 _SAMPLE_RATES = range(4_000, 192_001)
 _MAX_CHANNELS = 8
 _MAX_RESULT_BYTES = MAX_RECORDING_SECONDS * SAMPLE_RATE * 2

@@ -11,25 +11,25 @@ from retinue.adapters.embedded.speech.recordings import (
     MAX_RECORDING_SECONDS,
     SAMPLE_RATE,
 )
+from retinue.adapters.sandbox.reader_places import reader_place
 from retinue.kit import subprocesses
 from retinue.kit.errors import FileTooLarge, Invalid, UnsupportedFileType
+from retinue.kit.fair_queue import QueuedCaller
 from retinue.kit.http.media_types import HEAD_BYTES, TAIL_BYTES, sniff
 
 WALL_SECONDS = 60.0
 
 _MAX_RESULT_BYTES = MAX_RECORDING_SECONDS * SAMPLE_RATE * 2
-# Each child may use 0.75 GB; further recordings wait.
-_child_slots = asyncio.Semaphore(2)
 
 
-async def decode_recording(content: bytes) -> bytes:
+async def decode_recording(content: bytes, requester: QueuedCaller) -> bytes:
     """Return a recording as 16-bit samples at 16 kHz; the format is detected from its content."""
     if len(content) > MAX_RECORDING_BYTES:
         raise FileTooLarge
     demuxer = DEMUXERS.get(sniff(content[:HEAD_BYTES], content[-TAIL_BYTES:]) or "")
     if demuxer is None:
         raise UnsupportedFileType("The recording must be wav, mp3, webm, ogg, m4a or flac.")
-    async with _child_slots:
+    async with reader_place(requester):
         code, samples = await _run_child(content, demuxer)
     if code == 0 and samples:
         return samples

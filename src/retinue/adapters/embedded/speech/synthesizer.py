@@ -7,6 +7,7 @@ from retinue.adapters.embedded.host import Capability, ModelHost
 from retinue.adapters.embedded.speech.spoken_text import is_in_latin_script
 from retinue.adapters.llm.errors import ModelError
 from retinue.kit.errors import Invalid
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 
 MAX_TEXT_LENGTH = 4_096
 MIN_SPEED, MAX_SPEED = 0.5, 2.0
@@ -35,7 +36,7 @@ class SpeechSynthesizer:
         voice: str = "",
         format: str = "mp3",
         speed: float | None = None,
-        requester: str = "",
+        requester: QueuedCaller = NOBODY,
     ) -> AsyncGenerator[bytes, None]:
         """Yield the audio sentence by sentence; closing the generator stops the work."""
         voice, speed = voice or DEFAULT_VOICE, 1.0 if speed is None else speed

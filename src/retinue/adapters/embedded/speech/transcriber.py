@@ -10,6 +10,7 @@ from retinue.adapters.embedded.weights import PULL_HINT, TRANSCRIPTION_WEIGHTS, 
 from retinue.adapters.llm.errors import ModelError
 from retinue.adapters.llm.messages import Audio, Transcription
 from retinue.kit.errors import Invalid
+from retinue.kit.fair_queue import NOBODY, QueuedCaller
 from retinue.kit.json_types import JsonObject
 
 _CAPABILITY = Capability(
@@ -27,10 +28,10 @@ class Transcriber:
         *,
         language: str | None = None,
         prompt: str | None = None,
-        requester: str = "",
+        requester: QueuedCaller = NOBODY,
     ) -> Transcription:
         """Return the transcription, empty if there is no speech; calls alternate between requesters."""
-        samples = await decode_recording(audio.content)
+        samples = await decode_recording(audio.content, requester)
         payload = {"samples": samples, "language": language, "prompt": prompt}
         try:
             async with aclosing(self.host.stream("transcribe", payload, requester=requester)) as parts:

@@ -1,16 +1,16 @@
 """The child's program: load Pillow, lock down, and turn stdin into an image for a model on stdout."""
 
 import copy
+import functools
 import sys
 from io import BytesIO
 
 from PIL import GifImagePlugin, Image, ImageOps
 
-from retinue.adapters.images.child.program import PLUGINS, answer, confine, in_color, is_supported
+from retinue.adapters.images.child.bands import resize_in_bands
+from retinue.adapters.images.child.program import MEMORY_BYTES, PLUGINS, answer, confine, is_supported, load
 
-MEMORY_BYTES = 896 * 1024 * 1024
 CPU_SECONDS = 20
-MAX_PIXELS = 50_000_000
 # Providers scale larger images down themselves, and charge for them first.
 MAX_SIDE_PIXELS = 1568
 MAX_ENCODED_BYTES = 4 * 1024 * 1024
@@ -21,14 +21,10 @@ LOADED_MODULES = (*PLUGINS, GifImagePlugin, copy)
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 
 
-def encode(content: bytes) -> bytes:
+def encode(content: bytes, max_pixels: int) -> bytes:
     """Return the first frame as a JPEG, or as a PNG if it has transparent pixels, without metadata."""
-    # Pillow checks the header and refuses at twice this number before it allocates pixels.
-    Image.MAX_IMAGE_PIXELS = MAX_PIXELS // 2
-    picture: Image.Image = Image.open(BytesIO(content), formats=_FORMATS)
-    picture.draft(None, (2 * MAX_SIDE_PIXELS, 2 * MAX_SIDE_PIXELS))
-    picture.load()
-    picture = _shrunk(in_color(picture))
+    picture = load(content, _FORMATS, max_pixels, 2 * MAX_SIDE_PIXELS)
+    picture = resize_in_bands(picture, _target_size(picture), (0, 0, *picture.size))
     picture = ImageOps.exif_transpose(picture)
     picture.info = {}
     if picture.mode == "RGBA" and picture.getchannel("A").getextrema() != (255, 255):
@@ -38,12 +34,12 @@ def encode(content: bytes) -> bytes:
     return _as_jpeg(picture)
 
 
-def _shrunk(picture: Image.Image) -> Image.Image:
+def _target_size(picture: Image.Image) -> tuple[int, int]:
     longest = max(picture.size)
     if longest <= MAX_SIDE_PIXELS:
-        return picture
+        return picture.size
     width, height = (max(1, round(side * MAX_SIDE_PIXELS / longest)) for side in picture.size)
-    return picture.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    return width, height
 
 
 def _as_jpeg(picture: Image.Image) -> bytes:
@@ -66,6 +62,6 @@ def is_model_image(content: bytes) -> bool:
     return is_supported(content) or content.startswith((b"GIF87a", b"GIF89a"))
 
 
-def main(parent: str) -> None:
+def main(parent: str, max_pixels: str) -> None:
     confine(parent, memory_bytes=MEMORY_BYTES, cpu_seconds=CPU_SECONDS)
-    sys.exit(answer(is_model_image, encode))
+    sys.exit(answer(is_model_image, functools.partial(encode, max_pixels=int(max_pixels))))

@@ -1,5 +1,6 @@
 """Parse the other responses of OpenAI's protocol: embeddings, transcriptions and model lists."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,7 @@ class _Transcript(Struct):
     text: str
     language: str | None = None
     duration: float | str | None = None
+    usage: Any = None
 
 
 class _Models(Struct):
@@ -58,7 +60,9 @@ def embeddings_parser(model: str, count: int) -> Callable[[bytes], Embeddings]:
 
 def parse_transcription(body: bytes) -> Transcription:
     transcript = _decode_transcript(body)
-    return Transcription(transcript.text, transcript.language or None, _seconds(transcript.duration))
+    usage = transcript.usage if isinstance(transcript.usage, dict) else {}
+    duration = usage.get("seconds") if transcript.duration is None else transcript.duration
+    return Transcription(transcript.text, transcript.language or None, _seconds(duration))
 
 
 def models_parser(prefix: str) -> Callable[[bytes], list[ModelInfo]]:
@@ -77,8 +81,9 @@ def _model_info(entry: JsonObject, prefix: str) -> ModelInfo:
     return ModelInfo(id, name if isinstance(name, str) else id, window)
 
 
-def _seconds(duration: float | str | None) -> float | None:
+def _seconds(duration: object) -> float | None:
     try:
-        return None if duration is None else max(float(duration), 0.0)
-    except ValueError:
+        seconds = float(duration) if isinstance(duration, str | int | float) else math.nan
+    except (ValueError, OverflowError):
         return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None

@@ -1,6 +1,7 @@
 // A label with a separator or a conjunction is sent as JSON, so that the server does not split it.
 const LISTS = /[,;+&\n[]|\b(and|und|or|et|y)\b/i;
 const MAX_BUTTONS = 30;
+const BACK = "The server can be reached again. Your answer is not sent yet.";
 
 /** A form filled in by conversation: one question at a time, with buttons for choices. */
 class ConversationView {
@@ -8,6 +9,7 @@ class ConversationView {
     Object.assign(this, { form, server, onEnd, onForm });
     this.fields = new Map(form.fields.map((field) => [field.id, field]));
     this.storage = new TabStorage(`retinue-form:${form.slug}`);
+    this.unsent = new UnsentAnswer(`retinue-form:${form.slug}:unsent`);
     this.element = this.draw();
     this.begin();
   }
@@ -22,6 +24,7 @@ class ConversationView {
         if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.onSubmit(event);
       },
     });
+    this.input.addEventListener("input", () => this.unsent.write({ text: this.input.value }));
     this.button = make("button", { type: "submit", class: "send" }, "Send");
     this.formElement = make("form", { class: "say", onsubmit: (event) => this.onSubmit(event) }, this.input, this.button);
     this.asForm = make("button", { type: "button", class: "quiet", onclick: () => this.leave() }, "Fill in as a form instead");
@@ -36,12 +39,12 @@ class ConversationView {
   /** Continue the conversation of this tab, or start one. */
   async begin() {
     const known = this.storage.read();
-    this.storage.write(null);
     await this.busily(async () => {
-      const data = (known && await this.continued(known).catch(() => null)) || await this.started();
+      const data = (known && await this.continued(known)) || await this.started();
       this.storage.write(data.id);
       this.path = `/conversations/${encodeURIComponent(data.id)}`;
       this.hear(data);
+      this.showUnsent();
     }, () => this.begin());
     if (this.path && this.isEarly) this.send();
   }
@@ -53,12 +56,28 @@ class ConversationView {
     return (await this.server.call("/conversations", { method: "POST", body })).data;
   }
 
+  /** The conversation of before a reload; null if it is over. A server that does not answer has not ended it. */
   async continued(id) {
     const path = `/conversations/${encodeURIComponent(id)}`;
-    const { data } = await this.server.call(path);
-    if (data.status !== "active") return null;
-    for (const { role, content } of (await this.server.call(`${path}/messages`)).data) this.add(role, content);
-    return data;
+    try {
+      const { data } = await this.server.call(path);
+      if (data.status !== "active") return null;
+      const { data: messages } = await this.server.call(`${path}/messages`);
+      for (const { role, content } of messages) this.add(role, content);
+      this.lastAnswer = messages.findLast(({ role }) => role === "user")?.content;
+      return data;
+    } catch (error) {
+      if (!error.status || error.status >= 500 || error.status === 429) throw error;
+      return null;
+    }
+  }
+
+  /** What was written before a reload, or an answer of which nobody knows whether it arrived. */
+  showUnsent() {
+    const { text = "", asked } = this.unsent.read();
+    const isMissing = asked && asked !== this.lastAnswer;
+    if (!this.input.value) this.input.value = isMissing ? asked : text;
+    this.unsent.write({ text: this.input.value, asked: null });
   }
 
   onSubmit(event) {
@@ -77,6 +96,9 @@ class ConversationView {
   async say({ content, shown = content, fileIds = [] }) {
     if (this.isBusy || !this.path) return;
     this.input.value = "";
+    // A file or a signature is attached again, so only what was written is kept.
+    const isWritten = !fileIds.length && shown === content;
+    this.unsent.write({ text: "", asked: isWritten ? content : null });
     this.choices.replaceChildren();
     this.add("user", shown);
     // Only files name their field; written text may be about any field.
@@ -87,7 +109,9 @@ class ConversationView {
   async ask(body, key = randomId()) {
     await this.busily(async () => {
       const headers = { "Idempotency-Key": key };
-      this.hear((await this.server.call(`${this.path}/messages`, { method: "POST", body, headers })).data);
+      const { data } = await this.server.call(`${this.path}/messages`, { method: "POST", body, headers });
+      this.unsent.write({ asked: null });
+      this.hear(data);
     }, (error) => this.ask(body, error.status ? undefined : key));
   }
 
@@ -140,10 +164,12 @@ class ConversationView {
       if (isClosed) this.begin();
       else again(error);
     };
-    const notice = make("div", { class: "message problem", role: "alert" }, make("p", {}, toldOf(error)),
+    const text = make("p", {}, toldOf(error));
+    const notice = make("div", { class: "message problem", role: "alert" }, text,
       make("button", { type: "button", class: "quiet", onclick: retry }, isClosed ? "Start again" : "Try again"));
     this.log.append(notice);
     this.scrollDown();
+    if (error.message === UNREACHABLE) this.server.whenBack(() => notice.isConnected).then(() => { text.textContent = BACK; });
   }
 
   /** Switch to the form and take the answers along. */
@@ -203,6 +229,22 @@ class ConversationView {
       } else this.say({ content: value, shown: view.drawn ? "(signature)" : value });
     };
     this.choices.append(view.element, this.pill(View === FileView ? "Send the file" : "Sign", send));
+  }
+}
+
+/** What was written in a conversation and is not known to have arrived, kept for the tab. */
+class UnsentAnswer {
+  constructor(name) {
+    this.storage = new TabStorage(name);
+  }
+
+  read() {
+    return readJson(this.storage.read()) ?? {};
+  }
+
+  write(part) {
+    const kept = { ...this.read(), ...part };
+    this.storage.write(kept.text || kept.asked ? JSON.stringify(kept) : null);
   }
 }
 

@@ -15,10 +15,14 @@ function toldOf(error) {
   return "Something went wrong. Try again.";
 }
 
+/** Reasons that the form's owner has to do something about: a visitor reads only that there is no answer now. */
+const CANNOT_ANSWER = ["budget_exceeded", "model_error", "model_not_configured", "model_timeout", "model_unpriced", "vault_sealed"];
+const NO_ANSWER = "There is no answer at this moment. Try again later, or fill in the form instead.";
 const UNREACHABLE = "The server cannot be reached at this moment. Try again.";
 
 function refusalOf(status, retryAfter, envelope) {
   const { code = "", message = "Something went wrong. Try again.", details } = envelope?.error ?? {};
+  if (CANNOT_ANSWER.includes(code)) return new Refusal(NO_ANSWER, { code, status });
   if (status === 429) {
     const seconds = Number(retryAfter);
     const when = seconds > 0 && seconds < 120 ? `in ${seconds} seconds` : "later";
@@ -49,6 +53,16 @@ class FormServer {
     const answer = await response.json().catch(() => null);
     if (!response.ok) throw refusalOf(response.status, response.headers.get("Retry-After"), answer);
     return answer;
+  }
+
+  /** Ask with growing pauses until the server answers, as long as somebody wants to know. */
+  async whenBack(isWanted) {
+    for (let failed = 0; ; failed += 1) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(30000, 1000 * 2 ** failed) * (0.8 + 0.4 * Math.random())));
+      if (!isWanted()) return;
+      const isGone = await this.call("").then(() => false, (error) => !error.status || error.status >= 500);
+      if (!isGone) return;
+    }
   }
 
   async form(isPreview) {

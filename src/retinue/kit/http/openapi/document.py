@@ -17,12 +17,18 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
 
 _ABOUT = """\
-Send `Authorization: Bearer <access token>` unless an operation is public, and bodies as `application/json`;
-unknown fields are ignored. If an operation accepts an embed key, send it as `Authorization: Bearer emb_…`, as
+Send `Authorization: Bearer <access token>` unless an operation is public, and bodies as `application/json`.
+If an operation accepts an embed key, send it as `Authorization: Bearer emb_…`, as
 `X-API-Key` or as `?api_key=`, in exactly one of these places.
 
 Without a browser's `Origin` header, a JSON body labelled as a form (`curl -d`) is read as JSON, except by
 `/auth/login`, `/auth/mfa/verify`, `/auth/refresh` and `/auth/logout`.
+
+A name that an operation does not know has no effect, and the response says so. If it is one object,
+`warnings` beside its `data` or among its fields has `ignored_field:` and the path of each name in the body;
+else, and for query parameters, the header `X-Retinue-Warnings` has them. With `Prefer: handling=strict`, or
+from a service account with `strict`, such a request is refused with 422 `validation_error` before anything
+happens. Free objects, such as `metadata`, take any key.
 
 Every error has the form `{ "error": { "code", "message", "details" } }`: decide by `code`, show `message`.
 For the code `validation_error`, `details` has one message per invalid field.
@@ -31,7 +37,8 @@ For the code `validation_error`, `details` has one message per invalid field.
 its cost class, and `x-costs` lists the rate limit units of each class.
 
 `x-config-schemas` of a property has a schema, with an example, for each kind of object that it takes. It
-describes the object; the operation decides what it refuses, and keeps keys that the schema does not name.
+describes the object; the operation decides what it refuses. Other keys have no effect: they are warned about,
+and refused in the `config` of a workflow's node.
 
 Editable objects have an `ETag`. Send it as `If-Match` to change the object only if nobody else has since.
 
@@ -56,6 +63,14 @@ _TENANT_ID = {
     " recorded in that tenant's audit log. For other callers the header is ignored.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200},
     "example": "ten_5norq352iq33rswjjus4hndmfw",
+}
+_PREFER = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": "`handling=strict` refuses names that the operation does not know with 422, instead of"
+    " warning about them (RFC 7240).",
+    "schema": {"type": "string", "examples": ["handling=strict"]},
 }
 _IF_MATCH = {
     "name": "If-Match",
@@ -102,6 +117,7 @@ def describe(routes: Iterable[Route], base_url: str, manifests: Iterable[Manifes
             "parameters": {
                 "IdempotencyKey": _IDEMPOTENCY_KEY,
                 "IfMatch": _IF_MATCH,
+                "Prefer": _PREFER,
                 "TenantId": _TENANT_ID,
             },
             "headers": {
@@ -142,6 +158,8 @@ def _operation(route: Route, shapes: SchemaComponents, responses: ResponseCompon
         parameters.append({"$ref": "#/components/parameters/IdempotencyKey"})
     if takes_if_match(route):
         parameters.append({"$ref": "#/components/parameters/IfMatch"})
+    if route.body is not None or route.upload is not None:
+        parameters.append({"$ref": "#/components/parameters/Prefer"})
     if parameters:
         operation["parameters"] = parameters
     if route.upload is not None:

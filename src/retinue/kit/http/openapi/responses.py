@@ -22,10 +22,12 @@ from retinue.kit.errors import (
     UnsupportedMediaType,
     VersionConflict,
 )
+from retinue.kit.http.error_format import ErrorFormat
 from retinue.kit.http.idempotency import IdempotencyConflict, IdempotencyKeyReused
 from retinue.kit.http.openapi.schemas import SchemaComponents, union_members
 from retinue.kit.http.replies import ByteStream, Download, EventStream, Reply, WebDocument
-from retinue.kit.http.routing import PUBLIC, Route, takes_if_match
+from retinue.kit.http.routing import ANY_NAME, PUBLIC, Route, takes_if_match
+from retinue.kit.http.unknown_names import WARNED_METHODS
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
 
@@ -34,9 +36,17 @@ Refusal = type[RetinueError]
 # One event of a stream; its data is JSON text.
 _EVENT = {
     "type": "object",
-    "properties": {name: {"type": "string"} for name in ("event", "id", "data")},
+    "properties": {
+        "event": {"type": "string", "description": "Type of the event; it decides the fields of `data`."},
+        "id": {
+            "type": "string",
+            "description": "Position in the stream. Send the latest as `Last-Event-ID` to continue there.",
+        },
+        "data": {"type": "string", "description": "JSON text: an object whose fields depend on `event`."},
+    },
     "required": ["event", "data"],
 }
+_WARNINGS = {"type": "array", "items": {"type": "string"}, "description": "As in `RequestWarnings`."}
 # The media type of a file or document depends on the request.
 _ANYTHING = "*/*"
 
@@ -48,11 +58,20 @@ HEADERS = {
         "integer",
         "Length of the window in seconds; for a concurrency limit, the seconds to wait.",
     ),
+    "X-RateLimit-Scope": (
+        "string",
+        "Whose requests are used up: `tenant`, `key` or `address`; absent if another limit refused.",
+    ),
     "ETag": ("string", "Version of the returned object; send it as `If-Match` with a change."),
     "X-Request-ID": ("string", "Id of this request, for support and logs."),
     "X-Correlation-ID": ("string", "Correlation id sent by the caller, or a new one."),
     "Retry-After": ("integer", "Seconds to wait before the next attempt."),
     "WWW-Authenticate": ("string", "Authentication scheme to use."),
+    "X-Retinue-Warnings": (
+        "string",
+        "`ignored_field:` and the path of each name that had no effect, percent-encoded, at most 20.",
+    ),
+    "Preference-Applied": ("string", "`handling=strict` if the request preferred it."),
     "Idempotent-Replayed": ("string", "`true` if this is the stored response to an earlier request."),
 }
 _ON_EVERY_RESPONSE = (
@@ -63,7 +82,7 @@ _ON_EVERY_RESPONSE = (
     "X-RateLimit-Window",
     "X-Request-ID",
 )
-_ON_STATUS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
+_ON_STATUS = {401: ("WWW-Authenticate",), 429: ("Retry-After", "X-RateLimit-Scope"), 503: ("Retry-After",)}
 
 # Errors of the pipeline itself; a response made of these alone is shared by all operations.
 _PIPELINE = frozenset(
@@ -98,6 +117,12 @@ class Error(msgspec.Struct):
     error: ErrorContent
 
 
+class RequestWarnings(msgspec.Struct):
+    """Present if fields of the request had no effect."""
+
+    warnings: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
 class ResponseComponents:
     """Builds the responses of a route and collects those shared by many routes."""
 
@@ -110,7 +135,10 @@ class ResponseComponents:
         by_status: dict[int, list[Refusal]] = {}
         for refusal in dict.fromkeys(_refusals(route)):
             by_status.setdefault(refusal.status, []).append(refusal)
-        responses = {str(status): self._refused(status, by_status[status]) for status in sorted(by_status)}
+        responses = {
+            str(status): self._refused(status, by_status[status], route.error_format)
+            for status in sorted(by_status)
+        }
         successes = [status for status in (route.status, route.other_status) if status is not None]
         return {**{str(status): self._success(route, status) for status in successes}, **responses}
 
@@ -141,27 +169,35 @@ class ResponseComponents:
                 json.append(self._shapes.response_schema(returned))
         if json:
             schema = json[0] if len(json) == 1 else {"anyOf": json}
-            if route.wrap:
-                schema = {"type": "object", "properties": {"data": schema}, "required": ["data"]}
-            content["application/json"] = {"schema": schema}
+            content["application/json"] = {"schema": self._enveloped(route, schema)}
         return dict(sorted(content.items()))
 
-    def _refused(self, status: int, refusals: list[Refusal]) -> JsonObject:
+    def _enveloped(self, route: Route, schema: JsonObject) -> JsonObject:
+        """Return the schema of the whole body: below `data` if wrapped, with warnings if it may have any."""
+        may_warn = _may_have_warnings(route)
+        if route.wrap:
+            properties = {"data": _described(schema), **({"warnings": _WARNINGS} if may_warn else {})}
+            return {"type": "object", "properties": properties, "required": ["data"]}
+        return {"allOf": [schema, self._shapes.response_schema(RequestWarnings)]} if may_warn else schema
+
+    def _refused(self, status: int, refusals: list[Refusal], format: ErrorFormat | None) -> JsonObject:
         refusals = sorted(refusals, key=lambda refusal: (refusal.code, refusal.__name__))
         response = {
             "description": "\n".join(f"- `{refusal.code}`: {_message(refusal)}" for refusal in refusals),
             "headers": _headers(*_ON_STATUS.get(status, ())),
-            "content": self._error_content(refusals),
+            "content": self._error_content(refusals, format),
             "x-codes": sorted({refusal.code for refusal in refusals}),
         }
-        if not _PIPELINE.issuperset(refusals):
+        if format is not None or not _PIPELINE.issuperset(refusals):
             return response
         name = "Or".join(refusal.__name__ for refusal in refusals)
         self._shared[name] = response
         return {"$ref": f"#/components/responses/{name}"}
 
-    def _error_content(self, refusals: list[Refusal]) -> JsonObject:
+    def _error_content(self, refusals: list[Refusal], format: ErrorFormat | None) -> JsonObject:
         """Return the envelope, and the shapes of errors that a protocol prescribes."""
+        if format is not None:
+            return {"application/json": {"schema": self._shapes.response_schema(format.shape)}}
         shapes = dict.fromkeys(refusal.body_shape for refusal in refusals)
         if shapes.keys() == {None}:
             return self._error
@@ -169,7 +205,20 @@ class ResponseComponents:
         return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
 
 
+def _may_have_warnings(route: Route) -> bool:
+    """Return whether the pipeline may add `warnings` to an answer whose type does not have them."""
+    takes_anything = route.reads_body and route.query_names is ANY_NAME
+    if route.method not in WARNED_METHODS or route.is_foreign or takes_anything:
+        return False
+    members = [get_origin(returned) or returned for returned in _unwrapped(route.returns)]
+    streams = {ByteStream, Download, EventStream, WebDocument}
+    shapes = [shape for shape in members if shape not in streams and issubclass(shape, msgspec.Struct)]
+    return bool(shapes) and (route.wrap or not any("warnings" in shape.__struct_fields__ for shape in shapes))
+
+
 def _more_headers(route: Route) -> Iterator[str]:
+    if route.method in WARNED_METHODS and (route.body or route.upload) and not _may_have_warnings(route):
+        yield "X-Retinue-Warnings"
     if route.idempotent:
         yield "Idempotent-Replayed"
     if (route.versioned is not None or route.handles_etag_itself) and route.method != "DELETE":
@@ -220,3 +269,9 @@ def _input_refusals(route: Route) -> Iterator[Refusal]:
         yield from (InvalidJson, PayloadTooLarge, UnsupportedMediaType, Invalid)
     if route.query is not None:
         yield Invalid
+
+
+def _described(data: JsonObject) -> JsonObject:
+    """Return the schema of `data` with a description."""
+    is_list = data.get("type") == "array"
+    return {"description": "The entries." if is_list else "Result of the operation.", **data}

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
-from retinue.kit.schema.conditions import find_condition_problems
+from retinue.kit.schema.conditions import find_condition_problems, find_missing_values
 from retinue.kit.schema.fields.options import Problems, option_problems, read_options
 from retinue.kit.schema.fields.rules import rule_problems
 
@@ -70,8 +70,8 @@ def read_fields(given: object, place: str = "fields") -> list[JsonObject]:
         id = field.get("id")
         if id is None:
             id = _generate_id(field, position, taken)
-        elif id in seen:
-            field_problems[f"{here}.id"] = "is already the id of another field"
+        elif str(id) in seen:
+            field_problems.setdefault(f"{here}.id", "is already the id of another field")
         seen.add(str(id))
         problems |= field_problems
         if not field_problems:
@@ -79,6 +79,15 @@ def read_fields(given: object, place: str = "fields") -> list[JsonObject]:
     if problems:
         raise Invalid(problems)
     return definitions
+
+
+def find_missing_condition_values(fields: object, place: str = "fields") -> Problems:
+    """Return a problem for each comparison without a value; stored definitions may have them."""
+    problems: Problems = {}
+    for position, field in enumerate(fields if isinstance(fields, list) else []):
+        if isinstance(field, dict):
+            problems |= find_missing_values(field.get("conditional"), f"{place}.{position}.conditional")
+    return problems
 
 
 def _problems_of(one: JsonObject, here: str) -> Problems:

@@ -18,7 +18,7 @@ _LENGTHS = ("min_length", "max_length")
 _NUMBERS = ("min", "max", "step")
 _COUNTS = ("min_selections", "max_selections")
 _DATES = ("min_date", "max_date")
-_KEYS: dict[str, tuple[str, ...]] = {
+RULE_NAMES: dict[str, tuple[str, ...]] = {
     "text": (*_LENGTHS, "pattern"),
     "textarea": _LENGTHS,
     "phone": ("pattern",),
@@ -35,7 +35,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 
 def rule_problems(type: str, validation: JsonObject, here: str) -> Problems:
     problems: Problems = {}
-    for name in _KEYS.get(type, ()):
+    for name in RULE_NAMES.get(type, ()):
         value = validation.get(name)
         fault = None if value is None else _fault(type, name, value)
         if fault:
@@ -135,7 +135,7 @@ def _types_fault(value: object) -> str | None:
 
 def _order_problems(type: str, validation: JsonObject, here: str) -> Problems:
     """Report a minimum above its maximum."""
-    keys = _KEYS.get(type, ())
+    keys = RULE_NAMES.get(type, ())
     for least, most in (_LENGTHS, ("min", "max"), _COUNTS, _DATES):
         if least not in keys or validation.get(least) is None or validation.get(most) is None:
             continue

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+/** One source file, with what the rules look at. */
+export type SourceFacts = {
+  path: string;
+  lineCount: number;
+  functions: { name: string; lineCount: number }[];
+  /** Files of the project that it imports, for types too; not what it fetches later by `import()`. */
+  imports: string[];
+  exports: string[];
+  effectCount: number;
+  comments: string[];
+};
+
+const PROJECT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+/** The front end of the project: the console, and the scripts of the widget and of form pages. */
+const FOLDERS = ["console/src", "console/shape", "src/retinue/embed/assets", "src/retinue/forms/pages/assets"];
+const GENERATED = /schema\.d\.ts$/;
+const SCRIPT = /\.(ts|tsx|js)$/;
+
+export function readSources(): SourceFacts[] {
+  const paths = FOLDERS.flatMap((folder) => filesBelow(folder)).filter((path) => !GENERATED.test(path));
+  const known = new Set(paths);
+  return paths.map((path) => readSource(path, readFileSync(join(PROJECT, path), "utf8"), known));
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(PROJECT, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(ts|tsx|js|css)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(PROJECT.length + 1))
+    .sort();
+}
+
+export function readSource(path: string, text: string, known: Set<string>): SourceFacts {
+  const file = SCRIPT.test(path)
+    ? ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, path.endsWith("x") ? ts.ScriptKind.TSX : undefined)
+    : undefined;
+  return {
+    path,
+    lineCount: text.split("\n").length - 1,
+    functions: file ? functionsIn(file) : [],
+    imports: file ? importsOf(file, known) : [],
+    exports: file ? exportsOf(file) : [],
+    effectCount: text.match(/\buseEffect\(/g)?.length ?? 0,
+    comments: file ? commentsIn(file) : styleComments(text),
+  };
+}
+
+function functionsIn(file: ts.SourceFile): SourceFacts["functions"] {
+  const found: SourceFacts["functions"] = [];
+  const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line;
+  const visit = (node: ts.Node) => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body) {
+      const holder = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+      const lineCount = lineOf(node.end) - lineOf(node.getStart()) + 1;
+      found.push({ name: holder?.getText() ?? "a function without a name", lineCount });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function importsOf(file: ts.SourceFile, known: Set<string>): string[] {
+  return file.statements.flatMap((statement) => {
+    const from =
+      ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement) ? statement.moduleSpecifier : undefined;
+    if (!from || !ts.isStringLiteral(from) || !from.text.startsWith(".")) return [];
+    const target = posix.join(posix.dirname(file.fileName), from.text);
+    return [target, `${target}.ts`, `${target}.tsx`].filter((path) => known.has(path));
+  });
+}
+
+function exportsOf(file: ts.SourceFile): string[] {
+  return file.statements.flatMap((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+    const has = (kind: ts.SyntaxKind) => modifiers.some((modifier) => modifier.kind === kind);
+    if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) return [];
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.map((declaration) => declaration.name.getText());
+    const { name } = statement as ts.DeclarationStatement;
+    return name ? [name.getText()] : [];
+  });
+}
+
+function commentsIn(file: ts.SourceFile): string[] {
+  const found = new Map<number, string>();
+  const collect = (ranges: ts.CommentRange[] = []) => {
+    for (const { pos, end } of ranges) found.set(pos, file.text.slice(pos, end));
+  };
+  const visit = (node: ts.Node) => {
+    collect(ts.getLeadingCommentRanges(file.text, node.getFullStart()));
+    collect(ts.getTrailingCommentRanges(file.text, node.end));
+    for (const child of node.getChildren(file)) visit(child);
+  };
+  visit(file);
+  return [...found.values()];
+}
+
+const styleComments = (text: string): string[] => text.match(/\/\*[\s\S]*?\*\//g) ?? [];

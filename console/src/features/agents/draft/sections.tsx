@@ -1,0 +1,50 @@
+import { memo, startTransition, useEffect, useState } from "react";
+import type { components } from "../../../api/schema";
+import { AboutSection } from "./about";
+import type { Snapshot } from "./draft";
+import { KnowledgeSection } from "./knowledge";
+import { LimitSection } from "./limits";
+import { ModelSection } from "./model";
+import { OutputSection } from "./output_schema";
+import { SubAgentSection } from "./sub_agents";
+import { ToolSection } from "./tools";
+import type { DraftEditing } from "./use_draft";
+
+const Model = memo(ModelSection);
+const Tools = memo(ToolSection);
+const Knowledge = memo(KnowledgeSection);
+const SubAgents = memo(SubAgentSection);
+const About = memo(AboutSection);
+const Output = memo(OutputSection);
+const Limits = memo(LimitSection);
+const SECTIONS = 7;
+type Props = {
+  agent: components["schemas"]["AgentDetail"];
+  editing: DraftEditing;
+  draft: Snapshot;
+  isReadOnly: boolean;
+};
+
+/** How many of the sections are drawn: one after the other, so that none of them keeps a click waiting. */
+function useDrawn(count: number): number {
+  const [drawn, setDrawn] = useState(0);
+  useEffect(() => {
+    if (drawn < count) startTransition(() => setDrawn(drawn + 1));
+  }, [drawn, count]);
+  return drawn;
+}
+
+/** All of a draft but its instructions. */
+export default function Sections({ agent, editing, draft, isReadOnly }: Props) {
+  const drawn = useDrawn(SECTIONS);
+  const parts = { draft, isReadOnly, onChange: editing.change };
+  return [
+    <Model key="model" {...parts} />,
+    <Tools key="tools" {...parts} />,
+    <Knowledge key="knowledge" agentId={agent.id} knowledge={agent.knowledge_base} {...parts} />,
+    <SubAgents key="sub-agents" agentId={agent.id} {...parts} />,
+    <About key="about" {...parts} />,
+    <Output key={`output-${editing.revision}`} onProblem={editing.setProblem} {...parts} />,
+    <Limits key="limits" {...parts} />,
+  ].slice(0, drawn);
+}

@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { isSilenced } from "./silent";
+
+const need = (title_code: string, params: object) =>
+  [{ title_code, params }] as unknown as Parameters<typeof isSilenced>[0];
+
+it("knows which agent answers nobody", () => {
+  expect(isSilenced(need("budget_blocks", { scope: "agent", scope_id: "agt_1" }), "agt_1")).toBe(true);
+  expect(isSilenced(need("budget_blocks", { scope: "tenant", scope_id: null }), "agt_1")).toBe(true);
+  expect(isSilenced(need("budget_blocks", { scope: "agent", scope_id: "agt_2" }), "agt_1")).toBe(false);
+  expect(isSilenced(need("budget_near", { scope: "agent", scope_id: "agt_1" }), "agt_1")).toBe(false);
+});

@@ -1,0 +1,18 @@
+import { locale } from "./i18n/language";
+
+const UNITS = ["byte", "kilobyte", "megabyte"] as const;
+
+/** A size in the largest unit that it fills: "18 bytes", "4.2 kB", "12 MB". */
+export function formatBytes(size: number): string {
+  const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : size < 1_000_000 ? 1 : 2);
+  const value = size / 1000 ** step;
+  const unit = UNITS[step] ?? "byte";
+  const format = new Intl.NumberFormat(locale, {
+    style: "unit",
+    unit,
+    // Only the long form has a plural.
+    unitDisplay: step ? "short" : "long",
+    maximumFractionDigits: value < 10 && step ? 1 : 0,
+  });
+  return format.format(value);
+}

@@ -1,0 +1,100 @@
+import { suspect, whenBack } from "../../api/connection";
+import { type ApiError, asApiError, offline } from "../../api/errors";
+import type { ServerEvent } from "../../api/stream";
+import { isWaiting, resumeTurn, type Turn, withEvent } from "./chat";
+
+const RECONNECT_MS = 5000;
+const RETRY_MS = 300;
+const MAX_BREAKS = 3;
+
+const isUnfinished = (turn: Turn) => Boolean(turn.messageId) && (isWaiting(turn) || !(turn.stop || turn.error));
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Events of one frame are shown together: a hundred words a second must not be a hundred renderings. */
+function framed(apply: (events: ServerEvent[]) => void) {
+  let waiting: ServerEvent[] = [];
+  let frame = 0;
+  const flush = () => {
+    cancelAnimationFrame(frame);
+    frame = 0;
+    if (waiting.length) apply(waiting);
+    waiting = [];
+  };
+  return {
+    push(event: ServerEvent) {
+      waiting.push(event);
+      // A hidden tab has no frames; its events wait until there are many, or until the end.
+      frame ||= requestAnimationFrame(flush);
+    },
+    flush,
+  };
+}
+
+export type OpenReply = (signal: AbortSignal) => AsyncGenerator<ServerEvent>;
+type Following = {
+  agentId: string;
+  turn: Turn;
+  open: OpenReply;
+  signal: AbortSignal;
+  /** Hears the turn after each change. */
+  onChange: (turn: Turn) => void;
+  /** Hears where the server keeps the turn, as soon as it has it. */
+  onStart?: (conversationId: string, messageId: string) => void;
+};
+
+/**
+ * Show a stream to the end of its reply; returns the turn as it is then, or throws why there is no end.
+ *
+ * A connection that breaks, also the one that a reload cuts, does not end the reply: once the server is back it is
+ * asked for the rest, which it may have finished meanwhile. While a person decides about a call, what comes after the
+ * decision is waited for.
+ */
+export async function followReply({ agentId, turn, open, signal, onChange, onStart }: Following): Promise<Turn> {
+  let now = turn;
+  let last = "";
+  let breaks = 0;
+  let next = open;
+  const show = (part: Turn) => {
+    now = part;
+    onChange(now);
+  };
+  const shown = framed((events) => show(events.reduce((one, event) => withEvent(one, event), now)));
+  const read = async (stream: AsyncGenerator<ServerEvent>): Promise<ApiError | undefined> => {
+    try {
+      for await (const event of stream) {
+        if (event.id) last = event.id;
+        if (event.event === "message_start") {
+          const { conversation_id: id, message_id: messageId } = event.data as Record<string, string>;
+          onStart?.(id ?? "", messageId ?? "");
+        }
+        shown.push(event);
+      }
+    } catch (error) {
+      return asApiError(error);
+    } finally {
+      shown.flush();
+    }
+  };
+  for (;;) {
+    const before = last;
+    const failure = await read(next(signal));
+    if (signal.aborted) return now;
+    if (!failure && !isUnfinished(now)) {
+      // A connection that ends before anything has come was no answer.
+      if (!now.messageId && !now.error) throw offline();
+      return now;
+    }
+    if (failure) {
+      const isBreak = Boolean(now.messageId) && (failure.status === 0 || failure.status >= 502);
+      breaks = last === before ? breaks + 1 : 0;
+      if (!isBreak || breaks > MAX_BREAKS) throw failure;
+      if (failure.status) suspect();
+      show({ ...now, isLost: true });
+      await whenBack(signal);
+      show({ ...now, isLost: false });
+    }
+    if (last === before) await pause(isWaiting(now) ? RECONNECT_MS : RETRY_MS);
+    if (signal.aborted) return now;
+    next = (control) => resumeTurn(agentId, now.messageId, last, control);
+  }
+}

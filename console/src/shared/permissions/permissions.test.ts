@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { areaName, permissionName, verbName } from "./permissions";
+import german from "./words.de.json";
+import english from "./words.en.json";
+
+const keys = [...readFileSync("../docs/reference/permissions.md", "utf8").matchAll(/^\| `([a-z_]+:[a-z_]+)`/gm)].map(
+  ([, key]) => String(key),
+);
+
+it("has words for every permission of the server", () => {
+  expect(keys.length).toBeGreaterThan(40);
+  for (const key of keys) {
+    const [area, verb] = key.split(":");
+    for (const table of [english, german]) {
+      expect(table, key).toHaveProperty(`area_${area}`);
+      expect(table, key).toHaveProperty(`verb_${verb}`);
+    }
+  }
+});
+
+it("says what a permission is for", () => {
+  expect(permissionName("agents:write")).toBe("Agents: change");
+  expect(permissionName("api_keys:read")).toBe("Provider keys: see");
+  expect(areaName("data_tables")).toBe("Data tables");
+  expect(verbName("execute")).toBe("run");
+});
+
+it("leaves what is newer as it is", () => {
+  expect(permissionName("rockets:launch")).toBe("rockets: launch");
+  expect(permissionName("super_admin")).toBe("super_admin");
+});
