@@ -111,7 +111,7 @@ async def test_a_reset_in_the_middle_of_a_stream(kind, is_finished):
 @BOTH
 @pytest.mark.parametrize("begun", [b"", STREAM_HEAD, "text"])
 async def test_a_stream_that_stalls_is_a_timeout(kind, begun):
-    async with asking(kind, first_byte_s=0.1, between_chunks_s=0.1) as (server, provider):
+    async with asking(kind, first_byte_s=0.5, between_chunks_s=0.5) as (server, provider):
         raw = STREAM_HEAD + chunked(BEGUN[kind]) if begun == "text" else begun
         server.fails(hanging(raw))
         async with asyncio.timeout(5):
