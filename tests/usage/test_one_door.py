@@ -133,6 +133,19 @@ async def test_a_spent_budget_stops_every_call_of_members(
     assert len(provider.requests) == asked
 
 
+@pytest.mark.parametrize("call", [speak, send_recording])
+async def test_the_hold_of_a_turn_pays_for_its_transcription(
+    admin: Api, provider: ProviderServer, agent: Json, call: Callable[[Api, Json], Awaitable[Response]]
+) -> None:
+    """What the transcription leaves of the budget does not pay for the reply, so the model is not asked."""
+    budget = await add_budget(admin, {"type": "tenant"}, limit_usd=0.0009)
+    takes(provider, 100, 10)
+    refused = await call(admin, agent)
+    assert (refused.status, refused.details["reason"]) == (429, "unaffordable")
+    assert [request.path for request in provider.requests] == ["/v1/audio/transcriptions"]
+    assert 0 < (await spent(admin))[budget["id"]] <= 0.0009
+
+
 async def test_a_spent_budget_stops_every_call_of_visitors_in_neutral_words(
     admin: Api, provider: ProviderServer, agent: Json, holder: Holder
 ) -> None:

@@ -10,7 +10,6 @@ import msgspec
 
 from retinue.agents import pinned
 from retinue.agents.models import Agent
-from retinue.chat.attachments.preparation import attach
 from retinue.chat.engine.sources import cited_sources
 from retinue.chat.errors import ConversationNotFound
 from retinue.chat.events import ChatStarted
@@ -18,7 +17,6 @@ from retinue.chat.models import ChatChannel, Conversation, ConversationFile, Mes
 from retinue.chat.queries import find_visible_conversation
 from retinue.chat.schemas import ChatAsk, ChatReply
 from retinue.chat.turn.history import load_newest_messages
-from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.turn_conversation import build_conversation, find_own_conversation
 from retinue.kit.context import Context
@@ -36,38 +34,46 @@ class SeedText(msgspec.Struct, frozen=True):
     original: Message | None = None
 
 
-def is_wanted(body: ChatAsk) -> bool:
-    """Return whether a request tries the agent out."""
-    return bool(body.version or body.seed_messages or body.from_conversation_id or body.as_)
+class Trial:
+    """What a request tries out: a configuration of the agent, and messages to begin with."""
 
+    def __init__(self, body: ChatAsk) -> None:
+        self._body = body
+        self._seeds: Sequence[SeedText] = ()
 
-async def prepare(ctx: Context, request: TurnRequest, body: ChatAsk) -> TurnRequest:
-    """Return the turn with what the caller wants to try; raise if that is not allowed."""
-    if not is_wanted(body):
-        if body.model is not None:
-            raise Invalid({"model": "needs a version"})
-        return await attach(ctx, request, body.attachments)
-    ctx.principal.require("agents:read")
-    _check_combination(body)
-    agent = request.agent
-    request = msgspec.structs.replace(request, channel=ChatChannel.playground)
-    if body.version is not None:
-        request = await _pin(ctx, request, agent, body)
-    if body.conversation_id is not None:
-        await _require_playground(ctx, agent, body.conversation_id)
-    request = await attach(ctx, request, body.attachments)
-    seeds = await _load_seeds(ctx, agent, body)
-    if not seeds:
+    async def pin(self, ctx: Context, request: TurnRequest) -> TurnRequest:
+        """Return the turn with what the caller wants to try; raise if that is not allowed."""
+        ctx.principal.require("agents:read")
+        body, agent = self._body, request.agent
+        _check_combination(body)
+        request = msgspec.structs.replace(request, channel=ChatChannel.playground)
+        if body.version is not None:
+            request = await _pin_version(ctx, request, agent, body)
+        if body.conversation_id is not None:
+            await _require_playground(ctx, agent, body.conversation_id)
+        self._seeds = await _load_seeds(ctx, agent, body)
         return request
-    # Checked before anything is stored; the turn itself checks again.
-    await require_answerable(ctx, request)
-    conversation_id = await idempotent_step(
-        ctx, "seed", str, lambda unit: _store_conversation(unit, request, seeds)
-    )
-    return msgspec.structs.replace(request, conversation_id=conversation_id)
+
+    async def seed(self, ctx: Context, request: TurnRequest) -> TurnRequest:
+        """Store the conversation that begins with other messages, if any, and return the turn within it."""
+        if not self._seeds:
+            return request
+        conversation_id = await idempotent_step(
+            ctx, "seed", str, lambda unit: _store_conversation(unit, request, self._seeds)
+        )
+        return msgspec.structs.replace(request, conversation_id=conversation_id)
 
 
-async def _pin(ctx: Context, request: TurnRequest, agent: Agent, body: ChatAsk) -> TurnRequest:
+def find_trial(body: ChatAsk) -> Trial | None:
+    """Return what a request tries out, or None for an ordinary message."""
+    if body.version or body.seed_messages or body.from_conversation_id or body.as_:
+        return Trial(body)
+    if body.model is not None:
+        raise Invalid({"model": "needs a version"})
+    return None
+
+
+async def _pin_version(ctx: Context, request: TurnRequest, agent: Agent, body: ChatAsk) -> TurnRequest:
     """Use the configuration that the caller names.
 
     It may have tools that the agent in use no longer has, or not yet: who may try it may also change it.

@@ -7,11 +7,8 @@ import msgspec
 from retinue.agents.errors import AgentNotFound
 from retinue.agents.models import Agent
 from retinue.chat.models import ChatChannel
-from retinue.chat.replies import blocking
-from retinue.chat.turn import storage
-from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn.admission import admit_within_turn
 from retinue.chat.turn.request import TurnRequest
-from retinue.chat.turn.runner import run_turn
 from retinue.kit.context import Context
 from retinue.kit.context.tool_kinds import ToolConfig, ToolKind, ToolRun, parse_tool_config
 from retinue.kit.errors import InternalError, Invalid
@@ -51,14 +48,8 @@ async def run(ctx: Context, call: ToolRun) -> Any:
     request = TurnRequest(
         agent=agent, message=tool_input.message, channel=ChatChannel.tool, context=tool_input.context, depth=1
     )
-    if call.agent_id is None:
-        reply = await blocking.reply(ctx, request)
-    else:
-        # The calling agent already holds a slot, and this turn runs within it.
-        async with BudgetReservation(ctx) as reservation:
-            reply = await run_turn(
-                ctx, await storage.start_turn(ctx, request, reservation=reservation), reservation=reservation
-            )
+    async with await admit_within_turn(ctx, request, needs_slot=call.agent_id is None) as turn:
+        reply = await turn.answer(ctx)
     answer = {"reply": reply.content, "conversation_id": reply.conversation_id, "message_id": reply.id}
     if request.output_schema is None or reply.details is None:
         return answer

@@ -55,7 +55,7 @@ async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completio
     async with turn_allowance(ctx, agent) as allowance:
         request = _turn_request(ctx, agent, body, forced, allowance)
         with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():
-            message = await blocking.reply_idempotently(ctx, request)
+            message = await blocking.reply(ctx, request)
     assert message.details is not None
     choice = Choice(
         message=_reply(message, forced),

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from retinue.agents.models import Agent
-from retinue.chat.attachments.preparation import FindFile, attach
+from retinue.chat.attachments.preparation import RequestedFiles
 from retinue.chat.models import ChatChannel, Message
 from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
@@ -39,7 +39,7 @@ async def reply(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit)
     async with turn_allowance(ctx, agent) as allowance:
         with hide_provider_errors():
             request = await _turn_request(ctx, agent, body, allowance, visit)
-            message = await blocking.reply_idempotently(ctx, request)
+            message = await blocking.reply(ctx, request, files=await _files(ctx, body))
     return await _render_reply(ctx, request, message)
 
 
@@ -47,7 +47,8 @@ async def stream(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit
     async with turn_allowance(ctx, agent) as allowance:
         with hide_provider_errors():
             request = await _turn_request(ctx, agent, body, allowance, visit)
-            source = await streaming.stream(ctx, request, level=TEXT_ONLY)
+            files = await _files(ctx, body)
+            source = await streaming.stream(ctx, request, level=TEXT_ONLY, files=files)
     return EventStream(_for_visitor(ctx.detached(), request, hide_provider_errors_in(source.events)))
 
 
@@ -75,7 +76,7 @@ async def _turn_request(
     ctx: Context, agent: Agent, body: PublicAsk, allowance: TurnAllowance, visit: PublicVisit
 ) -> TurnRequest:
     visitor_id = await visitors.verify_visitor_id(ctx, body.user)
-    request = TurnRequest(
+    return TurnRequest(
         # In a browser the key is public, so a guessable session id would expose another conversation.
         forces_new_conversation=visit.is_browser and len(body.session_id) < MIN_SESSION_ID_LENGTH,
         agent=agent,
@@ -89,14 +90,15 @@ async def _turn_request(
         on_turn_end=allowance.on_turn_end,
         warnings=ctx.ignored_field_warnings,
     )
-    if body.attachments:
-        await visitor_files.require_allowed(ctx)
-    return await attach(ctx, request, body.attachments, find_file=_find_file_of(body.session_id))
 
 
-def _find_file_of(session_id: str) -> FindFile:
-    """Return a look-up that knows the files of one session only."""
-    return lambda ctx, file_id: visitor_files.find(ctx, session_id, file_id)
+async def _files(ctx: Context, body: PublicAsk) -> RequestedFiles | None:
+    """Return the files of a message; only those of its session are found."""
+    if not body.attachments:
+        return None
+    await visitor_files.require_allowed(ctx)
+    session_id = body.session_id
+    return RequestedFiles(body.attachments, lambda ctx, file_id: visitor_files.find(ctx, session_id, file_id))
 
 
 def _context(body: PublicAsk, *, is_verified: bool) -> JsonObject | None:

@@ -19,13 +19,17 @@ def spender_of(ctx: Context, agent_id: str = "") -> Spender:
 
 
 class SingleCall:
-    """A `SpendingHold` for one call, which is counted in a transaction of its own as soon as it was made."""
+    """A `SpendingHold` for one call, which is counted in a transaction of its own as soon as it was made.
+
+    With `shared`, which somebody else releases, those budgets pay for the call: it holds none of its own.
+    """
 
     is_limited = True
 
-    def __init__(self, spender: Spender, *, channel: str = "") -> None:
+    def __init__(self, spender: Spender, *, channel: str = "", shared: BudgetHold | None = None) -> None:
         self._spender = spender
         self._channel = channel
+        self._shared = shared
         self._held: BudgetHold | None = None
 
     async def admit(self, ctx: Context, call: PlannedCall) -> int | None:
@@ -34,14 +38,21 @@ class SingleCall:
             return None
         prices = await load_price_book(ctx)
         await _require_price(ctx, self._spender, call, prices)
-        self._held = await enforcement.hold_budgets(ctx, self._spender, call_ceiling(call, prices))
-        enforcement.require_unspent(ctx, self._held)
-        return limit_reply(call, prices, self._held)
+        payer = self._shared
+        if payer is None:
+            payer = self._held = await enforcement.hold_budgets(
+                ctx, self._spender, call_ceiling(call, prices)
+            )
+        enforcement.require_unspent(ctx, payer)
+        return limit_reply(call, prices, payer)
 
     async def book(self, ctx: Context, call: BookedCall) -> None:
         prices, usage = await load_price_book(ctx), call.counted_usage()
         nano_usd = call.cost(prices)
         prices.count_spending(call.model, usage, nano_usd)
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        if self._shared is not None:
+            SpendingAllowance(prices, self._shared.limits).charge(nano_usd, tokens)
         spender = self._spender
         async with ctx.unit() as unit:
             meter(
@@ -53,7 +64,6 @@ class SingleCall:
                 embed_key_id=spender.embed_key_id,
                 channel=self._channel,
             )
-            tokens = usage.prompt_tokens + usage.completion_tokens
             enforcement.enqueue_threshold_checks(unit, spender, usd(nano_usd or 0), tokens)
             if nano_usd is None:
                 unpriced.announce(unit, spender, call.model)

@@ -28,7 +28,7 @@ from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
 from retinue.kit.single_flight import SingleFlight
 from retinue.providers import model_calls
-from retinue.usage.single_call import SingleCall, spender_of
+from retinue.usage.single_call import SingleCall
 
 DERIVED_PURPOSE = "attachment"
 _KEPT_SECONDS = 24 * 3600
@@ -39,6 +39,13 @@ _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 _AUDIO_TYPES = frozenset(FILENAMES_BY_TYPE) - {"video/mp4"}
 _TEXT_ENDINGS = frozenset({".html", ".htm", ".json", ".xml"})
 _TEXT_TYPE = "text/plain; charset=utf-8"
+
+
+class TranscriptionPayer(msgspec.Struct, frozen=True):
+    """The agent that a recording is transcribed for, and the budgets that pay: a hold for each call."""
+
+    agent_id: str
+    hold_call: Callable[[], SingleCall]
 
 
 class DerivedContent(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,28 +72,30 @@ class Conversions(SingleFlight[DerivedContent]):
         super().__init__()
 
 
-async def derive(ctx: Context, file: File, kind: AttachmentKind, agent_id: str) -> FileDerivative:
+async def derive(ctx: Context, file: File, kind: AttachmentKind, payer: TranscriptionPayer) -> FileDerivative:
     """Return what models get of the file, made on its first use; `ctx` must have no open transaction."""
     existing = await find_derivative(ctx, file)
     if existing is not None:
         return existing
     # Visitors have a smaller limit, so their refusals are not those of others.
     # Transcribing costs money, which the budgets of one caller and one agent pay or refuse.
-    payer = (ctx.principal.id, agent_id) if kind is AttachmentKind.audio else ()
-    flight = (ctx.tenant_id, _content_key(file, kind), ctx.requester.is_visitor, payer)
+    payers = (ctx.principal.id, payer.agent_id) if kind is AttachmentKind.audio else ()
+    flight = (ctx.tenant_id, _content_key(file, kind), ctx.requester.is_visitor, payers)
     work = ctx.detached()
-    made = await ctx.state(Conversions).run(flight, lambda: _find_or_make(work, file, kind, agent_id))
+    made = await ctx.state(Conversions).run(flight, lambda: _find_or_make(work, file, kind, payer))
     return await find_derivative(ctx, file) or await _keep(ctx, file, kind, made)
 
 
-async def _find_or_make(ctx: Context, file: File, kind: AttachmentKind, agent_id: str) -> DerivedContent:
+async def _find_or_make(
+    ctx: Context, file: File, kind: AttachmentKind, payer: TranscriptionPayer
+) -> DerivedContent:
     """Return what an equal file was converted into; else convert this one, and store that for others."""
     found = await _find_converted(ctx, _content_key(file, kind))
     if found is not None:
         return found
     try:
         async with temporary_copy(ctx, file) as path:
-            made = await _MAKE[kind](ctx, file, path, agent_id)
+            made = await _MAKE[kind](ctx, file, path, payer)
     except BlobMissing:
         raise FileNotFound from None
     with contextlib.suppress(FileNotFound):
@@ -159,12 +168,12 @@ async def _store(
     raise FileNotFound
 
 
-async def _make_image(ctx: Context, _file: File, path: Path, _agent_id: str) -> DerivedContent:
+async def _make_image(ctx: Context, _file: File, path: Path, _payer: TranscriptionPayer) -> DerivedContent:
     image = await images.model_image(path, ctx.requester)
     return DerivedContent(content=image.content, mime_type=image.mime_type)
 
 
-async def _make_text(ctx: Context, file: File, path: Path, _agent_id: str) -> DerivedContent:
+async def _make_text(ctx: Context, file: File, path: Path, _payer: TranscriptionPayer) -> DerivedContent:
     parsed = await documents.parse(
         path, filename=_parsed_name(file), requester=ctx.requester, size=_PIECE_LENGTH, overlap=0
     )
@@ -172,12 +181,11 @@ async def _make_text(ctx: Context, file: File, path: Path, _agent_id: str) -> De
     return _text_content(pages, parsed.pages)
 
 
-async def _make_transcript(ctx: Context, file: File, path: Path, agent_id: str) -> DerivedContent:
+async def _make_transcript(ctx: Context, file: File, path: Path, payer: TranscriptionPayer) -> DerivedContent:
     model = await choose_voice_model(ctx, "transcription")
     content = await asyncio.to_thread(path.read_bytes)
     audio = Audio(content, FILENAMES_BY_TYPE[file.mime_type], file.mime_type)
-    hold = SingleCall(spender_of(ctx, agent_id))
-    via = {"agent_id": agent_id}
+    hold, via = payer.hold_call(), {"agent_id": payer.agent_id}
     heard = await model_calls.transcribe(ctx, model.configured_id, audio, hold=hold, via=via)
     return _text_content(_cut_parts(_clean(heard.text).strip() or "(No speech was recognized.)"), None)
 
@@ -187,7 +195,9 @@ def _parsed_name(file: File) -> str:
     return "text.txt" if _ending(file.filename) in _TEXT_ENDINGS else file.filename
 
 
-_MAKE: dict[AttachmentKind, Callable[[Context, File, Path, str], Awaitable[DerivedContent]]] = {
+_MAKE: dict[
+    AttachmentKind, Callable[[Context, File, Path, TranscriptionPayer], Awaitable[DerivedContent]]
+] = {
     AttachmentKind.image: _make_image,
     AttachmentKind.document: _make_text,
     AttachmentKind.audio: _make_transcript,

@@ -9,11 +9,11 @@ from retinue.adapters.documents import DocumentError, DocumentTooLarge, ParserUn
 from retinue.adapters.images import ImageReaderUnavailable, ImageTooLarge, UnreadableImage
 from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.chat.attachment_schemas import AttachmentRef
-from retinue.chat.attachments.derivation import derive, find_kind
+from retinue.chat.attachments.derivation import TranscriptionPayer, derive, find_kind
 from retinue.chat.attachments.visitor_limits import visitor_slot
 from retinue.chat.engine.attached import Attachment, truncation_warnings, with_shares
 from retinue.chat.errors import ModelCannotSee, SttNotConfigured, TooManyConversions
-from retinue.chat.turn.preconditions import require_answerable
+from retinue.chat.turn.billing import BudgetReservation
 from retinue.chat.turn.request import TurnRequest
 from retinue.files.errors import FileNotFound
 from retinue.files.models import File, Purpose
@@ -42,56 +42,60 @@ ATTACHMENT_ERRORS: tuple[type[RetinueError], ...] = (
 FindFile = Callable[[Context, str], Awaitable[File | None]]
 
 
-async def attach(
-    ctx: Context,
-    request: TurnRequest,
-    refs: Sequence[AttachmentRef] | None,
-    *,
-    find_file: FindFile = find_visible,
-) -> TurnRequest:
-    """Return the turn with these files, converted; `ctx` must have no open transaction.
+class RequestedFiles(msgspec.Struct, frozen=True):
+    """The files that come with a message; `find` returns those that the caller may use."""
 
-    `find_file` returns the files that the caller may use.
-    """
-    if not refs:
-        return request
-    request = await check(ctx, request, refs, find_file=find_file)
-    # Converting costs time, and transcribing money, so a turn that cannot be answered is refused first.
-    await require_answerable(ctx, request)
-    return await convert(ctx, request)
+    refs: Sequence[AttachmentRef]
+    find: FindFile = find_visible
+
+    @classmethod
+    def of(
+        cls, refs: Sequence[AttachmentRef] | None, find: FindFile = find_visible
+    ) -> "RequestedFiles | None":
+        return cls(refs, find) if refs else None
 
 
-async def check(
-    ctx: Context, request: TurnRequest, refs: Sequence[AttachmentRef], *, find_file: FindFile = find_visible
-) -> TurnRequest:
+async def load_files(ctx: Context, request: TurnRequest, files: RequestedFiles) -> TurnRequest:
     """Return the turn with these files, which are still to be converted; raise if they cannot be sent."""
-    found = [await _load(ctx, number, ref, find_file) for number, ref in enumerate(refs)]
-    _refuse_repeated(refs)
-    attachments = tuple(_unconverted(number, file) for number, file in enumerate(found))
+    loaded = [await _load(ctx, number, ref, files.find) for number, ref in enumerate(files.refs)]
+    _refuse_repeated(files.refs)
+    attachments = tuple(_unconverted(number, file) for number, file in enumerate(loaded))
     if any(attachment.is_image for attachment in attachments):
         await _require_sight(ctx, request)
     return msgspec.structs.replace(request, attachments=attachments)
 
 
-async def convert(ctx: Context, request: TurnRequest) -> TurnRequest:
-    """Return the turn with what models get of its files; `ctx` must have no open transaction."""
+async def convert(
+    ctx: Context, request: TurnRequest, reservation: BudgetReservation | None = None
+) -> TurnRequest:
+    """Return the turn with what models get of its files; `ctx` must have no open transaction.
+
+    Recordings are transcribed; the budgets of `reservation` pay for that, if it is given.
+    """
+    single_call = (reservation or BudgetReservation(ctx)).single_call
+    payer = TranscriptionPayer(request.agent.id, lambda: single_call(request))
     async with visitor_slot(ctx):
-        attachments = with_shares(await _convert_all(ctx, request))
+        attachments = with_shares(await _convert_all(ctx, request.attachments, payer))
     _check_image_bytes(attachments)
-    return msgspec.structs.replace(
+    converted = msgspec.structs.replace(
         request,
         attachments=attachments,
         warnings=(*request.warnings, *truncation_warnings(attachments)),
     )
+    if reservation is not None:
+        await reservation.require_affordable(converted)
+    return converted
 
 
-async def _convert_all(ctx: Context, request: TurnRequest) -> list[Attachment]:
-    numbered, agent_id = list(enumerate(request.attachments)), request.agent.id
+async def _convert_all(
+    ctx: Context, unconverted: Sequence[Attachment], payer: TranscriptionPayer
+) -> list[Attachment]:
+    numbered = list(enumerate(unconverted))
     if ctx.requester.is_visitor:
         # One after the other: a message of ten files holds no more than any other.
-        return [await _convert(ctx, number, attachment, agent_id) for number, attachment in numbered]
+        return [await _convert(ctx, number, attachment, payer) for number, attachment in numbered]
     outcomes = await asyncio.gather(
-        *(_convert(ctx, number, attachment, agent_id) for number, attachment in numbered),
+        *(_convert(ctx, number, attachment, payer) for number, attachment in numbered),
         return_exceptions=True,
     )
     return [_raised_or(outcome) for outcome in outcomes]
@@ -140,13 +144,15 @@ async def _require_sight(ctx: Context, request: TurnRequest) -> None:
         raise ModelCannotSee(await full_model_id(ctx, model))
 
 
-async def _convert(ctx: Context, number: int, attachment: Attachment, agent_id: str) -> Attachment:
+async def _convert(
+    ctx: Context, number: int, attachment: Attachment, payer: TranscriptionPayer
+) -> Attachment:
     field = f"attachments.{number}"
     file = await ctx.db.get(File, attachment.file_id)
     if file is None:
         raise FileNotFound(details={field: "does not exist"})
     try:
-        derivative = await derive(ctx, file, attachment.kind, agent_id)
+        derivative = await derive(ctx, file, attachment.kind, payer)
     except (DocumentTooLarge, ImageTooLarge) as error:
         raise FileTooLarge(error.message, details={field: error.message}) from error
     except ParserUnavailable as error:

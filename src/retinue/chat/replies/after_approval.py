@@ -26,9 +26,9 @@ from retinue.chat.replies.job_completion import (
 from retinue.chat.replies.resumed_stream import ResumedStream
 from retinue.chat.trail import TrailRecorder
 from retinue.chat.turn import suspension
-from retinue.chat.turn.admission import acquire_turn_slot
 from retinue.chat.turn.preconditions import require_not_archived
 from retinue.chat.turn.runner import PartListener, run_turn
+from retinue.chat.turn.slots import acquire_turn_slot
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement

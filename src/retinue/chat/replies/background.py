@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from retinue.adapters.sandbox.reader_places import ReadersBusy
 from retinue.agents.models import Agent
-from retinue.chat.attachments.preparation import convert
+from retinue.chat.attachments.preparation import RequestedFiles, convert
 from retinue.chat.engine.parts import ToolCallStarted, TurnPart
 from retinue.chat.errors import JobNotFound, TooManyTurns
 from retinue.chat.job_kinds import ANSWER_TURN, AcceptedTurn
@@ -28,10 +28,11 @@ from retinue.chat.replies.job_completion import (
     resume_waiter,
 )
 from retinue.chat.turn import storage, suspension
-from retinue.chat.turn.admission import acquire_turn_slot, charge_turn_rate
-from retinue.chat.turn.preconditions import require_answerable, require_not_archived
+from retinue.chat.turn.admission import admit_for_worker
+from retinue.chat.turn.preconditions import require_not_archived
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.runner import run_turn
+from retinue.chat.turn.slots import acquire_turn_slot
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.events.signed_messages import check_url
 from retinue.kit.context import Context
@@ -79,14 +80,19 @@ _ORPHANED_JOBS = Statement(
 )
 
 
-async def accept(ctx: Context, request: TurnRequest, callback_url: str | None = None) -> ChatJob:
+async def accept(
+    ctx: Context,
+    request: TurnRequest,
+    *,
+    files: RequestedFiles | None = None,
+    callback_url: str | None = None,
+) -> ChatJob:
     """Store the message and have a worker answer it."""
     if callback_url is not None:
         check_url(ctx, callback_url, "callback_url")
-    await charge_turn_rate(ctx, ctx.principal.limits)
-    await require_answerable(ctx, request)
     # In the request's own transaction, together with the response that an Idempotency-Key stores.
-    return await accept_within(ctx, ctx, request, callback_url=callback_url)
+    pending = await admit_for_worker(ctx, _with_job_id(request), files=files)
+    return await _enqueue(ctx, ctx, pending, callback_url=callback_url)
 
 
 async def accept_within(
@@ -94,16 +100,27 @@ async def accept_within(
     ctx: Context,
     request: TurnRequest,
     *,
+    files: RequestedFiles | None,
+    waiting: ContinuationRef,
+) -> ChatJob:
+    """Accept a message within `unit` for the principal of `ctx`; `waiting` is resumed at the end."""
+    pending = await admit_for_worker(ctx, _with_job_id(request), unit, files=files)
+    return await _enqueue(unit, ctx, pending, waiting=waiting)
+
+
+def _with_job_id(request: TurnRequest) -> TurnRequest:
+    return msgspec.structs.replace(request, job_id=new_id(ChatJob.__prefix__))
+
+
+async def _enqueue(
+    unit: Context,
+    ctx: Context,
+    pending: PendingTurn,
+    *,
     callback_url: str | None = None,
     waiting: ContinuationRef | None = None,
 ) -> ChatJob:
-    """Accept a message within `unit` for the principal of `ctx`; `waiting` is resumed at the end.
-
-    Whether it can be answered is found out by the worker: a refusal may write in a transaction of its own,
-    which would wait for this one.
-    """
-    request = msgspec.structs.replace(request, job_id=new_id(ChatJob.__prefix__))
-    pending = await storage.start_turn(ctx, request, unit)
+    request = pending.request
     chat_job = ChatJob(
         id=request.job_id or "",
         agent_id=request.agent.id,

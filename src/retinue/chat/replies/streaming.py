@@ -7,6 +7,7 @@ therefore has the same events under the same numbers.
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 
+from retinue.chat.attachments.preparation import RequestedFiles
 from retinue.chat.engine.parts import (
     CalledTool,
     CallError,
@@ -21,6 +22,7 @@ from retinue.chat.engine.parts import (
 )
 from retinue.chat.engine.sources import cited_sources
 from retinue.chat.models import Message, MessageStatus
+from retinue.chat.playground import Trial
 from retinue.chat.replies.followers import is_followed_elsewhere
 from retinue.chat.replies.live import TEXT_ONLY, WITH_SUB_AGENTS, WITH_TOOLS, Frame, LiveTurn, LiveTurns
 from retinue.chat.trail import (
@@ -32,11 +34,9 @@ from retinue.chat.trail import (
     TrailRecorder,
     TurnSuspended,
 )
-from retinue.chat.turn import storage, suspension
-from retinue.chat.turn.admission import acquire_turn_slot
-from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn import suspension
+from retinue.chat.turn.admission import AdmittedTurn, admit
 from retinue.chat.turn.request import TurnRequest
-from retinue.chat.turn.runner import run_turn
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
@@ -47,31 +47,28 @@ from retinue.kit.json_types import JsonObject
 _HIDDEN = WITH_SUB_AGENTS + 1
 
 
-async def stream(ctx: Context, request: TurnRequest, *, level: int = WITH_TOOLS) -> EventStream:
+async def stream(
+    ctx: Context,
+    request: TurnRequest,
+    *,
+    level: int = WITH_TOOLS,
+    files: RequestedFiles | None = None,
+    trial: Trial | None = None,
+) -> EventStream:
     """Store the message and stream its reply; a refusal is raised before the stream starts."""
-    live = await start_live_turn(ctx, request)
+    live = start_live_turn(ctx, await admit(ctx, request, files=files, trial=trial))
     return EventStream(lambda: live.follow(0, level))
 
 
-async def start_live_turn(ctx: Context, request: TurnRequest) -> LiveTurn:
+def start_live_turn(ctx: Context, turn: AdmittedTurn) -> LiveTurn:
     """Start a turn in this process and return it for its followers."""
-    detached = ctx.detached()
-    slot = await acquire_turn_slot(ctx)
-    reservation = BudgetReservation(detached)
-    try:
-        pending = await storage.start_turn(ctx, request, reservation=reservation)
-    except BaseException:
-        await reservation.release()
-        await slot.release()
-        raise
+    detached, reply_id = ctx.detached(), turn.pending.reply_id
 
     async def run(live: LiveTurn) -> None:
-        try:
-            await _TurnPublisher(live, pending).run(detached, reservation)
-        finally:
-            await slot.release()
+        async with turn:
+            await _TurnPublisher(live, turn).run(detached)
 
-    live = LiveTurn(pending.reply_id, lambda: is_followed_elsewhere(ctx.detached(), pending.reply_id))
+    live = LiveTurn(reply_id, lambda: is_followed_elsewhere(ctx.detached(), reply_id))
     ctx.state(LiveTurns).start(live, run)
     return live
 
@@ -79,24 +76,17 @@ async def start_live_turn(ctx: Context, request: TurnRequest) -> LiveTurn:
 class _TurnPublisher:
     """Publishes the parts of one turn as events."""
 
-    __slots__ = ("_finished", "_has_started", "_live", "_pending")
+    __slots__ = ("_finished", "_has_started", "_live", "_turn")
 
-    def __init__(self, live: LiveTurn, pending: PendingTurn) -> None:
+    def __init__(self, live: LiveTurn, turn: AdmittedTurn) -> None:
         self._live = live
-        self._pending = pending
+        self._turn = turn
         self._has_started = False
         self._finished: TurnFinished | None = None
 
-    async def run(self, ctx: Context, reservation: BudgetReservation) -> None:
+    async def run(self, ctx: Context) -> None:
         try:
-            await run_turn(
-                ctx,
-                self._pending,
-                on_part=self._on_part,
-                trail=TrailRecorder(),
-                store=self._store,
-                reservation=reservation,
-            )
+            await self._turn.answer(ctx, on_part=self._on_part, trail=TrailRecorder(), store=self._store)
         except asyncio.CancelledError:
             if not self._live.is_stopped:
                 raise
@@ -112,9 +102,8 @@ class _TurnPublisher:
         """Publish `message_start` with the first part; an error before it is a normal error response."""
         if not self._has_started:
             self._has_started = True
-            self._live.publish(
-                "message_start", _start_data(self._pending.conversation_id, self._live.id), TEXT_ONLY
-            )
+            conversation_id = self._turn.pending.conversation_id
+            self._live.publish("message_start", _start_data(conversation_id, self._live.id), TEXT_ONLY)
 
     def _on_part(self, part: TurnPart) -> None:
         if isinstance(part, TurnFinished):

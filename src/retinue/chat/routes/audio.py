@@ -5,7 +5,7 @@ import msgspec
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.agents.loaders import AgentById
 from retinue.chat.attachment_schemas import MAX_ATTACHMENTS, AttachmentRef
-from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS
+from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS, RequestedFiles
 from retinue.chat.engine.budget import OutOfTokens
 from retinue.chat.engine.compaction_plan import ContextTooLong
 from retinue.chat.errors import (
@@ -69,10 +69,10 @@ async def chat_audio(ctx: Context, agent: AgentById, form: FormData) -> AudioRep
         conversation_id=_conversation_id(form),
         warnings=ctx.ignored_field_warnings,
     )
-    answer, transcription = await audio_message.reply_to_recording(
-        ctx, request, form.file("audio").path, _attachments(form)
-    )
-    return AudioReply.heard(answer, transcription)
+    recording = audio_message.Recording(form.file("audio").path)
+    files = RequestedFiles.of(_attachments(form))
+    reply = await audio_message.reply_to_recording(ctx, request, recording, files)
+    return AudioReply.heard(reply, recording.transcription)
 
 
 @routes.post(

@@ -5,8 +5,7 @@ from msgspec import UNSET
 from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.agents.errors import VersionNotFound
 from retinue.agents.loaders import AgentById
-from retinue.chat import playground
-from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS, attach
+from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS, RequestedFiles
 from retinue.chat.engine.budget import OutOfTokens
 from retinue.chat.engine.compaction_plan import ContextTooLong
 from retinue.chat.engine.structured_output import OutputInvalid, OutputOverride
@@ -19,6 +18,7 @@ from retinue.chat.errors import (
     TurnTimedOut,
 )
 from retinue.chat.models import ChatChannel
+from retinue.chat.playground import find_trial, render_reply
 from retinue.chat.replies import background, blocking, stream_control, streaming
 from retinue.chat.replies.live import TEXT_ONLY, WITH_SUB_AGENTS, WITH_TOOLS
 from retinue.chat.schemas import (
@@ -74,8 +74,13 @@ async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
     `agents:read`, have the channel `playground` and are left out of the agent's statistics. Another version
     than the current one, the draft and `model` require `agents:write`.
     """
-    request = await playground.prepare(ctx, _turn_request(ctx, agent, body, ChatChannel.console), body)
-    return playground.render_reply(await blocking.reply_idempotently(ctx, request), body)
+    reply = await blocking.reply(
+        ctx,
+        _turn_request(ctx, agent, body, ChatChannel.console),
+        files=RequestedFiles.of(body.attachments),
+        trial=find_trial(body),
+    )
+    return render_reply(reply, body)
 
 
 @routes.post(
@@ -101,9 +106,13 @@ async def chat_stream(
     that try the agent out (`version` and others) work as in the blocking chat.
     """
     refuse_for_stream(request)
-    turn_request = await playground.prepare(ctx, _turn_request(ctx, agent, body, ChatChannel.console), body)
-    level = TEXT_ONLY if body.as_ == "visitor" else _level(query)
-    return await streaming.stream(ctx, turn_request, level=level)
+    return await streaming.stream(
+        ctx,
+        _turn_request(ctx, agent, body, ChatChannel.console),
+        level=TEXT_ONLY if body.as_ == "visitor" else _level(query),
+        files=RequestedFiles.of(body.attachments),
+        trial=find_trial(body),
+    )
 
 
 @routes.get("/stream/{message_id}", requires="agents:chat", errors=(MessageNotFound, StreamExpired))
@@ -142,8 +151,8 @@ async def chat_async(ctx: Context, agent: AgentById, body: BackgroundAsk) -> Rep
     Completion is also announced by the event `agent.chat.completed` and, if given, to `callback_url`.
     """
     request = _turn_request(ctx, agent, body, ChatChannel.background)
-    request = await attach(ctx, request, body.attachments)
-    job = await background.accept(ctx, request, body.callback_url)
+    files = RequestedFiles.of(body.attachments)
+    job = await background.accept(ctx, request, files=files, callback_url=body.callback_url)
     url = f"{ctx.settings.base_url}/api/v1/agents/{agent.id}/chat/jobs/{job.id}"
     accepted = JobAccepted.of(job, job_id=job.id, status_url=url)
     return Reply(accepted, headers=(("Location", url),))

@@ -23,6 +23,7 @@ from retinue.usage.allowance import SpendingLimit
 from retinue.usage.enforcement import BudgetCache, BudgetHold, Spender
 from retinue.usage.meters import meter
 from retinue.usage.price_book import PriceBook, load_price_book
+from retinue.usage.single_call import SingleCall
 from retinue.usage.unpriced import UnpricedRule
 
 _LOCAL_PREFIX = "local/"
@@ -75,7 +76,9 @@ class BudgetReservation:
         self._ctx = ctx
         self._budget_hold: BudgetHold | None = None
         self._release_own_tokens: Callable[[], Awaitable[None]] | None = None
-        self._affordable_request: TurnRequest | None = None
+        self._is_reserved = False
+        self._affordable_agent: Agent | None = None
+        self._token_cap: int | None = None
         self.unpriced: UnpricedRule | None = None
         """The rule of a budget that refuses models without a price, once reserved."""
         self.limits: Sequence[SpendingLimit] = ()
@@ -92,32 +95,47 @@ class BudgetReservation:
 
         Raise if they cannot even pay for the message.
         """
-        if self._affordable_request is None:
-            self._affordable_request = await self._reserve(request)
-        return self._affordable_request
+        if not self._is_reserved:
+            await self._reserve(request)
+            self._is_reserved = True
+        if self._affordable_agent is not None:
+            request = replace(request, agent=self._affordable_agent)
+        return request if self._token_cap is None else _capped(request, self._token_cap)
 
-    async def _reserve(self, request: TurnRequest) -> TurnRequest:
+    async def require_affordable(self, request: TurnRequest) -> None:
+        """Raise if what is known of the message by now costs more than the budgets have left."""
+        if self.limits:
+            agent = self._affordable_agent or request.agent
+            models = (agent.primary_model, *agent.fallback_models)
+            await require_affordable(self._ctx, self.limits, models, _least_prompt_tokens(request))
+
+    def single_call(self, request: TurnRequest, *, channel: str = "") -> SingleCall:
+        """Return the hold of a call that prepares the turn: these budgets pay for it, too."""
+        return SingleCall(_spender(self._ctx, request), channel=channel, shared=self._budget_hold)
+
+    async def _reserve(self, request: TurnRequest) -> None:
         ctx = self._ctx
         if ctx.principal.kind == "service_account" and ctx.principal.tokens_left is not None:
             account = await machine_tokens.load_spender(ctx.reader())
             left, self._release_own_tokens = await reserve_turn(
                 ctx, request.agent, account, AccountTokensSpent
             )
-            request = _capped(request, left)
+            self._token_cap = left
         if not await ctx.state(BudgetCache).of(ctx):
-            return request
+            return
         agent, self.unpriced = await _priced_agent(ctx, request)
+        self._affordable_agent = None if agent is request.agent else agent
         models = (agent.primary_model, *agent.fallback_models)
         budget_hold = await hold_turn(ctx, _spender(ctx, request), models, max_turn_tokens(agent))
         self._budget_hold, self.limits = budget_hold, budget_hold.limits
-        if self.limits:
-            await require_affordable(ctx, self.limits, models, _least_prompt_tokens(request))
+        await self.require_affordable(request)
         if budget_hold.spent is not None:
             cheaper_models = _cheaper_models(agent, await load_price_book(ctx))
             if not cheaper_models:
                 raise enforcement.count_refusal(enforcement.budget_exceeded(ctx, budget_hold.spent))
-            agent = replace(agent, primary_model=cheaper_models[0], fallback_models=list(cheaper_models[1:]))
-        return request if agent is request.agent else replace(request, agent=agent)
+            self._affordable_agent = replace(
+                agent, primary_model=cheaper_models[0], fallback_models=list(cheaper_models[1:])
+            )
 
     async def release(self) -> None:
         if self._budget_hold is not None:

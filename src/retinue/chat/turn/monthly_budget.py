@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from retinue.agents.models import Agent
 from retinue.chat.engine.budget import MAX_TURN_TOKENS
-from retinue.chat.turn.admission import slot_seconds, too_many_concurrent_turns
+from retinue.chat.turn.slots import slot_seconds, too_many_concurrent_turns
 from retinue.chat.turn.turn_tokens import max_turn_tokens
 from retinue.kit.context import Context
 from retinue.usage.errors import MonthlyTokensSpent

@@ -16,12 +16,14 @@ def require_not_archived(agent: Agent) -> None:
 async def require_answerable(
     ctx: Context, request: TurnRequest, reservation: billing.BudgetReservation | None = None
 ) -> None:
-    """Raise if the turn cannot be answered.
+    """Raise if no budget or no model can answer the turn.
 
-    With `reservation`, its budgets are held from now on.
+    With `reservation`, its budgets are held from now on; without, they are only asked.
     """
-    require_not_archived(request.agent)
-    await billing.require_budget(ctx, request)
-    agent = request.agent if reservation is None else (await reservation.reserve(request)).agent
+    agent = request.agent
+    if reservation is None:
+        await billing.require_budget(ctx, request)
+    else:
+        agent = (await reservation.reserve(request)).agent
     models = (agent.primary_model, *agent.fallback_models)
     await require_any_model(ctx, models, may_quote=agent.knowledge_base_id is not None)

@@ -34,7 +34,6 @@ from retinue.chat.turn.history import (
     load_history,
     load_history_before,
 )
-from retinue.chat.turn.preconditions import require_answerable
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import load_resent_history, remember_reply
 from retinue.chat.turn.tool_images import keep_images
@@ -91,19 +90,8 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     first_token_ms: int | None = None
 
 
-async def start_turn(
-    ctx: Context,
-    request: TurnRequest,
-    unit: Context | None = None,
-    *,
-    reservation: billing.BudgetReservation | None = None,
-) -> PendingTurn:
-    """Store the message, in `unit` if given, and return the turn that is to answer it.
-
-    In a `unit` without a reservation, the caller or the worker who answers checks that it can be answered.
-    """
-    if unit is None or reservation is not None:
-        await require_answerable(ctx, request, reservation)
+async def start_turn(ctx: Context, request: TurnRequest, unit: Context | None = None) -> PendingTurn:
+    """Store the message, in `unit` if given, and return the turn that is to answer it."""
     conversation = await find_conversation(ctx, request)
     # With `unit`, the question is only stored here; whoever answers it loads the history.
     history = NO_HISTORY if unit is not None else await _load_history(ctx, request, conversation)
@@ -125,7 +113,7 @@ async def start_turn(
     except UniqueViolation:
         if pending.position == 1:
             # Two first messages of the session arrived at once; the other one created the conversation.
-            return await start_turn(ctx, request, reservation=reservation)
+            return await start_turn(ctx, request)
         return await ctx.run_in_unit(
             lambda own: _store_question(own, pending, conversation, is_position_known=False)
         )

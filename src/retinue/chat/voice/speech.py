@@ -7,8 +7,8 @@ from retinue.agents.models import Agent
 from retinue.chat import voice_models
 from retinue.chat.models import ChatChannel
 from retinue.chat.schemas import SpeechAsk
-from retinue.chat.turn.admission import acquire_turn_slot
 from retinue.chat.turn.preconditions import require_not_archived
+from retinue.chat.turn.slots import acquire_turn_slot
 from retinue.kit.context import Context
 from retinue.kit.http.replies import ByteStream
 from retinue.providers import model_calls

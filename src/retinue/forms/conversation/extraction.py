@@ -16,7 +16,7 @@ from retinue.agents.models import Agent, AgentStatus
 from retinue.chat.engine.agent_models import AgentModels
 from retinue.chat.engine.budget import TurnBudget
 from retinue.chat.models import ChatChannel
-from retinue.chat.turn.admission import acquire_turn_slot
+from retinue.chat.turn.slots import acquire_turn_slot
 from retinue.forms.conversation import turns
 from retinue.forms.conversation.answers import Verify, validate_answer
 from retinue.forms.conversation.grounding_check import VisitorText

@@ -12,6 +12,7 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
+from retinue.kit.context.context import IdempotencyClaim
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.statements import Statement
 from retinue.kit.failpoints import failpoint
@@ -41,22 +42,16 @@ async def idempotent_step(
     claim = ctx.claim
     if claim is None:
         return await ctx.run_in_unit(work)
+    stored = await find_step_result(ctx, name, kind)
+    if stored is not None:
+        return stored
     record = IdempotencyKey(
-        id=f"{claim.id}:{name}",
+        id=_record_id(claim, name),
         tenant_id=claim.tenant_id,
         request_hash=claim.request_hash,
         lease_until=claim.expires_at,
         expires_at=claim.expires_at,
     )
-    stored = (
-        await ctx.detached()
-        .system("the claim was made outside any tenant's fence")
-        .get(IdempotencyKey, record.id)
-    )
-    if stored is not None and stored.body is not None and stored.expires_at >= ctx.now:
-        if stored.request_hash != record.request_hash:
-            raise IdempotencyKeyReused
-        return msgspec.json.decode(stored.body.open(ctx.instance.ring), type=kind)
 
     async def work_and_keep(unit: Context) -> T:
         result = await work(unit)
@@ -71,6 +66,24 @@ async def idempotent_step(
         return await idempotent_step(ctx, name, kind, work)
     failpoint("after_step")
     return result
+
+
+async def find_step_result(ctx: Context, name: str, kind: type[T]) -> T | None:
+    """Return what an earlier attempt of the request stored for this step; None if it did not get there."""
+    claim = ctx.claim
+    if claim is None:
+        return None
+    system = ctx.detached().system("the claim was made outside any tenant's fence")
+    stored = await system.get(IdempotencyKey, _record_id(claim, name))
+    if stored is None or stored.body is None or stored.expires_at < ctx.now:
+        return None
+    if stored.request_hash != claim.request_hash:
+        raise IdempotencyKeyReused
+    return msgspec.json.decode(stored.body.open(ctx.instance.ring), type=kind)
+
+
+def _record_id(claim: IdempotencyClaim, name: str) -> str:
+    return f"{claim.id}:{name}"
 
 
 async def _keep(unit: Context, record: IdempotencyKey) -> None:

@@ -20,7 +20,7 @@ from retinue.approvals.service import (
     SourceType,
 )
 from retinue.chat.attachment_schemas import MAX_ATTACHMENTS, AttachmentRef, Attachments
-from retinue.chat.attachments.preparation import check
+from retinue.chat.attachments.preparation import RequestedFiles
 from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.models import ChatChannel, ChatJob
 from retinue.chat.replies import background
@@ -72,10 +72,10 @@ async def _run_agent(ctx: Context, step: NodeStep) -> NodeSuspended:
         context=context if isinstance(context, dict) else None,
         output=_output_override(step.config),
     )
-    if refs := _attachments(step.config):
-        # Converted by the worker that answers: this transaction must not wait for it.
-        turn_request = await check(starter_ctx, turn_request, refs)
-    job = await background.accept_within(ctx, starter_ctx, turn_request, waiting=continuation_for(step))
+    files = RequestedFiles.of(_attachments(step.config))
+    job = await background.accept_within(
+        ctx, starter_ctx, turn_request, files=files, waiting=continuation_for(step)
+    )
     ctx.quote(job.conversation_id)
     return NodeSuspended({"job_id": job.id, "conversation_id": job.conversation_id})
 
