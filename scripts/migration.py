@@ -22,13 +22,12 @@ VERSIONS = Path(domains.__file__).parent / "migrations" / "versions"
 
 def main(name: str) -> None:
     slug = re.sub(r"\W+", "_", name.lower()).strip("_")
-    number = f"{int(head()) + 1:04d}" if any(VERSIONS.glob("0*.py")) else "0001"
+    number = f"{int(head()) + 1:04d}"
     with tempfile.TemporaryDirectory() as folder:
         engine = sa.create_engine(f"sqlite:///{folder}/draft.db")
         with engine.connect() as connection:
             config = alembic_config(connection)
-            if number != "0001":
-                command.upgrade(config, "head")
+            command.upgrade(config, "head")
             made = command.revision(config, message=name, autogenerate=True, rev_id=number)
         engine.dispose()
     assert isinstance(made, Script)

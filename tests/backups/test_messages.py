@@ -3,13 +3,12 @@
 import asyncio
 import errno
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from alembic import command
 
 from retinue.cli.backups import commands
 from retinue.cli.backups.create import create_backup, explained_errors
@@ -18,9 +17,19 @@ from retinue.cli.backups.postgres_tools import find_tool
 from retinue.cli.upgrade_command import run_upgrade
 from retinue.kit.errors import CannotStart
 from retinue.kit.settings import BadSetting, Settings
-from retinue.migrations.upgrade import SchemaTooNew, alembic_config, head
+from retinue.migrations.upgrade import (
+    LAST_COMMIT_BEFORE_BASELINE,
+    SchemaTooNew,
+    SchemaTooOld,
+    first,
+    head,
+)
 from tests.backups.conftest import Filled, restore
-from tests.contract.migrating import on_connection, revision
+from tests.contract.migrating import migrate
+from tests.e2e.commands import run_command
+from tests.e2e.newer_version import REVISION as NEWER
+from tests.e2e.newer_version import make_newer_version
+from tests.e2e.processes import ROOT, ServerProcess
 
 pytestmark = pytest.mark.either_database
 
@@ -100,32 +109,55 @@ async def test_a_newer_schema_is_refused_everywhere(filled, tmp_path):
     await set_revision(filled, head())
 
 
-async def test_an_upgrade_needs_a_backup_and_says_when_nothing_is_due(filled, tmp_path, capsys):
+async def test_an_upgrade_says_when_nothing_is_due(filled, capsys):
     await upgrade(filled.settings)
     assert capsys.readouterr().out == f"already at revision {head()}\n"
+
+
+async def test_a_schema_from_before_the_baseline_is_refused_everywhere(filled, tmp_path):
+    """The message names the commit that can bring it up, and nothing is written."""
+    told = f"at revision 0042, from before 0.1.0.* with commit {LAST_COMMIT_BEFORE_BASELINE} "
     await set_revision(filled, "0042")
-    with pytest.raises(typer.Exit) as ended:
-        await upgrade(filled.settings, is_check=True)
-    assert ended.value.exit_code == 3
-    assert "is at revision 0042 and would be migrated to" in capsys.readouterr().out
-    with pytest.raises(BadSetting, match="--backup FILE, or --without-backup"):
-        await upgrade(filled.settings)
+    before = await filled.backup(tmp_path / "old.tar")
+    with pytest.raises(SchemaTooOld, match=told):
+        await upgrade(filled.settings, tmp_path / "new.tar")
+    with pytest.raises(SchemaTooOld, match=told):
+        await migrate(filled.settings)
+    with pytest.raises(SchemaTooOld, match=told):
+        await restore(replace(filled.settings, data_dir=tmp_path / "new"), tmp_path / "old.tar")
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "new.tar").exists()
+    after = await filled.backup(tmp_path / "again.tar")
+    assert after.manifest.database.tables == before.manifest.database.tables
     await set_revision(filled, head())
 
 
-async def test_an_older_database_is_backed_up_and_migrated(tmp_path, capsys):
-    """On SQLite, whose database of an older release is a file that is quickly made."""
-    settings = Settings(data_dir=tmp_path / "data")
-    settings.data_dir.mkdir()
-    await on_connection(settings, lambda connection: command.upgrade(alembic_config(connection), "0042"))
-    backup = tmp_path / "before.tar"
-    await upgrade(settings, backup)
-    printed = capsys.readouterr().out
-    assert f"{backup}: revision 0042, " in printed
-    assert f"migrated to revision {head()}\nThe vault opens and the audit log is intact, 0 rows.\n" in printed
-    other = replace(settings, data_dir=tmp_path / "again")
-    done = await restore(other, backup, is_without_key=True)
-    assert (done.manifest.revision, await revision(other)) == ("0042", head())
+def test_the_last_commit_before_the_baseline_has_the_migrations_up_to_it():
+    folder = "src/retinue/migrations/versions"
+    command = ["git", "ls-tree", "-r", "--name-only", LAST_COMMIT_BEFORE_BASELINE, folder]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if shown.returncode:
+        pytest.skip("needs the history of the repository")
+    names = [Path(name).name[:4] for name in shown.stdout.split()]
+    assert max(name for name in names if name.isdigit()) == first()
+    assert len(names) > 50
+
+
+async def test_an_older_database_is_backed_up_and_migrated(tmp_path):
+    """On SQLite, whose database is a file; a version with one more migration upgrades it."""
+    server = ServerProcess(tmp_path)
+    assert (await run_command(server, "migrate")).code == 0
+    newer = make_newer_version(tmp_path, is_safe=False)
+    due = await run_command(server, "upgrade", "--check", **newer)
+    assert due.code == 3
+    assert f"is at revision {head()} and would be migrated to {NEWER}" in due.output
+    unsaid = await run_command(server, "upgrade", **newer)
+    assert (unsaid.code, "--backup FILE, or --without-backup" in unsaid.errors) == (2, True)
+    done = await run_command(server, "upgrade", "--backup", str(tmp_path / "before.tar"), **newer)
+    assert f"before.tar: revision {head()}, " in done.output
+    assert (
+        f"migrated to revision {NEWER}\nThe vault opens and the audit log is intact, 0 rows.\n" in done.output
+    )
 
 
 async def test_a_backup_of_another_kind_of_database_is_refused(filled, tmp_path):

@@ -27,7 +27,6 @@ PARTICIPLE_MODULES = {
     "kit/webhook_signing",
     "knowledge/embedding",
     "knowledge/ranking",
-    "migrations/versions/0009_incoming",
     "tables/transfers/import_mapping",
     "wiring",
 }

@@ -4,10 +4,8 @@ The walk is derived from the route table: a new route that shows what it should 
 """
 
 from collections.abc import AsyncIterator
-from importlib import import_module
 
 import pytest
-import sqlalchemy as sa
 
 from retinue.domains import DOMAINS
 from retinue.kit.context import Context
@@ -16,7 +14,6 @@ from retinue.kit.http.routing import Routes
 from retinue.tools.models import ToolExecution
 from tests.adapters.llm_server import provider_server
 from tests.contract.content_world import ADMINS, OWNERS, ContentWorld, make_content_world
-from tests.contract.migrating import on_connection
 from tests.contract.walk import holding, paths_of, read_routes, walk
 from tests.factories.people import People
 from tests.tools.servers.rest_api import rest_api
@@ -152,29 +149,6 @@ async def test_a_run_that_is_repeated_quotes_what_the_first_one_did(world: Conte
     shown = await viewer.get(copy)
     assert (shown.status, shown.json()["data"]["redacted"]) == (200, True)
     assert b"CANARY" not in shown.body
-
-
-async def test_what_an_earlier_version_stored_is_left_out_as_well(world: ContentWorld) -> None:
-    """Its records name no conversations; the migration marks those that quote one."""
-    folder = "retinue.migrations.versions"
-    first = import_module(f"{folder}.0024_conversation_content")
-    second = import_module(f"{folder}.0054_refusals_and_own_deliveries")
-
-    def forget_and_migrate(connection: sa.Connection) -> None:
-        for table in (*first.QUOTING, "incoming_events"):
-            connection.exec_driver_sql(f"UPDATE {table} SET conversation_ids = NULL")
-        for statement in (*first.marks(), *second.marks()):
-            connection.exec_driver_sql(statement)
-
-    await on_connection(world.service.settings, forget_and_migrate)
-    routes = {route: paths_of(world, route) for route in read_routes(world)}
-    for stranger in STRANGERS:
-        assert not holding(await walk(world.people[stranger], routes), "CANARY"), stranger
-    assert {name for name, _ in holding(await walk(world.people["admin"], routes), OWNERS)} >= {
-        "get_event",
-        "get_execution",
-        "list_notifications",
-    }
 
 
 leaks = Routes("/api/v1/leaks", tag="tools")

@@ -6,7 +6,7 @@ MAX_ANY_PER_THOUSAND_LINES = 10.5
 """Only ever lowered."""
 
 
-MAX_RIDDLE_DOCSTRINGS = 5
+MAX_RIDDLE_DOCSTRINGS = 0
 """Only ever lowered."""
 
 

@@ -12,7 +12,7 @@ from retinue.cli.maintenance import command_context, run_migrations, verify_audi
 from retinue.kit.errors import CannotStart
 from retinue.kit.logging import configure_logging
 from retinue.kit.settings import BadSetting, Settings
-from retinue.migrations.upgrade import SchemaTooNew, head, read_revision, require_no_server, unsafe_after
+from retinue.migrations.upgrade import head, read_revision, require_known, require_no_server, unsafe_after
 from retinue.wiring import close_instance, command_settings, open_instance
 
 
@@ -24,8 +24,7 @@ def run_upgrade(
     require_instance(settings)
     read_passphrase(passphrase_file)
     revision = asyncio.run(_revision(settings))
-    if revision > head():
-        raise SchemaTooNew(f"the database is at revision {revision}, this version knows up to {head()}")
+    require_known(revision)
     if revision == head():
         typer.echo(f"already at revision {revision}")
         return

@@ -16,6 +16,8 @@ from retinue.migrations.sqlite_turn import sqlite_turn
 
 SAFETY_MARK = "is_safe_beside_previous"
 """The name that a migration sets to True if servers of the version before go on working after it."""
+LAST_COMMIT_BEFORE_BASELINE = "3da9129"
+"""The last commit that has the migrations which the first file in `versions` replaced."""
 _HERE = Path(__file__).parent
 _REVISION = re.compile(r"^(\d{4})_")
 _LOCK = 7_266_117
@@ -23,6 +25,10 @@ _LOCK = 7_266_117
 
 class SchemaTooNew(CannotStart):
     """The database belongs to a newer version of Retinue."""
+
+
+class SchemaTooOld(CannotStart):
+    """The database is older than the first migration of this version."""
 
 
 class ServerRunning(CannotStart):
@@ -38,6 +44,23 @@ def migration_files() -> dict[str, Path]:
 def head() -> str:
     """The newest revision, read from the file names: migrations are numbered and linear."""
     return max(migration_files())
+
+
+def first() -> str:
+    """The oldest revision that can be migrated: the baseline, which makes the whole schema."""
+    return min(migration_files())
+
+
+def require_known(revision: str, what: str = "the database") -> None:
+    """Raise if this version can neither use nor migrate a database or a backup at this revision."""
+    if revision > head():
+        raise SchemaTooNew(f"{what} is at revision {revision}, this version knows up to {head()}")
+    if revision < first():
+        raise SchemaTooOld(
+            f"{what} is at revision {revision}, from before 0.1.0, and this version knows no way from there. "
+            f"Bring it to revision {first()} with commit {LAST_COMMIT_BEFORE_BASELINE} (git checkout, then "
+            "retinue upgrade). Nothing was changed."
+        )
 
 
 def unsafe_after(revision: str) -> list[str]:
@@ -103,8 +126,8 @@ async def upgrade(settings: Settings, *, only_if_empty: bool = False) -> bool:
     at = await read_revision(settings)
     if at == head():
         return False
-    if at is not None and at > head():
-        raise SchemaTooNew(f"the database is at revision {at}, this version knows up to {head()}")
+    if at is not None:
+        require_known(at)
     if at is not None and only_if_empty:
         raise CannotStart(f"the database is at revision {at}, not {head()}: run `retinue migrate` first")
     await _prepare(settings)

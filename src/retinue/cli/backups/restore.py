@@ -33,7 +33,7 @@ from retinue.kit.errors import CannotStart
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.kit.vault import KEY_FILE, root_keys
-from retinue.migrations.upgrade import head
+from retinue.migrations.upgrade import head, require_known
 from retinue.wiring import close_instance, command_settings, open_instance
 
 _STAGING = ".restore-"
@@ -76,6 +76,7 @@ def _require_usable(manifest: BackupManifest, settings: Settings) -> None:
             f"the backup is at revision {manifest.revision}, this version knows up to {head()}. Restore it "
             f"with Retinue {manifest.version} or newer."
         )
+    require_known(manifest.revision, "the backup")
     kind: DatabaseKind = "postgresql" if is_postgres(settings) else "sqlite"
     if kind != manifest.database.kind:
         here, there = _DATABASE_NAMES[kind], _DATABASE_NAMES[manifest.database.kind]

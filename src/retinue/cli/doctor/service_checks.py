@@ -22,7 +22,7 @@ from retinue.kit.errors import CannotStart, RetinueError
 from retinue.kit.jobs.waiting_counts import count_waiting_jobs
 from retinue.kit.settings import Settings
 from retinue.kit.vault.status import read_status
-from retinue.migrations.upgrade import current, head
+from retinue.migrations.upgrade import LAST_COMMIT_BEFORE_BASELINE, current, first, head
 from retinue.wiring import close_instance, command_settings, open_instance
 
 MAX_CLOCK_OFFSET_SECONDS = 2.0
@@ -128,6 +128,9 @@ def _revision(revision: str | None) -> Finding:
     if revision is not None and revision > head():
         detail = f"the database is at {revision}, this version knows up to {head()}"
         return fail("revision", detail, "Run the version that migrated the database, or a newer one.")
+    if revision is not None and revision < first():
+        hint = f"Run retinue upgrade of commit {LAST_COMMIT_BEFORE_BASELINE} first."
+        return fail("revision", f"the database is at {revision}, from before 0.1.0", hint)
     detail = f"the database is at {revision or 'no revision'}, not at {head()}"
     return fail("revision", detail, "Run retinue upgrade.")
 
