@@ -14,7 +14,7 @@ from retinue.chat.engine.call_outcomes import CALL_CODES
 from retinue.credentials.errors import TEST_CODES
 from retinue.kit.errors import InternalError, RetinueError
 from retinue.kit.events.declare import EVENT_TYPES
-from retinue.kit.metrics.declarations import ALIASES, METRICS
+from retinue.kit.metrics.declarations import METRICS
 from retinue.kit.metrics.series import GaugeDeclaration
 from retinue.kit.setting_loader import list_documented_settings
 from retinue.tools.errors import EXECUTION_CODES
@@ -166,7 +166,6 @@ def metrics_page() -> str:
         labels = ", ".join(f"`{label}`" for label in declared.labels)
         across = _ACROSS[declared.across] if isinstance(declared, GaugeDeclaration) else "sum"
         lines.append(f"| `{name}` | {declared.type} | {labels} | {declared.help} | {across} |")
-    lines += [f"| `{old}` | counter | | Old name of `{name}` | sum |" for old, name in ALIASES.items()]
     return "\n".join(lines) + "\n"
 
 

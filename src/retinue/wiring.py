@@ -32,7 +32,6 @@ from retinue.kit.tokens import TokenIssuer
 from retinue.kit.vault import open_vault
 from retinue.migrations.upgrade import upgrade
 from retinue.usage.request_counts import CountingLimiter, RequestCounts
-from retinue.webhooks.headers import seal_unsealed_headers
 
 log = structlog.get_logger("retinue")
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
@@ -91,10 +90,6 @@ async def open_instance(
     )
     open_states(instance)
     limiter.counts.open(instance)
-    if may_migrate and not vault.sealed_because:
-        # Encrypt what earlier releases stored in clear; a migration could not, because it has no keys.
-        start = Context(instance, SYSTEM, Caller(correlation_id="cor_start"), reads_outside_transaction=True)
-        await seal_unsealed_headers(start)
     return instance
 
 

@@ -86,7 +86,7 @@ subscriptions:
   Tell:
     event_type: agent.created
     action_type: notification
-    action_config: {channel_id: "@channels/Mail"}
+    action_config: {channel_id: "@notification_channels/Mail"}
 budgets:
   All: {limit_usd: 500}
 trace_exporters:

@@ -13,7 +13,6 @@ def job(
     queue: str = "default",
     retry: Retry | None = None,
     every_s: float | None = None,
-    aliases: tuple[str, ...] = (),
     **options: Any,
 ) -> Callable[[Any], JobKind[Any]]:
     """Declare a job under the function's name; `handlers` gives what a manifest lists."""
@@ -23,7 +22,7 @@ def job(
             handler: JobHandler[Any] = periodic(run.__name__, run, every_s=every_s, **options)
         else:
             payload = list(run.__annotations__.values())[1]
-            kind = JobKind(run.__name__, payload, queue=queue, retry=retry or Retry(), aliases=aliases)
+            kind = JobKind(run.__name__, payload, queue=queue, retry=retry or Retry())
             handler = implement(kind, run, **options)
         _HANDLERS[handler.kind.name] = handler
         return handler.kind

@@ -43,4 +43,4 @@ async def test_metrics_are_for_who_has_the_token(make_service: Any) -> None:
         assert (refused.status, refused.code) == (401, "unauthorized")
     answer = await api.get("/metrics", headers={"Authorization": "Bearer scrape-me"})
     assert answer.status == 200
-    assert b"retinue_requests_total" in answer.body
+    assert b"retinue_http_requests_total" in answer.body

@@ -117,20 +117,9 @@ def test_a_job_without_attempts_cannot_be_declared():
         JobKind("hopeless", Named, retry=Retry(delays=()))
 
 
-@pytest.mark.parametrize(
-    "other", [JobKind("do_nothing", Named), JobKind("new", Named, aliases=("do_nothing",))]
-)
-def test_two_jobs_cannot_have_one_name(other: JobKind[Named]):
+def test_two_jobs_cannot_have_one_name():
     async def run(ctx: object, payload: Named) -> None:
         """Has the name of another."""
 
     with pytest.raises(TypeError):
-        handlers_by_name((*handlers(here.do_nothing), implement(other, run)))
-
-
-async def test_a_job_stored_under_an_earlier_name_is_run(workshop: Workshop):
-    await workshop.ask(here.renamed, "from the release before")
-    await workshop.change("UPDATE jobs SET kind = 'name_of_the_release_before'")
-    await workshop.drain()
-    assert here.ran == ["from the release before"]
-    assert await workshop.jobs() == []
+        handlers_by_name((*handlers(here.do_nothing), implement(JobKind("do_nothing", Named), run)))

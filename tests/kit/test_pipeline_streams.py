@@ -116,7 +116,7 @@ async def test_each_stream_is_counted_once_with_the_status_it_got(service, serve
     counted = [
         line
         for line in service.instance.metrics.render().decode().splitlines()
-        if line.startswith("retinue_requests_total") and STREAMS in line
+        if line.startswith("retinue_http_requests_total") and STREAMS in line
     ]
     assert sorted(line.rpartition("status=")[2] for line in counted) == [
         '"200"} 1.0',

@@ -184,11 +184,6 @@ async def keep_time(ctx: Context) -> None:
     ran.append("keep_time")
 
 
-@job(aliases=("name_of_the_release_before",))
-async def renamed(ctx: Context, payload: Named) -> None:
-    ran.append(payload.name)
-
-
 @job()
 async def count_mark(ctx: Context, payload: EventOccurred) -> None:
     """Leaves a mark about the event, with everything a listener is told."""
@@ -217,7 +212,6 @@ JOBS = (
     enqueue_more,
     wait_in_lane,
     attempt,
-    renamed,
 )
 LISTENERS = (Listener("system.marked", count_mark), Listener("*", hear_everything))
 WORKSHOP = Manifest(name="workshop", jobs=handlers(*JOBS, count_mark, hear_everything), listeners=LISTENERS)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from retinue.kit.metrics.declarations import ALIASES, METRICS
+from retinue.kit.metrics.declarations import METRICS
 from retinue.kit.metrics.series import MAX_SERIES, CounterDeclaration
 from retinue.kit.secrets import Secret
 from tests.adapters.llm_server import KEY, ProviderServer
@@ -126,7 +126,7 @@ def names_in(text: str) -> set[str]:
 
 
 def unknown(names: set[str]) -> set[str]:
-    known = {*METRICS, *ALIASES}
+    known = set(METRICS)
     known |= {
         name + suffix for name, one in METRICS.items() if one.type == "histogram" for suffix in SUFFIXES
     }

@@ -130,7 +130,7 @@ async def test_everything_that_is_missing_is_listed_at_once(admin):
             "Tell": {
                 "event_type": "agent.created",
                 "action_type": "notification",
-                "action_config": {"channel_id": "@channels/Mail", "title": "New"},
+                "action_config": {"channel_id": "@notification_channels/Mail", "title": "New"},
             }
         },
     )
@@ -140,7 +140,7 @@ async def test_everything_that_is_missing_is_listed_at_once(admin):
         "tools/weather: credential": "@credentials/Weather key does not exist",
         "agents/Support: tools.1.tool": "@tools/nothing does not exist",
         "agents/Support: sub_agents.0.agent": "@agents/Nobody does not exist",
-        "subscriptions/Tell: action_config.channel_id": "@channels/Mail does not exist",
+        "subscriptions/Tell: action_config.channel_id": "@notification_channels/Mail does not exist",
     }
 
 

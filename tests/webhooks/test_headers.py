@@ -7,8 +7,6 @@ import pytest
 from retinue.access.models import Role
 from retinue.kit.db.databases import direct_url
 from retinue.kit.text.header_masks import MASK
-from retinue.webhooks.headers import seal_webhook_headers
-from retinue.webhooks.models import Webhook
 from tests.canaries import everything_stored, hits
 
 TOKEN = "Bearer kGq2-of-the-customer-77xy"
@@ -86,39 +84,3 @@ async def test_a_mask_that_stands_for_nothing_is_refused(hooks):
     assert (answer.status, list(answer.details)) == (422, ["headers"])
     body = {"url": made["url"], "events": ["*"], "headers": {"X-A": MASK}}
     assert (await hooks.admin.post("/api/v1/webhooks", body)).status == 422
-
-
-async def store_in_clear(hooks: Any, made: dict[str, Any]) -> None:
-    """As the version before stored them: it knows nothing of the sealed values."""
-    async with hooks.people.context(hooks.admin.user.tenant_id) as ctx:
-        webhook = await ctx.db.get(Webhook, made["id"])
-        await ctx.db.update(webhook, headers=HEADERS, header_values=None)
-
-
-async def test_what_an_earlier_version_stored_in_clear_works_and_is_sealed_at_the_next_start(hooks, receiver):
-    made = await hooks.make(headers=HEADERS)
-    await store_in_clear(hooks, made)
-    await hooks.happen()
-    await hooks.work()
-    assert receiver.last.headers["authorization"] == TOKEN, "a row of the version before is delivered to"
-    before = await everything_stored(hooks.service.settings.data_dir, direct_url(hooks.service.settings))
-    assert hits(before, SECRETS), "it lay there in clear"
-
-    await hooks.restart()
-    assert hits(await stored(hooks), SECRETS) == []
-    assert (await hooks.read(made))["headers"] == HEADERS
-    await hooks.happen()
-    await hooks.work()
-    assert receiver.last.headers["authorization"] == TOKEN
-
-
-async def test_what_an_old_process_stores_during_an_upgrade_is_sealed_within_the_hour(hooks, people):
-    made = await hooks.make(headers=HEADERS)
-    await store_in_clear(hooks, made)
-    async with people.context() as ctx:
-        await seal_webhook_headers(ctx.detached())
-    async with people.context(hooks.admin.user.tenant_id) as ctx:
-        found = await ctx.db.get(Webhook, made["id"])
-    assert found.headers == MASKED
-    assert found.header_values is not None
-    assert (await hooks.read(made))["headers"] == HEADERS

@@ -18,5 +18,5 @@ class AnnouncementsToMark(msgspec.Struct):
     user_id: str | None = None
 
 
-NOTIFY_APPROVERS = JobKind("approvals.notify_approvers", ApproversToNotify, aliases=("tell_approvers",))
+NOTIFY_APPROVERS = JobKind("approvals.notify_approvers", ApproversToNotify)
 MARK_ANNOUNCEMENTS_READ = JobKind("approvals.mark_announcements_read", AnnouncementsToMark)

@@ -63,7 +63,6 @@ JOBS = (
         every_s=30,
         timeout_s=600,
         transactional=False,
-        aliases=("expire_approvals",),
     ),
     periodic(
         "approvals.purge",
@@ -71,7 +70,6 @@ JOBS = (
         every_s=3600,
         timeout_s=1800,
         transactional=False,
-        aliases=("forget_old_approvals",),
     ),
-    periodic("approvals.purge_links", purge_links, every_s=86400, aliases=("forget_approval_links",)),
+    periodic("approvals.purge_links", purge_links, every_s=86400),
 )

@@ -21,8 +21,6 @@ class PasswordResetRequest(msgspec.Struct):
     email: str
 
 
-SEND_VERIFICATION = JobKind("auth.send_verification", VerificationRequest, aliases=("prepare_verification",))
-RECORD_FAILED_LOGIN = JobKind("auth.record_failed_login", FailedLogin, aliases=("record_failed_login",))
-SEND_PASSWORD_RESET = JobKind(
-    "auth.send_password_reset", PasswordResetRequest, aliases=("prepare_password_reset",)
-)
+SEND_VERIFICATION = JobKind("auth.send_verification", VerificationRequest)
+RECORD_FAILED_LOGIN = JobKind("auth.record_failed_login", FailedLogin)
+SEND_PASSWORD_RESET = JobKind("auth.send_password_reset", PasswordResetRequest)

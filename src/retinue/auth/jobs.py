@@ -31,7 +31,7 @@ async def purge_sign_ins(ctx: Context) -> None:
 
 
 JOBS = (
-    periodic("auth.purge_sign_ins", purge_sign_ins, every_s=3600, aliases=("sweep_sign_ins",)),
+    periodic("auth.purge_sign_ins", purge_sign_ins, every_s=3600),
     implement(SEND_VERIFICATION, send_verification),
     implement(RECORD_FAILED_LOGIN, record_failed_login),
     implement(SEND_PASSWORD_RESET, send_password_reset),

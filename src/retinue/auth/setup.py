@@ -56,7 +56,7 @@ async def issue_link_token(instance: Instance) -> Secret | None:
         return None
     async with Context(instance, SYSTEM, Caller(correlation_id="cor_bootstrap")) as ctx:
         system = ctx.system("the set-up belongs to the instance")
-        # An instance of an earlier release has people, but no such row.
+        # An instance that RETINUE_ADMIN_PASSWORD has set up has people, but no such row.
         used = await system.scalar(_ADMINISTRATOR_WHO_SIGNED_IN) is not None
         row = InstanceSetup(id=SETUP_ID, token_hashes=[], closed_at=ctx.now if used else None)
         await system.insert_missing(row)

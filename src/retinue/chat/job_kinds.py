@@ -30,23 +30,19 @@ class TurnToContinue(msgspec.Struct):
 _ERASURE_RETRY = Retry((0, 5, 60, 600, 3600, 21600))
 
 ERASE_CONVERSATION_EVENTS = JobKind(
-    "chat.erase_conversation_events", DeletedConversation, retry=_ERASURE_RETRY, aliases=("forget_events",)
+    "chat.erase_conversation_events", DeletedConversation, retry=_ERASURE_RETRY
 )
-ERASE_AGENT_EVENTS = JobKind(
-    "chat.erase_agent_events", DeletedAgent, retry=_ERASURE_RETRY, aliases=("forget_agent_events",)
-)
+ERASE_AGENT_EVENTS = JobKind("chat.erase_agent_events", DeletedAgent, retry=_ERASURE_RETRY)
 INDEX_FUNCTIONS = JobKind("chat.index_functions", EventOccurred, retry=Retry((0, 10, 60, 600, 3600)))
 ANSWER_TURN = JobKind(
     "chat.answer",
     AcceptedTurn,
     queue="chat",
     retry=Retry((0, 2, 10, 30, 60)),
-    aliases=("answer_accepted_turn",),
 )
 RESUME_TURN = JobKind(
     "chat.resume_turn",
     TurnToContinue,
     queue="chat",
     retry=Retry((0, 2, 10, 30, 60)),
-    aliases=("continue_turn",),
 )

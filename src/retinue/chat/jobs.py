@@ -153,7 +153,6 @@ JOBS = (
         close_idle_conversations,
         every_s=60,
         transactional=False,
-        aliases=("end_silent_conversations",),
     ),
     periodic(
         "chat.purge_logs",
@@ -161,7 +160,6 @@ JOBS = (
         every_s=_DAY_SECONDS,
         timeout_s=3600,
         transactional=False,
-        aliases=("purge_chat_logs",),
     ),
     periodic("chat.purge_stream_followers", purge_stream_followers, every_s=3600),
     implement(INDEX_FUNCTIONS, index_functions, timeout_s=1800, transactional=False),
@@ -173,7 +171,6 @@ JOBS = (
         fail_lost_turns,
         every_s=300,
         transactional=False,
-        aliases=("fail_lost_turns",),
     ),
     implement(RESUME_TURN, resume_turn, timeout_s=MAX_TURN_SECONDS + 30, transactional=False),
     periodic(
@@ -181,6 +178,5 @@ JOBS = (
         fail_lost_resumptions,
         every_s=300,
         transactional=False,
-        aliases=("fail_lost_continuations",),
     ),
 )

@@ -35,7 +35,7 @@ class SeedText(msgspec.Struct, frozen=True):
 
 
 class Trial:
-    """What a request tries out: a configuration of the agent, and messages to begin with."""
+    """A request that tries the agent out: with another configuration, or with messages to begin with."""
 
     def __init__(self, body: ChatAsk) -> None:
         self._body = body

@@ -9,4 +9,4 @@ class TokenToRenew(msgspec.Struct):
     credential_id: str
 
 
-RENEW_TOKEN = JobKind("credentials.renew_token", TokenToRenew, retry=Retry((0,)), aliases=("renew_token",))
+RENEW_TOKEN = JobKind("credentials.renew_token", TokenToRenew, retry=Retry((0,)))

@@ -108,15 +108,12 @@ async def _announce(ctx: Context, credential_id: str) -> None:
 
 
 JOBS = (
-    periodic(
-        "credentials.renew_tokens", renew_tokens, every_s=60, transactional=False, aliases=("renew_tokens",)
-    ),
+    periodic("credentials.renew_tokens", renew_tokens, every_s=60, transactional=False),
     implement(RENEW_TOKEN, renew_token, transactional=False),
     periodic(
         "credentials.announce_expiries",
         announce_expiries,
         every_s=300,
         transactional=False,
-        aliases=("announce_expiries",),
     ),
 )

@@ -22,12 +22,10 @@ POST_MESSAGE = JobKind(
     MessageToPost,
     queue="messages",
     retry=Retry(ATTEMPT_DELAYS_SECONDS),
-    aliases=("post_message",),
 )
 RUN_ACTION = JobKind(
     "events.run_action",
     ActionTask,
     queue="subscriptions",
     retry=Retry((0, 5, 30, 300)),
-    aliases=("act_on_event",),
 )

@@ -40,7 +40,6 @@ JOBS = (
         every_s=3600,
         timeout_s=1800,
         transactional=False,
-        aliases=("forget_old_events",),
     ),
     implement(POST_MESSAGE, post_message, timeout_s=TIMEOUT_SECONDS + 15, transactional=False, per_lane=4),
     implement(RUN_ACTION, run_action, per_lane=4),

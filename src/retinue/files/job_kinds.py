@@ -9,6 +9,4 @@ class BytesToRemove(msgspec.Struct):
     key: str
 
 
-REMOVE_BYTES = JobKind(
-    "files.remove_bytes", BytesToRemove, retry=Retry((0, 30, 300, 3600)), aliases=("remove_bytes",)
-)
+REMOVE_BYTES = JobKind("files.remove_bytes", BytesToRemove, retry=Retry((0, 30, 300, 3600)))

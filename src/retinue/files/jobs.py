@@ -73,7 +73,6 @@ JOBS = (
         every_s=24 * 3600,
         timeout_s=3600,
         transactional=False,
-        aliases=("sweep_orphans",),
     ),
     periodic(
         "files.expire",
@@ -81,6 +80,5 @@ JOBS = (
         every_s=3600,
         timeout_s=1800,
         transactional=False,
-        aliases=("expire_files",),
     ),
 )

@@ -10,6 +10,6 @@ class FormToErase(msgspec.Struct):
     form_id: str
 
 
-ERASE_FORM = JobKind("forms.erase", FormToErase, retry=Retry((0, 30, 300, 3600)), aliases=("erase_form",))
-NOTIFY_SUBMISSION = JobKind("forms.notify_submission", EventOccurred, aliases=("tell_of_submission",))
-FINISH_PROCESSING = JobKind("forms.finish_processing", EventOccurred, aliases=("end_processing",))
+ERASE_FORM = JobKind("forms.erase", FormToErase, retry=Retry((0, 30, 300, 3600)))
+NOTIFY_SUBMISSION = JobKind("forms.notify_submission", EventOccurred)
+FINISH_PROCESSING = JobKind("forms.finish_processing", EventOccurred)

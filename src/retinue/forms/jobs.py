@@ -17,7 +17,6 @@ JOBS = (
         every_s=1800,
         timeout_s=600,
         transactional=False,
-        aliases=("sweep_form_conversations",),
     ),
     periodic(
         "forms.count_submissions",
@@ -25,7 +24,6 @@ JOBS = (
         every_s=30,
         timeout_s=600,
         transactional=False,
-        aliases=("count_submissions",),
     ),
     periodic(
         "forms.purge_progress",
@@ -33,7 +31,6 @@ JOBS = (
         every_s=3600,
         timeout_s=600,
         transactional=False,
-        aliases=("forget_progress",),
     ),
     implement(NOTIFY_SUBMISSION, notify_submission),
     implement(FINISH_PROCESSING, finish_processing),
@@ -43,6 +40,5 @@ JOBS = (
         every_s=3600,
         timeout_s=600,
         transactional=False,
-        aliases=("forget_uploads",),
     ),
 )

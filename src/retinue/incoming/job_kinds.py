@@ -18,6 +18,5 @@ TRIGGER_WORKFLOW = JobKind(
     PayloadToTrigger,
     # The last attempt starts nothing: it records that the others failed.
     retry=Retry((0, 5, 30, 300, 300)),
-    aliases=("trigger_received",),
 )
-ERASE_PAYLOADS = JobKind("incoming.erase_payloads", WebhookToErase, aliases=("erase_received",))
+ERASE_PAYLOADS = JobKind("incoming.erase_payloads", WebhookToErase)

@@ -25,6 +25,5 @@ JOBS = (
         every_s=3600,
         timeout_s=600,
         transactional=False,
-        aliases=("sweep_received_payloads",),
     ),
 )

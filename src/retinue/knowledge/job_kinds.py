@@ -24,7 +24,6 @@ INDEX_DOCUMENT = JobKind(
     DocumentToIndex,
     queue="knowledge",
     retry=Retry((0, 10, 60, 300, 900)),
-    aliases=("index_document",),
 )
 RESUME_WAITING = JobKind("knowledge.resume_waiting", TenantToResume, queue="knowledge")
 RESUME_AFTER_CHANGE = JobKind("knowledge.resume_after_change", EventOccurred, queue="knowledge")
@@ -32,5 +31,4 @@ ERASE_REVISION = JobKind(
     "knowledge.erase_revision",
     RevisionToErase,
     retry=Retry((0, 5, 60, 600, 3600, 21600)),
-    aliases=("erase_revision",),
 )

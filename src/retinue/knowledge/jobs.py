@@ -90,7 +90,6 @@ JOBS = (
         resume_indexing,
         every_s=600,
         transactional=False,
-        aliases=("resume_indexing",),
     ),
     periodic(
         "knowledge.sweep_chunks",
@@ -98,7 +97,6 @@ JOBS = (
         every_s=24 * 3600,
         timeout_s=600,
         transactional=False,
-        aliases=("sweep_chunks",),
     ),
     implement(INDEX_DOCUMENT, index_document, at_once=2, timeout_s=4 * 3600, transactional=False),
     implement(RESUME_WAITING, resume_waiting),

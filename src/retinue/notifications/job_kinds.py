@@ -10,11 +10,10 @@ class NotificationToDeliver(msgspec.Struct):
     delivery_id: str
 
 
-NOTIFY_OF_EVENT = JobKind("notifications.notify_of_event", EventOccurred, aliases=("notify_of_event",))
+NOTIFY_OF_EVENT = JobKind("notifications.notify_of_event", EventOccurred)
 DELIVER_NOTIFICATION = JobKind(
     "notifications.deliver",
     NotificationToDeliver,
     queue="notifications",
     retry=Retry((0.0, 30.0, 300.0)),
-    aliases=("deliver_notification",),
 )

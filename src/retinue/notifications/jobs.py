@@ -121,7 +121,6 @@ JOBS = (
         every_s=3600,
         timeout_s=1800,
         transactional=False,
-        aliases=("purge_notifications",),
     ),
     implement(NOTIFY_OF_EVENT, notify_of_event),
     implement(

@@ -3,4 +3,4 @@
 from retinue.kit.events.declare import EventOccurred
 from retinue.kit.jobs.declare import JobKind
 
-FOLLOW_CREDENTIAL = JobKind("providers.follow_credential", EventOccurred, aliases=("follow_credential",))
+FOLLOW_CREDENTIAL = JobKind("providers.follow_credential", EventOccurred)

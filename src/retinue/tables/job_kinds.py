@@ -13,9 +13,5 @@ class ImportToRun(msgspec.Struct):
     import_id: str
 
 
-ERASE_ROWS = JobKind(
-    "tables.erase_rows", RowsToErase, retry=Retry((0, 30, 300, 3600)), aliases=("erase_rows",)
-)
-RUN_IMPORT = JobKind(
-    "tables.run_import", ImportToRun, queue="imports", retry=Retry((0, 5, 60, 600)), aliases=("run_import",)
-)
+ERASE_ROWS = JobKind("tables.erase_rows", RowsToErase, retry=Retry((0, 30, 300, 3600)))
+RUN_IMPORT = JobKind("tables.run_import", ImportToRun, queue="imports", retry=Retry((0, 5, 60, 600)))

@@ -38,8 +38,6 @@ async def resume_imports(ctx: Context) -> None:
 
 JOBS = (
     implement(ERASE_ROWS, erase_rows, timeout_s=1800, transactional=False),
-    periodic(
-        "tables.resume_imports", resume_imports, every_s=600, transactional=False, aliases=("resume_imports",)
-    ),
+    periodic("tables.resume_imports", resume_imports, every_s=600, transactional=False),
     implement(RUN_IMPORT, run_import, timeout_s=3600, transactional=False, at_once=2),
 )

@@ -31,7 +31,7 @@ def require_references(names: ReferenceIndex, changes: list[PlannedChange]) -> N
         f"{change.location}: {path}": problem
         for change in changes
         for path, text in _references(change)
-        if names.canonical(text) not in created and (problem := names.problem(text))
+        if text not in created and (problem := names.problem(text))
     }
     if problems:
         raise Invalid(problems)

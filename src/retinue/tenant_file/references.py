@@ -36,9 +36,7 @@ READ_KEYS = {
     "agent_documents": "agents:read",
     **{section: key for section, (_, _, key) in _OUTSIDE.items()},
 }
-# Files of earlier versions say `@channels/…`.
-_ALIASES = {"channels": "notification_channels"}
-_REFERENCE = re.compile(rf"@({'|'.join([*READ_KEYS, *_ALIASES])})/(.+)", re.DOTALL)
+_REFERENCE = re.compile(rf"@({'|'.join(READ_KEYS)})/(.+)", re.DOTALL)
 
 NaturalName = Callable[["ReferenceIndex", Any], str]
 
@@ -134,33 +132,28 @@ class ReferenceIndex:
         match = _REFERENCE.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             return None
-        return self.records.get(_ALIASES.get(match[1], match[1]), {}).get(match[2])
+        return self.records.get(match[1], {}).get(match[2])
 
     def find(self, text: str, place: str) -> Any:
         """Return the record that a reference names, or None if the text is none."""
         match = _REFERENCE.fullmatch(text)
         if match is None:
             return None
-        section = _ALIASES.get(match[1], match[1])
+        section = match[1]
         if section not in self.records:
             raise Forbidden(READ_KEYS[section], self._role)
         if problem := self.problem(text):
             raise Invalid({place.strip("."): problem})
         return self.records[section][match[2]]
 
-    def canonical(self, text: str) -> str:
-        """Return a reference with the section's current name; another text as it is."""
-        match = _REFERENCE.fullmatch(text)
-        return text if match is None else f"@{_ALIASES.get(match[1], match[1])}/{match[2]}"
-
     def problem(self, text: str) -> str:
         """Return why a reference names no single record; empty if it does, or is none, or may not be seen."""
         match = _REFERENCE.fullmatch(text)
-        section = _ALIASES.get(match[1], match[1]) if match else ""
+        section = match[1] if match else ""
         if match is None or section not in self.records:
             return ""
-        if self._is_ambiguous(reference := self.canonical(text)):
-            count = self._ambiguous[reference]
+        if self._is_ambiguous(text):
+            count = self._ambiguous[text]
             return f"{text} is ambiguous: {count} {section} have this name. Rename one, or write the id."
         return "" if match[2] in self.records[section] else f"{text} does not exist"
 

@@ -17,24 +17,14 @@ class StartedExecution(msgspec.Struct):
 class AcceptedExecution(msgspec.Struct):
     execution_id: str
     input: JsonObject
-    role: str = ""
-    """Written by earlier releases, which ran the tool with the role the caller had then; no longer read."""
 
 
 class ListingTask(msgspec.Struct):
     tool_id: str
 
 
-INSTALL_PACKAGES = JobKind(
-    "tools.install_packages", PackagesTask, queue="packages", aliases=("resolve_packages",)
-)
-REMOVE_PACKAGES = JobKind(
-    "tools.remove_packages", PackagesTask, queue="packages", aliases=("remove_packages",)
-)
-FAIL_LOST_EXECUTION = JobKind(
-    "tools.fail_lost_execution", StartedExecution, queue="tools", aliases=("end_lost_execution",)
-)
-RUN_ACCEPTED_EXECUTION = JobKind(
-    "tools.run_accepted", AcceptedExecution, queue="tools", aliases=("run_accepted_execution",)
-)
+INSTALL_PACKAGES = JobKind("tools.install_packages", PackagesTask, queue="packages")
+REMOVE_PACKAGES = JobKind("tools.remove_packages", PackagesTask, queue="packages")
+FAIL_LOST_EXECUTION = JobKind("tools.fail_lost_execution", StartedExecution, queue="tools")
+RUN_ACCEPTED_EXECUTION = JobKind("tools.run_accepted", AcceptedExecution, queue="tools")
 REFRESH_LISTING = JobKind("tools.refresh_listing", ListingTask, queue="listings")

@@ -9,7 +9,7 @@ class BudgetToWatch(msgspec.Struct):
     budget_id: str
 
 
-WATCH_BUDGET = JobKind("usage.watch_budget", BudgetToWatch, aliases=("watch_budget",))
+WATCH_BUDGET = JobKind("usage.watch_budget", BudgetToWatch)
 
 
 class ModelToAnnounce(msgspec.Struct):

@@ -20,6 +20,5 @@ JOBS = (
         every_s=60,
         transactional=False,
         timeout_s=300,
-        aliases=("compact_usage",),
     ),
 )

@@ -27,12 +27,11 @@ class FailingWebhook(msgspec.Struct):
     webhook_id: str
 
 
-REPLAY_DELIVERIES = JobKind("webhooks.replay", DeliveriesToReplay, aliases=("replay_deliveries",))
+REPLAY_DELIVERIES = JobKind("webhooks.replay", DeliveriesToReplay)
 DELIVER_WEBHOOK = JobKind(
     "webhooks.deliver",
     WebhookDeliveryTask,
     queue="webhooks",
     retry=Retry(ATTEMPT_DELAYS_SECONDS),
-    aliases=("deliver_webhook",),
 )
-DISABLE_FAILING_WEBHOOK = JobKind("webhooks.disable_failing", FailingWebhook, aliases=("disable_webhook",))
+DISABLE_FAILING_WEBHOOK = JobKind("webhooks.disable_failing", FailingWebhook)

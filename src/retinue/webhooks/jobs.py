@@ -20,7 +20,6 @@ from retinue.webhooks.delivery.schedule import (
     deliver_webhook,
     record_attempts,
 )
-from retinue.webhooks.headers import seal_webhook_headers
 from retinue.webhooks.job_kinds import DELIVER_WEBHOOK, DISABLE_FAILING_WEBHOOK, REPLAY_DELIVERIES
 from retinue.webhooks.models import (
     DeliveryStatus,
@@ -169,21 +168,12 @@ JOBS = (
         every_s=3600,
         timeout_s=3000,
         transactional=False,
-        aliases=("forget_old_deliveries",),
     ),
     periodic(
         "webhooks.fail_lost_deliveries",
         fail_lost_deliveries,
         every_s=_DAY_SECONDS,
         transactional=False,
-        aliases=("give_up_lost_deliveries",),
-    ),
-    periodic(
-        "webhooks.seal_headers",
-        seal_webhook_headers,
-        every_s=3600,
-        transactional=False,
-        aliases=("seal_webhook_headers",),
     ),
     implement(REPLAY_DELIVERIES, replay_deliveries, timeout_s=600, transactional=False),
     implement(

@@ -44,32 +44,25 @@ class AbandonedNode(msgspec.Struct):
 
 _NODE_RETRY = Retry((0, 1, 5, 30, 120))
 
-NOTIFY_END = JobKind("workflows.notify_end", EndedExecution, aliases=("tell_of_end",))
+NOTIFY_END = JobKind("workflows.notify_end", EndedExecution)
 START_BY_EVENT = JobKind(
     "workflows.start_by_event",
     StartByEvent,
     queue="workflows",
     retry=Retry((0, 5, 30, 300)),
-    aliases=("start_by_event",),
 )
 FIRE_SCHEDULE = JobKind(
     "workflows.fire_schedule",
     ScheduleDue,
     queue="workflows",
     retry=Retry((0, 5, 30, 300)),
-    aliases=("fire_schedule",),
 )
 START_QUEUED = JobKind(
     "workflows.start_queued",
     QueuedExecutions,
     queue="workflows",
     retry=Retry((0, 1, 5, 30)),
-    aliases=("begin_pending",),
 )
-RUN_STEP = JobKind(
-    "workflows.run_step", NodeTask, queue="workflows", retry=_NODE_RETRY, aliases=("run_step",)
-)
-RUN_CALL = JobKind(
-    "workflows.run_call", NodeTask, queue="workflow_calls", retry=_NODE_RETRY, aliases=("run_call",)
-)
-ABANDON_NODE = JobKind("workflows.abandon_node", AbandonedNode, queue="workflows", aliases=("abandon_node",))
+RUN_STEP = JobKind("workflows.run_step", NodeTask, queue="workflows", retry=_NODE_RETRY)
+RUN_CALL = JobKind("workflows.run_call", NodeTask, queue="workflow_calls", retry=_NODE_RETRY)
+ABANDON_NODE = JobKind("workflows.abandon_node", AbandonedNode, queue="workflows")

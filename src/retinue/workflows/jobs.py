@@ -100,14 +100,12 @@ JOBS = (
         every_s=3600,
         timeout_s=1800,
         transactional=False,
-        aliases=("forget_old_executions",),
     ),
     periodic(
         "workflows.end_overdue",
         end_overdue_executions,
         every_s=5,
         transactional=False,
-        aliases=("end_overdue_executions",),
     ),
     implement(NOTIFY_END, notify_end),
     implement(START_BY_EVENT, start_by_event),
@@ -117,12 +115,9 @@ JOBS = (
         fire_late_schedules,
         every_s=LATE_AFTER_SECONDS,
         transactional=False,
-        aliases=("fire_late_schedules",),
     ),
     implement(START_QUEUED, start_queued),
-    periodic(
-        "workflows.check_queue", check_queue, every_s=5, transactional=False, aliases=("look_for_room",)
-    ),
+    periodic("workflows.check_queue", check_queue, every_s=5, transactional=False),
     implement(RUN_STEP, run_step, at_once=50),
     implement(RUN_CALL, run_call, timeout_s=MAX_CALL_SECONDS + 60, transactional=False, at_once=100),
     implement(ABANDON_NODE, abandon_node),

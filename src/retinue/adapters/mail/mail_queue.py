@@ -21,9 +21,7 @@ class MailToSend(msgspec.Struct):
     mail_id: str
 
 
-SEND_MAIL = JobKind(
-    "mail.send", MailToSend, queue="mail", retry=Retry((0, 30, 300, 1800, 7200)), aliases=("send_mail",)
-)
+SEND_MAIL = JobKind("mail.send", MailToSend, queue="mail", retry=Retry((0, 30, 300, 1800, 7200)))
 
 
 async def enqueue_mail(ctx: Context, mail: Mail) -> None:

@@ -71,8 +71,6 @@ class ContextWindow:
         self._budget = budget
         self._fence = fence
         self._compacted = NOT_COMPACTED if task.memory is None else task.memory.compacted
-        # Agents suspended by earlier releases do not tell whose history they have, so it cannot be replaced.
-        self._may_compact = task.resumed is None or bool(task.resumed.standing.seed)
         self._is_as_sent = False
         self._turn_start = 0
         self._request_count = 0
@@ -133,7 +131,7 @@ class ContextWindow:
         by_length = self.tokens = _estimate(conversation, tail)
         is_counted = self._estimate_by_count(conversation, tail, by_length)
         memory, agent = self._task.memory, self._task.agent
-        if memory is None or not self._may_compact:
+        if memory is None:
             return False
         is_partly_loaded = self._is_partly_loaded(memory)
         if self.tokens * 2 <= (agent.max_context_tokens or _SMALLEST_DEFAULT) and not is_partly_loaded:

@@ -23,8 +23,7 @@ class SuspendedAgent(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one suspended agent: its model's conversation and its pending calls.
 
     Stored in the database: a new field needs a default. `tail` ends each request of the turn; `mark` is that
-    of its fence, which agents suspended by earlier releases share with the agent that delegated to them.
-    `seed` is that of its task; earlier releases did not keep it.
+    of its fence. `seed` is that of its task.
     """
 
     conversation: tuple[ModelMessage, ...]

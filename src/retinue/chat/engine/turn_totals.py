@@ -32,10 +32,7 @@ class TurnTotals:
         return nano_usd
 
     def restore(self, details: ReplyDetails) -> None:
-        """Add what a suspended turn had used; earlier releases kept no sums by model."""
-        if not details.usage_by_model and details.usage.total_tokens:
-            usage = ModelUsage(details.usage.prompt_tokens, details.usage.completion_tokens)
-            self.add(details.model, usage)
+        """Add what a suspended turn had used."""
         for spent in details.usage_by_model:
             cost = spent.estimated_cost_usd
             nano_usd = None if cost is None else round(cost * NANO_USD_PER_USD)

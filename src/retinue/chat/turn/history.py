@@ -10,7 +10,7 @@ from retinue.chat.engine import prompts
 from retinue.chat.engine.attached import Attachment, left_out, user_message
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import NOT_COMPACTED, Compacted, HistoryEntry, render
-from retinue.chat.engine.parts import CalledTool, CallStatus, FinishReason
+from retinue.chat.engine.parts import CalledTool, CallStatus
 from retinue.chat.engine.tool_search import wrap_call
 from retinue.chat.models import Conversation, ConversationSummary, Message
 from retinue.chat.turn.repeated_attachments import load_repeated
@@ -185,18 +185,10 @@ def replay(
             yield prompts.tool_message(call.id, _result_of(call), fence, images, is_error=is_error)
         start = calls.text_length
     text = _paragraph(message.content, start, len(message.content))
-    if _is_waiting(message) and not message.rounds:
-        # Stored by an earlier release. Without the note the model would think that it was abandoned.
-        text = f"{text}\n\n{_AWAITING_APPROVAL_NOTE}".strip()
     if attached:
         yield user_message(text, attached)
     elif text:
         yield ModelMessage(role=message.role.value, content=text)
-
-
-def _is_waiting(message: Message) -> bool:
-    details = message.details
-    return details is not None and details.finish_reason is FinishReason.awaiting_approval
 
 
 def _paragraph(content: str, start: int, end: int) -> str:

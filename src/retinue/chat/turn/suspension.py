@@ -309,8 +309,7 @@ def _denied_call(call: CalledTool) -> CalledTool:
 def parse_decision(result: JsonObject) -> CallDecision:
     return CallDecision(
         decision=result["decision"],
-        # Results that an earlier release stored have no status.
-        is_late=result.get("status", result["decision"]) == "timeout",
+        is_late=result["status"] == "timeout",
         comment=result.get("comment"),
         edited_input=result.get("edited_input"),
     )

@@ -32,7 +32,7 @@ class Recording:
     """A recorded message; what was said becomes the text of its turn."""
 
     transcription: Transcription
-    """What was said, once transcribed."""
+    """Set by `transcribe`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -199,14 +199,11 @@ manifest = Manifest(
             "kit.purge_idempotency_keys",
             purge_idempotency_keys,
             every_s=3600,
-            aliases=("sweep_idempotency_keys",),
         ),
-        periodic("kit.purge_attempts", purge_attempts, every_s=3600, aliases=("sweep_attempts",)),
-        periodic("kit.purge_dead_jobs", purge_dead_jobs, every_s=24 * 3600, aliases=("sweep_dead_jobs",)),
+        periodic("kit.purge_attempts", purge_attempts, every_s=3600),
+        periodic("kit.purge_dead_jobs", purge_dead_jobs, every_s=24 * 3600),
         periodic("kit.give_up_unknown_jobs", give_up_unknown_jobs, every_s=3600),
-        periodic(
-            "kit.retire_signing_keys", retire_signing_keys, every_s=300, aliases=("retire_signing_keys",)
-        ),
+        periodic("kit.retire_signing_keys", retire_signing_keys, every_s=300),
     ),
     gauges=(
         DatabaseGauge((metrics.JOBS_WAITING, metrics.JOB_OLDEST_AGE), count_waiting_jobs),

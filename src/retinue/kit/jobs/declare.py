@@ -39,16 +39,12 @@ class NoPayload(msgspec.Struct):
 
 
 class JobKind(msgspec.Struct, Generic[P], frozen=True):
-    """A job that callers enqueue. The name is stored with each job, so it never changes.
-
-    `aliases` are the names under which earlier releases stored the job.
-    """
+    """A job that callers enqueue. The name is stored with each job, so it never changes."""
 
     name: str
     payload: type[P]
     queue: str = "default"
     retry: Retry = Retry()
-    aliases: tuple[str, ...] = ()
 
     @property
     def max_attempts(self) -> int:
@@ -138,23 +134,21 @@ def periodic(
     every_s: float,
     timeout_s: float = 60,
     transactional: bool = True,
-    aliases: tuple[str, ...] = (),
 ) -> JobHandler[NoPayload]:
     """Run a function at an interval; one process of many enqueues each run."""
 
     async def run_without_payload(ctx: object, _payload: NoPayload) -> Any:
         return await run(ctx)
 
-    kind = JobKind(name, NoPayload, aliases=aliases)
+    kind = JobKind(name, NoPayload)
     return JobHandler(kind, run_without_payload, timeout_s, transactional, every_s)
 
 
 def handlers_by_name(handlers: Iterable[JobHandler[Any]]) -> dict[str, JobHandler[Any]]:
-    """Return the handlers under every name that a stored job may have."""
-    found: dict[str, JobHandler[Any]] = {}
+    """Return the handlers by the names of their jobs."""
+    by_name: dict[str, JobHandler[Any]] = {}
     for handler in handlers:
-        for name in (handler.kind.name, *handler.kind.aliases):
-            if name in found:
-                raise TypeError(f"two jobs are called {name}")
-            found[name] = handler
-    return found
+        if handler.kind.name in by_name:
+            raise TypeError(f"two jobs are called {handler.kind.name}")
+        by_name[handler.kind.name] = handler
+    return by_name

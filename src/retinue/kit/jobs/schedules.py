@@ -37,7 +37,6 @@ _FIRE = Statement(
 _BRING_FORWARD = Statement(
     sa.update(_schedules).where(_kind, _schedules.c.next_at > _time("latest")).values(next_at=_time("latest"))
 )
-_DELETE = Statement(sa.delete(_schedules).where(_kind))
 _NEXT = Statement(sa.select(_schedules.c.id, _schedules.c.next_at).order_by(_schedules.c.id))
 
 
@@ -74,13 +73,11 @@ class Schedules:
         self._is_prepared = not self._handlers
 
     async def _prepare(self, system: SystemDb, now: float) -> None:
-        """Add new schedules, bring those with a shorter interval forward, and delete those of old names."""
+        """Add new schedules, and bring those with a shorter interval forward."""
         for name, handler in self._handlers.items():
             latest = now + (handler.every_s or 0)
             await system.insert_missing(Schedule(id=name, next_at=latest))
             await system.execute(_BRING_FORWARD, kind=name, latest=latest)
-            for alias in handler.kind.aliases:
-                await system.execute(_DELETE, kind=alias)
         self._is_prepared = True
 
     async def _read(self, system: SystemDb) -> list[tuple[str, float]]:

@@ -177,6 +177,3 @@ GC_OBJECTS_UNCOLLECTABLE = _counter(
     "python_gc_objects_uncollectable_total", "Uncollectable objects found", "generation"
 )
 GC_COLLECTIONS = _counter("python_gc_collections_total", "Garbage collections", "generation")
-
-ALIASES = {"retinue_requests_total": "retinue_http_requests_total"}
-"""Names of earlier releases, shown for one more release with the values of the new ones."""

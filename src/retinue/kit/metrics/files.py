@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from retinue.kit.durable_files import make_private_folder
-from retinue.kit.metrics.declarations import ALIASES, METRICS
+from retinue.kit.metrics.declarations import METRICS
 from retinue.kit.metrics.series import WriteValue
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -61,18 +61,11 @@ class MetricFiles:
 
     def collect(self) -> Iterator[Any]:
         from prometheus_client import multiprocess
-        from prometheus_client.metrics_core import CounterMetricFamily
 
         reader: Any = multiprocess
         collected = reader.MultiProcessCollector(None, path=str(self.folder)).collect()
         families = {family.name: family for family in collected}
         yield from (families[name] for name in sorted(families))
-        for alias, name in ALIASES.items():
-            family = families.get(name.removesuffix("_total"))
-            copy = CounterMetricFamily(alias.removesuffix("_total"), f"Old name of {name}")
-            for sample in family.samples if family is not None else ():
-                copy.add_sample(alias, sample.labels, sample.value)
-            yield copy
 
     def sweep(self) -> None:
         """Settle the files of processes that ended without doing so."""
