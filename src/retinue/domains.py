@@ -1,4 +1,4 @@
-"""The list of all domains: every manifest, lowest first."""
+"""The list of all domains: every manifest, in the order of the neighbourhoods (docs/architecture.md)."""
 
 from retinue.access.manifest import manifest as access
 from retinue.adapters.mail.mail_queue import manifest as mail
@@ -34,32 +34,38 @@ from retinue.workflows.manifest import manifest as workflows
 DOMAINS = (
     kit,
     mail,
+    # foundation
     tenants,
     access,
-    audit,
     files,
     usage,
+    audit,
+    # identity
     service_accounts,
     users,
-    credentials,
-    events,
     auth,
+    credentials,
+    # events
+    events,
+    webhooks,
+    incoming,
+    notifications,
+    # ai
     providers,
-    tables,
     knowledge,
     tools,
-    notifications,
     approvals,
     agents,
     chat,
-    workflows,
     embed,
-    forms,
-    webhooks,
-    incoming,
     traces,
-    search,
-    console,
+    # automation
+    tables,
+    workflows,
+    forms,
+    # workspace
     home,
+    search,
     tenant_file,
+    console,
 )

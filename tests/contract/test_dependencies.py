@@ -1,5 +1,6 @@
 """pyproject.toml names what the code imports and nothing else, and the locks pin all of it once."""
 
+import configparser
 import json
 import re
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.utils import canonicalize_name
 
+from retinue.domains import DOMAINS
 from retinue.kit.extras import EXTRAS
 from scripts.sbom import console_packages
 from tests.contract.dependencies import (
@@ -155,3 +157,16 @@ def test_the_wheel_carries_every_file_that_is_not_python():
         if path.is_file() and path.suffix not in {".py", ".pyc"} and "egg-info" not in str(path)
     }
     assert others - carried == set()
+
+
+def test_the_domains_stand_in_one_order() -> None:
+    """`.importlinter` has it from above, `domains.py` from below, and the architecture names it in rows."""
+    linter = configparser.ConfigParser()
+    linter.read(ROOT / ".importlinter")
+    layers = linter["importlinter:contract:order"]["layers"].split()
+    enforced = layers[layers.index("domains") + 1 : layers.index("adapters")][::-1]
+    listed = [manifest.name for manifest in DOMAINS if manifest.name not in {"kit", "mail"}]
+    table = (
+        (ROOT / "docs" / "architecture.md").read_text().partition("| Neighbourhood |")[2].partition("\n\n")[0]
+    )
+    assert enforced == listed == re.findall(r"`(\w+)`", table)
