@@ -10,6 +10,7 @@ import pytest
 
 from retinue import __version__
 from retinue.console.files import is_built
+from retinue.kit.build_commit import build_commit
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
@@ -71,9 +72,14 @@ async def test_without_a_server_the_link_says_which_address_it_assumes(tmp_path:
 
 async def test_the_version_is_an_option_and_a_command(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path)
-    for arguments in (("--version",), ("version",), ("--version", "serve")):
+    with_commit = f"{__version__} ({build_commit()})\n"
+    for arguments, printed in (
+        (("version",), f"{__version__}\n"),
+        (("--version",), with_commit),
+        (("--version", "serve"), with_commit),
+    ):
         ran = await run_command(server, *arguments)
-        assert (ran.code, ran.output, ran.errors) == (0, f"{__version__}\n", "")
+        assert (ran.code, ran.output, ran.errors) == (0, printed, "")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import typer
 from retinue import __version__
 from retinue.cli.command_settings import read_settings
 from retinue.cli.groups import admin, audit, models, vault
+from retinue.kit.build_commit import build_commit
 from retinue.kit.errors import CannotStart, RetinueError
 from retinue.kit.machine import raise_descriptor_limit
 from retinue.kit.setting_loader import load_settings
@@ -29,7 +30,8 @@ app.add_typer(models, name="models")
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        typer.echo(__version__)
+        commit = build_commit()
+        typer.echo(f"{__version__} ({commit})" if commit else __version__)
         raise typer.Exit
 
 
@@ -37,7 +39,7 @@ def _print_version(is_wanted: bool) -> None:
 def options(
     _version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
+        typer.Option("--version", help="Print version and commit.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
     """Build and run AI agents on your own machines."""
