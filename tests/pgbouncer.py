@@ -104,7 +104,7 @@ def database_settings(direct: str) -> dict[str, Any]:
 
 
 def why_not() -> str:
-    """What is missing where every test is asked to be behind it."""
+    """Return why PgBouncer cannot be in front of every test; empty if it can, or need not."""
     if IS_EVERYWHERE and (BINARY is None or not SERVER):
         return "RETINUE_TEST_PGBOUNCER: needs pgbouncer and the server of RETINUE_TEST_DATABASE_URL"
     return ""

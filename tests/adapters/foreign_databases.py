@@ -51,7 +51,7 @@ class Foreign:
 
 
 def required(program: str, *places: str) -> str:
-    """The path of a Debian program; without it the test is skipped, but not where everything must run."""
+    """Return the path of a Debian program; without it skip the test, or fail where everything must run."""
     found = shutil.which(program, path=os.pathsep.join([*places, os.environ["PATH"], "/usr/sbin"]))
     if found is None:
         reason = f"{program} is not installed"
@@ -67,7 +67,7 @@ def free_port() -> int:
 
 
 def make_certificate(folder: Path) -> str:
-    """A self-signed certificate for `NAME` as server.crt and server.key; its text."""
+    """Write a self-signed certificate for `NAME` as server.crt and server.key; return its text."""
     key = generate_private_key(SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     today = dt.datetime.now(dt.UTC)
@@ -93,7 +93,7 @@ def make_certificate(folder: Path) -> str:
 
 @contextlib.contextmanager
 def owned_folder(owner: str) -> Iterator[tuple[Path, dict[str, object]]]:
-    """A folder below the system's temporary one, and how to start a program that owns it."""
+    """Yield a temporary folder, and the options of a process that owns it."""
     folder = Path(tempfile.mkdtemp(prefix="retinue-foreign-"))
     run_as: dict[str, object] = {}
     if os.getuid() == 0:
@@ -111,13 +111,13 @@ def hand_over(folder: Path, owner: str) -> None:
 
 
 def end_with_us() -> None:
-    """Ask the kernel to end this process when the one that started it is gone, however it went."""
+    """Ask the kernel to end this process when its parent ends."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
 
 
 @contextlib.contextmanager
 def running(command: list[object], ready: str, **options: object) -> Iterator[list[str]]:
-    """A program of which a line says that it is ready; gives all lines, for as long as it runs."""
+    """Run a program, wait for the line that says it is ready, and yield all lines while it runs."""
     process = subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,

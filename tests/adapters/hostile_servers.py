@@ -76,7 +76,7 @@ def _without_tls_flag(greeting: bytes) -> bytes:
 
 @contextlib.asynccontextmanager
 async def without_tls(shop):
-    """Someone in between who says that the server has no TLS."""
+    """Yield a proxy that tells the client that the server has no TLS."""
 
     async def handle(reader, writer) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", shop.port)
@@ -131,7 +131,7 @@ def mysql_that_answers(answer: bytes, plugin: bytes = b"mysql_native_password"):
 
 
 async def flood(writer, piece: bytes, most: int) -> int:
-    """Send again and again until the other side hangs up; how much was sent."""
+    """Send until the other side hangs up; return the number of bytes."""
     sent = 0
     with contextlib.suppress(ConnectionError):
         while sent < most:

@@ -64,7 +64,7 @@ class Colour(BaseModel):
 
 
 class Memory(EventStore):
-    """Every event of every stream, for streams that are taken up again."""
+    """Stores every event of every stream, so that a client can resume a stream."""
 
     def __init__(self):
         self.events = []

@@ -44,7 +44,7 @@ def is_sqlite(pid: str) -> bool:
 
 
 async def still_running(shop) -> int:
-    """How many statements the server works on for us."""
+    """Return the number of our statements that the server is running."""
     if shop.db_type == "sqlite":
         children = [path.read_text().split() for path in Path(f"/proc/{os.getpid()}/task").glob("*/children")]
         return sum(is_sqlite(pid) for pids in children for pid in pids)

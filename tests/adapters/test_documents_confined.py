@@ -1,4 +1,4 @@
-"""What a parser could do that a stranger took over: nothing, and not for long."""
+"""Tests of a document parser under an attacker's control: it reaches nothing and is ended soon."""
 
 import asyncio
 import errno

@@ -50,7 +50,7 @@ async def chat() -> AsyncIterator[EmbeddedChat]:
 
 
 async def embedded(host: ModelHost, texts: list[str]) -> int:
-    """Embed many texts; how many there were."""
+    """Embed many texts; return their number."""
     async with aclosing(host.stream("embed", texts)) as parts:
         return len([part async for part in parts])
 

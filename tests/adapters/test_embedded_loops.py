@@ -1,4 +1,4 @@
-"""What a small model says over and over is noticed, and what merely looks alike is not."""
+"""Tests of the loop detector: repeated sentences end a reply, similar ones do not."""
 
 import pytest
 

@@ -321,7 +321,7 @@ async def test_a_child_that_cannot_start_its_work_is_our_fault_not_the_pictures(
 
 
 def taken_over(attack: str, *, is_confined: bool = True, pass_fds: tuple[int, ...] = ()) -> str:
-    """What a child prints whose decoder was replaced by an attacker's code."""
+    """Return the output of a child whose decoder was replaced by an attacker's code."""
     script = f"""
 import errno, json, os, resource, socket, sys
 from retinue.adapters.images.child import program

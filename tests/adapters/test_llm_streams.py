@@ -56,7 +56,7 @@ WHOLE = {
 
 
 async def heard(provider) -> tuple[str, ReplyFinished | ModelError]:
-    """The text that came, and how it ended."""
+    """Read a stream; return its text and its end."""
     text = ""
     try:
         async for delta in provider.stream(user("Hi")):

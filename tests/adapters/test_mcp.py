@@ -35,7 +35,7 @@ class Served:
             return await response.read()
 
     async def journal(self) -> list[dict]:
-        """What arrived since the last look."""
+        """Return the requests that arrived since the last call."""
         return json.loads(await self.get("/journal"))
 
     async def heard(self) -> list[str]:

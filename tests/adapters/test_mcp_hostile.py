@@ -291,7 +291,7 @@ async def test_what_a_server_says_around_its_answer_is_understood():
 
 
 async def test_a_call_that_was_taken_is_never_sent_twice():
-    """Whatever becomes of the session after that."""
+    """The call is not repeated even if its session ends afterwards."""
 
     def ask_first(said):
         return events(

@@ -75,7 +75,7 @@ async def test_a_killed_backend_comes_back(own, sandbox_processes):
 
 
 async def _comes_back(sandbox: LocalSandbox) -> bool:
-    """A call that comes before the death is noticed fails too; one soon after it does not."""
+    """Call until it succeeds: calls fail until the death of the backend is noticed."""
     async with asyncio.timeout(20):
         while True:
             with contextlib.suppress(SandboxFailed):

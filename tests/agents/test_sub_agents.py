@@ -35,7 +35,7 @@ def below(agent: dict[str, Any], sub: dict[str, Any], kind: str = "") -> str:
 
 
 async def counted(people, api: Api) -> dict[str, int]:
-    """The count of sub-agents that each agent has of itself, and that there really are."""
+    """Return the stored count of sub-agents of each agent, compared with the real one."""
     async with people.context(api.user.tenant_id) as ctx:
         agents = await ctx.db.all(Agent)
         for agent in agents:

@@ -1,4 +1,4 @@
-"""What the contract tests know of approvals."""
+"""Objects and calls of approvals for the contract tests."""
 
 from retinue.access.models import Role
 from retinue.approvals.models import Approval, ApprovalResponse
@@ -18,7 +18,7 @@ _RESOLVED = "approvals.status approvals.resolved_at approvals.resolved_by approv
 
 
 async def _pending(scene: Scene) -> str:
-    """One that the scene's user decides."""
+    """Return an approval that the scene's user can decide."""
     async with scene.people.context(scene.user.tenant_id) as ctx:
         asker = await scene.people.user(Role.viewer)
         return (await some_approval(ctx, asker.id, scene.user.id)).id

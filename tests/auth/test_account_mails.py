@@ -1,4 +1,4 @@
-"""How often strangers can have mail sent to an address: from one place, from everywhere, for each purpose."""
+"""Tests of the limits on mails to one address: for each sender, in total and for each purpose."""
 
 import pytest
 

@@ -32,7 +32,7 @@ TRICKS = {
 
 
 def said(answer: Response) -> tuple[int, Any]:
-    """What an answer says that does not change from one call to the next."""
+    """Return the status and the error of an answer; both are the same for every call."""
     return answer.status, answer.json()["error"] if answer.status >= 400 else None
 
 

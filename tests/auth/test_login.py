@@ -251,7 +251,7 @@ async def test_deactivation_deletion_and_demotion_count_from_the_next_request(ap
 
 
 async def sign_in_many(make_service, number: int) -> tuple[list[float], float]:
-    """How late the event loop was, at every look, while many people signed in; and their time of a core."""
+    """Return the delays of the event loop while many people sign in, and the processor time they took."""
     service = await make_service(password_cost=(19456, 2, 1))
     people, api = People(service), Api(service)
     stored = await passwords.hash_password(PASSWORD, (19456, 2, 1))

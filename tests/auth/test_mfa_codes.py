@@ -28,7 +28,7 @@ VERIFY = "/api/v1/mfa/verify"
 
 
 def digits(code: str, zero: int) -> str:
-    """The same number in the digits of another script."""
+    """Return the same number in the digits of another script."""
     return "".join(chr(zero + int(digit)) for digit in code)
 
 

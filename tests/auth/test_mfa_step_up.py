@@ -110,7 +110,7 @@ async def test_the_password_removes_a_device_while_another_one_stays(person, thi
 
 
 async def added_with_the_password(session, clock):
-    """What somebody gets who knows the password and shows no second factor."""
+    """Add a factor with the password alone; return it."""
     mine = await set_up_factor(session, clock, name="Mine", password=PASSWORD)
     assert (await session.post("/api/v1/mfa/enable", {"code": mine.code()})).status == 200
     return mine

@@ -17,7 +17,7 @@ BAD_TOKENS = [None, "", "null", [], {}, 0, 7.5, True, ["x"], "x" * 300, "unknown
 
 
 async def forgotten(service, user: User) -> str:
-    """The token of a fresh link."""
+    """Ask for a reset; return the token of the link."""
     assert (await Api(service).post("/auth/forgot-password", {"email": user.email})).status == 200
     return link_token(await last_mail(service, user.email))
 
@@ -280,7 +280,7 @@ async def test_two_changes_at_once_leave_one_password(people):
 
 
 async def test_a_sign_in_that_overlaps_a_reset_does_not_survive_it(service, api, people):
-    """Whichever comes first, no session opened with the old password is left."""
+    """In either order, no session that was opened with the old password survives."""
     user = await people.user()
     token = await forgotten(service, user)
     elsewhere = api.at("198.51.100.7")

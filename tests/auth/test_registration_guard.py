@@ -1,4 +1,4 @@
-"""What strangers can make us do: registrations, hashes and mails, each within bounds of its own."""
+"""Tests of the limits on strangers: registrations, password hashes and mails."""
 
 import asyncio
 import threading

@@ -18,7 +18,7 @@ async def guess(api: Api, email: str, password: str = WRONG):
 
 
 async def checked(service, people: People) -> int:
-    """How many guesses reached the hash."""
+    """Return the number of guesses that were compared with the hash."""
     await service.runner.drain()
     return len(await events(people, "system.auth.login_failed"))
 

@@ -19,7 +19,7 @@ _CHUNK = {"id": "c", "object": "chat.completion.chunk", "model": "m"}
 def speaking(
     words: Sequence[str], gate: asyncio.Event | None = None, *, is_cut: bool = False
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """A provider that says these words, waits for the gate, and then either finishes or hangs up."""
+    """Return a provider that says these words, waits for the gate, and then finishes or hangs up."""
 
     async def speak(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM_HEAD)

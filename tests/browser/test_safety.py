@@ -1,4 +1,4 @@
-"""Whatever someone writes into a form stays text: on the page, in other pages, and when it comes back."""
+"""Tests that text of a form or a visitor stays text: on the page, in other pages, and in answers."""
 
 from itertools import cycle
 

@@ -12,7 +12,7 @@ from tests.browser.widgets import widget_tag
 
 
 async def shown(site: Site, other_site, page, provider, name: str) -> None:
-    """Open a page of another site with the widget, and the widget."""
+    """Open a page of another site, and the widget in it."""
     tag = await widget_tag(site, provider)
     await page.goto(other_site.publish(name, tag))
     await page.get_by_role("button", name="Open Help desk").click()

@@ -1,4 +1,4 @@
-"""What the contract tests know of chat."""
+"""Objects and calls of chat for the contract tests."""
 
 from retinue.agents.models import Agent
 from retinue.chat.models import ChatJob, Conversation, ConversationFile, FileDerivative, Message

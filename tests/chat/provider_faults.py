@@ -1,4 +1,4 @@
-"""How a provider can misbehave, each in one piece and as a stream, and what a client is then told."""
+"""Faults of a provider, as a whole answer and as a stream, and the error that a client gets."""
 
 import asyncio
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ HTML = b"<!doctype html><html><body>502 Bad Gateway</body></html>"
 
 
 def whole(content: bytes, *, length: int | None = None, kind: str = "application/json") -> bytes:
-    """An answer in one piece; `length` lies about how much of it there is."""
+    """Return an answer in one piece; `length` overrides its Content-Length."""
     size = len(content) if length is None else length
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
     return head.encode() + content
 
 
 def spoken(text: str, **more: object) -> bytes:
-    """A completion with this text."""
+    """Return a completion with this text."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return msgspec.json.encode({"model": "test-model", "choices": [choice], **more})
 
@@ -40,7 +40,7 @@ def delta(text: str, finish: str | None = None) -> bytes:
 
 
 def begun(*pieces: bytes) -> bytes:
-    """A stream up to here, without its end."""
+    """Return a stream with these pieces, without its end."""
     return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + b"".join(pieces)
 
 
@@ -68,7 +68,7 @@ def refused(status: int, requests: int = 3, **headers: str) -> Case:
 
 
 def garbled(content: bytes, stream: bytes | None = None) -> Case:
-    """An answer that is not what the protocol says; asking again would not help."""
+    """Return a case whose answer breaks the protocol; asking again would not help."""
     return Case(
         sending(whole(content)), streaming(*([content] if stream is None else [stream] if stream else []))
     )

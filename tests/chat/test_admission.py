@@ -1,4 +1,4 @@
-"""How much a tenant may have answered at once: what its plan says, whichever way the messages come in."""
+"""Tests of the limit on concurrent replies of a tenant, on every route that takes messages."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What lasts while a turn waits for approvals: its budget, its state, its one reply; and who cannot wait."""
+"""Tests of turns that wait for approvals: budget and state are kept, and there is one reply."""
 
 import asyncio
 

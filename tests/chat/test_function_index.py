@@ -32,7 +32,7 @@ async def agent(admin: Api, provider: ProviderServer) -> Json:
 
 
 def embedded(provider: ProviderServer) -> list[int]:
-    """How many texts each call to the embedding model had."""
+    """Return the number of texts in each call of the embedding model."""
     return [len(one.json["input"]) for one in provider.requests if one.path.endswith("/embeddings")]
 
 

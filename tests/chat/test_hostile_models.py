@@ -30,7 +30,7 @@ from tests.factories.tools import endpoint, make_tool
 from tests.tools.servers.rest_api import RestApi
 
 LONGEST_PAUSE_S = 300
-"""However long a provider asks to be left alone."""
+"""The longest pause that a provider may ask for."""
 SHORT = Timeouts(connect_s=5, first_byte_s=1.5, between_chunks_s=0.5, unstreamed_s=1.5)
 """Long enough for a busy machine to hand the request over: a provider that was never asked is not silent."""
 
@@ -41,7 +41,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ended(answer: Response) -> tuple[list[Heard], str | None]:
-    """What a stream's client heard, and the code it ended with if that was an error."""
+    """Return the events of a stream, and the code of the error that ended it, if any."""
     if answer.status != 200:
         return [], answer.code
     heard = events_of(answer.body)

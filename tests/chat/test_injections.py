@@ -84,7 +84,7 @@ def requests_for_text(provider: ProviderServer) -> list[dict[str, Any]]:
 
 
 def outside_the_fence(request: dict[str, Any]) -> str:
-    """What of a prompt the model is to take at its word, beside what it said itself."""
+    """Return the parts of a prompt that are outside of the fence and not the model's own words."""
     system = request["messages"][0]["content"]
     (mark,) = set(re.findall(r"<material (\w+)>", system))
     heard = [message for message in request["messages"] if message["role"] != "assistant"]
@@ -166,7 +166,7 @@ def _vector_key(provider: ProviderServer) -> dict[str, Any]:
 
 
 async def _is_reachable(evil: Canary) -> None:
-    """The canary would have sung."""
+    """Check that the canary notices a call, so that its silence means something."""
     async with (
         Egress(LOOPBACK) as egress,
         egress.request("GET", f"http://127.0.0.1:{evil.port}/", timeout_s=5) as answer,

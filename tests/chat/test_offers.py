@@ -1,4 +1,4 @@
-"""What a model is told of an agent's tools, and what happens when it takes them at their word."""
+"""Tests of the functions that a model is offered for an agent's tools, and of calls to them."""
 
 from typing import Any
 

@@ -78,7 +78,7 @@ def read(url: str, **more: Any) -> Call:
 async def read_by(
     admin: Api, agent: Json, provider: ProviderServer, message: str, call: Call, **more: Any
 ) -> Json:
-    """The reply to a message after which the model reads a page."""
+    """Let the model make this call in answer to a message; return the reply."""
     provider.says("", call)
     provider.says("Done.")
     return await reply_to(admin, agent, message, **more)
@@ -182,7 +182,7 @@ async def test_redirects_documents_and_parts_of_a_long_page(admin, agent, provid
 
 
 async def test_a_sub_agent_reads_what_its_caller_may(admin, agent, provider, site):
-    """What the caller's model writes to it names nothing."""
+    """A page that only the caller's model names in its task may not be read."""
     helper = await make_agent(admin, name="Reader", primary_model="openai_compatible/test-model")
     await searching(admin, helper)
     await attach_agent(admin, agent, helper)

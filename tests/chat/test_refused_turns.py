@@ -1,4 +1,4 @@
-"""A chat that is refused leaves nothing: no conversation, no log and no event, whichever way it came in."""
+"""Tests that a refused chat leaves no conversation, no log and no event, on every route."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any

@@ -24,7 +24,7 @@ async def ask(api: Api, agent: dict[str, Any], **more: Any) -> Response:
 
 
 async def said(api: Api) -> list[list[str]]:
-    """What was said in every conversation."""
+    """Return the texts of the messages of every conversation."""
     found = (await api.get("/api/v1/conversations")).json()["data"]
     listed = [(await api.get(f"/api/v1/conversations/{one['id']}/messages")).json()["data"] for one in found]
     return [[message["content"] for message in one] for one in listed]

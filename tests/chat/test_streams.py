@@ -24,7 +24,7 @@ PIECE = b'data: {"choices": [{"index": 0, "delta": {"content": "%b"}}]}\n\n'
 
 
 def said(*texts: bytes) -> bytes:
-    """A stream of a provider up to here, without its end."""
+    """Return a provider's stream with these pieces, without its end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     return head + b"".join(PIECE % text for text in texts)
 

@@ -1,4 +1,4 @@
-"""How long a model may think and a turn may take: the instance's settings, and an agent's own."""
+"""Tests of the time limits of models and turns: the instance's settings, and an agent's own."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ END = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\
 
 
 def thinking(seconds: float) -> Fault:
-    """A model that is silent for so long before its first word, and before its second."""
+    """Return a model that is silent for this long before its first word, and before its second."""
 
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""What a turn may take at most, whatever its models do: tokens, time, and what is kept of a reply."""
+"""Tests of the limits of a turn: tokens, time, and the part of a reply that is kept."""
 
 import asyncio
 from typing import Any

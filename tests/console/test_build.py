@@ -15,7 +15,7 @@ MAX_FIRST_LOAD_BYTES = 250_000
 MAX_SCREEN_BYTES = 60_000
 HOME = "src/features/home/home.tsx"
 LIBRARIES = {"src/features/agents/draft/editor.tsx": 161_000}
-"""What is fetched after its screen stands, and how large it may be."""
+"""Modules that are loaded after their screen is drawn, with the maximum size in bytes."""
 LOCK = json.loads((ROOT / "console" / "package-lock.json").read_text())
 
 

@@ -64,7 +64,7 @@ async def make_content_world(
 
 
 def _spoken(provider: ProviderServer) -> Reply:
-    """The first agent uses all it has; whoever is asked says what it heard, and so do the others."""
+    """The first agent calls everything it has; every agent repeats the secret word it was told."""
     asked = provider.last.json["messages"]
     heard = ADMINS if _ASKED_BY_WORKFLOW in str(asked) else OWNERS
     if not str(asked[0]["content"]).startswith(_MAIN) or asked[-1]["role"] != "user":

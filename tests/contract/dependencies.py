@@ -1,4 +1,4 @@
-"""What the code imports beside what pyproject.toml declares and the locks pin."""
+"""The imports of the code beside the dependencies that pyproject.toml declares and the locks pin."""
 
 import ast
 import sys

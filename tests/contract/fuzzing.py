@@ -91,7 +91,7 @@ def boundary_cases(operation: Any) -> Iterator[Any]:
 
 
 def random_cases(operation: Any, count: int) -> list[Any]:
-    """So many cases that keep the schema, and as many that break it."""
+    """Return `count` cases that keep the schema, and as many that break it."""
     drawn: list[Any] = []
     for mode in GenerationMode:
         if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.headers):
@@ -141,7 +141,7 @@ class Fuzzer:
         return answer
 
     def _adapt(self, case: Any, number: int) -> None:
-        """Where the path may be anything, every second time it names what is really there."""
+        """Replace ids of every second case by those of existing objects, where the schema allows any path."""
         # Nobody has a minute for each case.
         if str(case.query.get("wait")).isdecimal() and int(str(case.query["wait"])) <= 60:
             case.query["wait"] = 0

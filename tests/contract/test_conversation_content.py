@@ -1,4 +1,4 @@
-"""What was said in a conversation, wherever it can be read: exactly by those who may read the conversation.
+"""Tests that content of a conversation is read, on any route, only by those who may read the conversation.
 
 The walk is derived from the route table: a new route that shows what it should not fails here.
 """
@@ -182,7 +182,7 @@ leaks = Routes("/api/v1/leaks", tag="tools")
 
 @leaks.get("", requires="tools:read")
 async def list_leaks(ctx: Context) -> list[str]:
-    """What a route shows that was written without a thought for conversations."""
+    """A planted route that shows content without checking conversations."""
     return [execution.input for execution in await ctx.db.all(ToolExecution)]
 
 

@@ -52,7 +52,7 @@ def test_nothing_is_declared_twice():
 
 
 def test_the_extras_are_those_that_the_code_asks_for():
-    """Whoever lacks a package is told to install the extra that brings it, and `all` brings them all."""
+    """A missing package is reported with the extra that brings it, and `all` brings them all."""
     assert EXTRAS.keys() == extras().keys()
     for name, lines in extras().items():
         modules = packages_of(EXTRAS[name].modules)

@@ -102,7 +102,7 @@ def with_smuggled(body: dict[str, Any], keys: dict[str, Any]) -> dict[str, Any]:
 
 
 OWN_OF_ROWS = {"id", "created_at", "updated_at"}
-"""What a row has besides its columns; ignored when it is sent."""
+"""Keys of a row besides its columns; ignored when they are sent."""
 
 
 async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, Rows]:

@@ -1,4 +1,4 @@
-"""What the migration to vouched accounts does to accounts that are there already."""
+"""Tests of the migration to vouched accounts with accounts that exist already."""
 
 import os
 from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ WARNING = f"ignored_field:{UNKNOWN}"
 
 
 def told(answer: Response) -> list[str]:
-    """The warnings of an answer, wherever they are."""
+    """Return the warnings of an answer, wherever they are."""
     header = answer.headers.get("x-retinue-warnings", "")
     in_header = [unquote(warning) for warning in header.split(", ") if warning]
     is_json = answer.headers.get("content-type") == "application/json"
@@ -22,7 +22,7 @@ def told(answer: Response) -> list[str]:
 
 
 def with_unknown(route: Route, body: Any) -> tuple[Any, list[str]]:
-    """The same body with the unknown name in each declared object, and where it is now."""
+    """Return the body with the unknown name in each declared object, and the places where it is."""
     if not isinstance(route.body, type):
         return body, []
     content = document()["paths"][route.path][route.method.lower()]["requestBody"]["content"]

@@ -1,4 +1,4 @@
-"""Who may use and reveal a credential, by rules that anyone who may write credentials can read and set."""
+"""Tests of access rules: the users, roles and tools that may use or reveal a credential."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What happens by itself: tokens are renewed before anyone needs them, and an end is announced once."""
+"""Tests of the periodic jobs: tokens are refreshed early, and an expiry is announced once."""
 
 import pytest
 
@@ -21,7 +21,7 @@ async def server():
 
 @pytest.fixture
 async def after(service, clock, people):
-    """Lets time pass with the worker at work; whoever is signed in signs in again."""
+    """Returns a function that lets time pass, runs the jobs and signs the person in again."""
     await service.runner.drain()
 
     async def pass_time(seconds: float, person) -> None:

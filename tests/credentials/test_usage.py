@@ -1,4 +1,4 @@
-"""What depends on a credential is shown, and keeps it from being deleted by mistake."""
+"""Tests of the usage of a credential: dependants are listed, and prevent its deletion."""
 
 import asyncio
 

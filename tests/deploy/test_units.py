@@ -20,7 +20,7 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def copied(folder: Path, name: str, *change: str) -> Path:
-    """The unit for an environment that is there."""
+    """Return the unit, changed for an environment that exists."""
     text = (UNITS / name).read_text().replace(PROGRAM, str(Path(sys.executable).with_name("retinue")))
     target = folder / name
     target.write_text(text.replace(*change) if change else text)

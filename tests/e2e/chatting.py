@@ -235,7 +235,7 @@ class StreamClient:
             self.got += await self._reader.readexactly(count)
 
     async def to_end(self) -> bytes:
-        """The rest, until the server closes or cuts the connection."""
+        """Return the rest of the stream, until the server closes or cuts the connection."""
         with contextlib.suppress(ConnectionError):
             while received := await self._reader.read(2**16):
                 self.got += received
@@ -250,7 +250,7 @@ class StreamClient:
 
     @property
     def text(self) -> str:
-        """What was said so far."""
+        """Return the text that was streamed so far."""
         told = re.findall(rb"event: content_delta\nid: \d+\ndata: (\{.*?\})\n\n", self.got)
         return "".join(msgspec.json.decode(data)["delta"] for data in told)
 
@@ -265,7 +265,7 @@ class StreamClient:
 
 @dataclass
 class Kept:
-    """What is in the database."""
+    """The rows of the database."""
 
     messages: list[Message] = field(default_factory=list)
     conversations: list[Conversation] = field(default_factory=list)

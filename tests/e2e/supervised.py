@@ -126,7 +126,7 @@ class KeptConnection:
 
 
 class KeptLoad:
-    """Clients that write rows and read a list by turns until told to stop."""
+    """Clients that alternately write rows and read a list until told to stop."""
 
     def __init__(self, port: int, token: str, table_id: str, clients: int) -> None:
         self.result = LoadResult()

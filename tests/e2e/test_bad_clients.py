@@ -32,7 +32,7 @@ async def server(serving: Serving) -> AsyncIterator[ServerProcess]:
 
 
 def resident_bytes(server: ServerProcess) -> int:
-    """Of the server, or of the average one where there are several."""
+    """Return the resident memory of the server; the average if there are several processes."""
     kilobytes = 0
     for pid in server.pids:
         (found,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())

@@ -1,4 +1,4 @@
-"""What the specification shows works with `pip install retinue`, and what needs an extra says which one."""
+"""Tests of `pip install retinue`: the specification's examples work, and a missing extra is named."""
 
 import asyncio
 import re
@@ -61,7 +61,7 @@ async def admin(server: ServerProcess, provider: ProviderServer) -> RemoteApi:
 
 
 async def until(read: Callable[[], Any], is_done: Callable[[Any], bool]) -> Any:
-    """What is read once a job has done its part."""
+    """Read until `is_done`; return what was read."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not is_done(found := await read()):
             await asyncio.sleep(0.1)

@@ -36,7 +36,7 @@ async def crash(shop: Shop, kills: int) -> ChatLedger:
 
 
 async def until_jobs_end(shop: Shop) -> None:
-    """As long as it may take; what is left after that is stuck."""
+    """Wait until no job is left, up to the limit: a job that remains after it is stuck."""
     for _ in range(int(PATIENCE_S / 0.1)):
         counts = [await _jobs_in(shop, status) for status in JobStatus if status not in FINISHED_JOB_STATUSES]
         if not any(counts):
@@ -51,7 +51,7 @@ async def _jobs_in(shop: Shop, status: JobStatus) -> int:
 
 
 async def problems(server: ServerProcess, ledger: ChatLedger) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
+    """Return every broken promise in words; none if all were kept."""
     async with opened(server) as ctx:
         system = ctx.system("the checker looks at everything")
         found = Kept(await system.all(Message), await system.all(Conversation))

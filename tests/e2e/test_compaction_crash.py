@@ -77,7 +77,7 @@ class Talk:
         return [one for one in chats if is_for_summary(one)]
 
     async def killed_while_waiting(self, message: str, request_count: int) -> None:
-        """Send a message and kill the server while it waits for this request to the model."""
+        """Send a message and kill the server during this request to the model."""
         said = asyncio.create_task(self.say(message))
         async with asyncio.timeout(PATIENCE_S):
             while len(self.provider.requests) < request_count:

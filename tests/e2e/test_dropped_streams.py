@@ -68,7 +68,7 @@ async def open_and_read(shop: Shop, count: int, chance: random.Random) -> list[S
 
 
 async def round_of_drops(shop: Shop, count: int, chance: random.Random, descriptors: float = inf) -> set[str]:
-    """Open streams and drop them; the ids of the replies that were left."""
+    """Open streams and drop them; return the ids of their replies."""
     hang_ups, cut_off = shop.talker.hang_ups + count, await turns_with(shop, "cancelled") + count
     clients = await open_and_read(shop, count, chance)
     for number, client in enumerate(clients):
@@ -87,7 +87,7 @@ async def round_of_drops(shop: Shop, count: int, chance: random.Random, descript
 
 
 async def turns_with(shop: Shop, status: str) -> int:
-    """As many as are stored by now."""
+    """Return the number of stored turns with this status."""
     path = f"/api/v1/agents/{shop.agent_id}/logs?status={status}&per_page=1"
     answered, page = await shop.call("GET", path)
     assert answered == 200, page
@@ -114,7 +114,7 @@ async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Servi
 
 
 async def stop_under(server: ServerProcess, clients: list[StreamClient]) -> set[str]:
-    """Every stream is told that the server goes, which it then does; the ids of the replies."""
+    """Stop the server, which tells every stream; return the ids of the replies."""
     async with asyncio.timeout(MOST_EXIT_S):
         exited, *heard = await asyncio.gather(server.stop(), *(client.to_end() for client in clients))
     assert exited == 0

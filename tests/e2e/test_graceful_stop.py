@@ -28,7 +28,7 @@ def stopping_server(folder: Path, url: str, processes: int, grace_s: int) -> Ser
 
 
 def speaking_either_way(may_end: asyncio.Event) -> Talk:
-    """As `speaking`, also to whoever wants the reply as a whole."""
+    """Speak as `speaking` does, also to requests without a stream."""
     speak = speaking(may_end)
 
     async def talk(
@@ -49,7 +49,7 @@ def send(server: ServerProcess, number: signal.Signals) -> None:
 
 
 async def until_unready(server: ServerProcess) -> Any:
-    """What a balancer is told on a new connection, while replies still run."""
+    """Wait until a new connection is told that the server is not ready; return the answer."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             with contextlib.suppress(*Unreachable):

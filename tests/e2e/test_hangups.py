@@ -147,7 +147,7 @@ async def test_a_stop_during_a_reload_ends_several_processes_at_once(tmp_path: P
 @pytest.mark.either_database
 @pytest.mark.campaign
 async def test_a_reload_during_a_reload_is_another_one(tmp_path: Path) -> None:
-    """What the first began with may be older than what the second is to bring, also while it takes over."""
+    """The second reload may bring newer code than the first one started with, so both happen."""
     async with ServerProcess(tmp_path, RETINUE_LOG_LEVEL="info") as server:
         await server.start()
         assert server.process is not None

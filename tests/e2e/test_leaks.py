@@ -20,7 +20,7 @@ async def sign_in(server: ServerProcess) -> str:
 
 
 def back_up(database: Path) -> bytes:
-    """What a copy made while the server runs contains."""
+    """Return the bytes of a copy that is made while the server runs."""
     copy = database.with_name("backup.db")
     with sqlite3.connect(database) as source, sqlite3.connect(copy) as target:
         source.backup(target)

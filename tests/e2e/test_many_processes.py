@@ -72,7 +72,7 @@ async def talk(
 
 
 async def until(look: Callable[[], Awaitable[Any]], wanted: Any) -> None:
-    """Until a look shows what is wanted; what it showed last is what is wrong."""
+    """Wait until `look` returns the wanted value; fail with the last one."""
     deadline = time.monotonic() + PATIENCE_S
     while (seen := await look()) != wanted and time.monotonic() < deadline:
         await asyncio.sleep(0.1)
@@ -180,7 +180,7 @@ async def one_limit_for_all(running: Cluster, log: Path) -> None:
 
 
 async def spend_a_minute(running: Cluster, name: str) -> int:
-    """How many requests of one tenant were let through, all over the servers at once."""
+    """Return how many requests of one tenant were admitted by all servers together."""
     token = await sign_up(running, name, requests_per_minute=A_MINUTE)
     answers: Counter[int] = Counter()
     left = itertools.count(A_MINUTE + 100, -1)
@@ -261,7 +261,7 @@ async def a_run_is_watched_in_another_process(running: Cluster) -> None:
 
 
 async def stream_of(port: int, path: str, token: str, after: int) -> list[tuple[str, int, str]]:
-    """All the events of a stream that ends: name, number and data."""
+    """Return all events of a stream that ends: name, number and data."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n"
     writer.write(f"{head}Last-Event-ID: {after}\r\n\r\n".encode())

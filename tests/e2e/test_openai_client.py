@@ -36,7 +36,7 @@ class Shop:
         )
 
     async def asked(self, ask: Callable[[openai.OpenAI], T], secret: str = "") -> T:
-        """What the client makes of the server's answer; it waits, so it has a thread of its own."""
+        """Return the client's result; the call blocks, so it runs in a thread of its own."""
 
         def run() -> T:
             with self.client(secret or self.key) as client:
@@ -204,7 +204,7 @@ async def _understands_refusals(shop: Shop) -> None:
 
 
 async def _understands_a_stream_that_breaks(shop: Shop) -> None:
-    """What goes wrong after the first word reaches the client as an error, not as an end."""
+    """A failure after the first word reaches the client as an error, not as an end."""
 
     async def break_off(_reader: Any, writer: Any) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -33,7 +33,7 @@ NOT_RUN = {
 }
 """Page and reason of every block that the tests leave out."""
 TYPED_IN = {"README.md": ["PASSWORD", "CODE"]}
-"""What a reader types in, by page: nobody else can know it."""
+"""The variables that a reader types in, by page."""
 SLOW_GUIDES = {"backup", "embedding", "knowledge", "speech", "tenant-as-code"}
 SLOW_SECTIONS = {"Let it read", "Let it speak and listen"}
 """They start several servers or keep the embedded models busy, for longer than `make test` has time."""

@@ -77,7 +77,7 @@ async def limits_are_shared(shop: Shop) -> None:
 
 
 async def a_reply_is_stopped_from_another_process(shop: Shop) -> None:
-    """Whichever process gets the request to stop: each try is a new connection."""
+    """Any process may get the request to stop: each try is a new connection."""
     for _ in range(3):
         client = await StreamClient(shop, "hang").open()
         await client.until(b"id: 3\n")

@@ -1,4 +1,4 @@
-"""Kill -9 of a supervisor: whoever is started at once gets the address, whatever the orphans still do."""
+"""Kill -9 of a supervisor: the next start gets the address, while orphans are still running."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Kill -9 while a caller waits: whoever sends the request again gets what the first one started."""
+"""Kill -9 while a caller waits: the repeated request gets the result of the first one's run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ class Caller:
         return await call(self.server.port, "POST", path, token=self.token, body=body, headers=headers)
 
     async def post_until_answered(self, path: str, body: Any) -> tuple[int, Any]:
-        """Again and again under one key, as a client does that heard nothing."""
+        """Post repeatedly under one key until it is answered, as a client does."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 status, answer = await self.post(path, body, **KEY)

@@ -107,9 +107,9 @@ async def prepare(port: int, token: str, url: str) -> dict[str, dict[str, Any]]:
 
 
 async def crash(nursery: Nursery, server: ServerProcess, kills: int) -> Counter[str]:
-    """A server, which works as well, and a worker die at the next place in turn; how often each was hit.
+    """Kill a server and a worker at the next place in turn; return how often each place was hit.
 
-    Whoever lives on after the other does not come past its place is killed wherever it is.
+    A process that outlives the other without reaching its place is killed where it is.
     """
     chance = random.Random(SEED)
     hit: Counter[str] = Counter()
@@ -136,7 +136,7 @@ async def _is_dead_by_itself(child: Child) -> bool:
 
 
 def _arrived(receiver: Receiver, secrets: dict[str, str]) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """How often each event came to each webhook; and those whose signature is wrong."""
+    """Return how often each webhook got each event, and the events with a wrong signature."""
     counts: Counter[tuple[str, str]] = Counter()
     forged = []
     for one in receiver.received:
@@ -153,7 +153,7 @@ def _is_signed(one: Received, secret: str) -> bool:
 async def problems(
     server: ServerProcess, receiver: Receiver, hooks: dict[str, Any], senders: Senders
 ) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
+    """Return every broken promise in words; none if all were kept."""
     async with opened(server) as ctx:
         system = ctx.system("the checker looks at everything")
         types = {entry.id: entry.type for entry in await system.all(EventEntry)}

@@ -1,4 +1,4 @@
-"""One kill repeats no delivery more than once, wherever it falls and whoever takes the work over."""
+"""One kill at any place repeats a delivery at most once, and any worker may take over."""
 
 import asyncio
 from collections import Counter
@@ -47,7 +47,7 @@ async def _prepare(server: ServerProcess, nursery: Nursery, receiver: Receiver) 
 
 
 async def _kill_once(server: ServerProcess, nursery: Nursery, token: str, place: str) -> set[str]:
-    """A server that dies at this place under bursts of events, or after them; what it promised."""
+    """Kill a server at this place under a burst of events; return the events it promised."""
     env = {**server.env, "RETINUE_FAILPOINTS": f"{place}:3:kill"}
     doomed: Child = await nursery.start(env, "serve", "--port", str(server.port))
     await until_ready(server)

@@ -139,7 +139,7 @@ async def crash(server: ForkedServer, starter: Starter, runs: int, kills: int) -
 
 
 async def dies_by_itself(child: Child) -> bool:
-    """Whoever lives on after the other does not come past its place is killed wherever it is."""
+    """Return whether it died at its place; kill it if it outlived its partner."""
     if await child.wait(SURVIVORS_LIFE_S):
         return True
     child.kill()
@@ -158,7 +158,7 @@ async def until_all_ended(server: ServerProcess) -> None:
 
 
 async def problems(server: ServerProcess, table_id: str, acked: set[str]) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
+    """Return every broken promise in words; none if all were kept."""
     async with opened(server) as ctx:
         system = ctx.system("the checker looks at everything")
         runs = {one.id: one for one in await system.all(WorkflowExecution)}

@@ -1,4 +1,4 @@
-"""Where a server that delivers webhooks is killed, and how to wait for the next one."""
+"""Failpoints of a server that delivers webhooks, and waits for the next start."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ async def until_ready(server: ServerProcess) -> None:
 
 
 async def until_quiet(server: ServerProcess) -> None:
-    """As long as it may take; what is left after that is stuck."""
+    """Wait until nothing is pending, up to the limit: work that remains after it is stuck."""
     async with opened(server) as ctx:
         system = ctx.detached().system("the checker looks at everything")
         for _ in range(PATIENCE_S * 10):

@@ -1,4 +1,4 @@
-"""What a visitor sees of a reply that waits for someone's approval, and what it costs the key."""
+"""Tests of a visitor's reply that waits for an approval: its content and its cost."""
 
 from typing import Any
 

@@ -140,7 +140,7 @@ async def test_what_an_agent_cannot_do_is_refused_by_field(admin, agent, provide
 
 @pytest.mark.parametrize("choice", [choose("place"), "required"])
 async def test_a_function_that_must_be_called_is_a_structured_reply(admin, agent, provider, choice):
-    """What LangChain does: the arguments match the schema, even if the model needed a second try."""
+    """LangChain forces a function call: the arguments match the schema, also after a second try."""
     provider.says("In Graz.")
     provider.says('{"city": "Graz"}')
     asked = body(tools=[FUNCTION], tool_choice=choice, parallel_tool_calls=False)

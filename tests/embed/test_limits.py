@@ -1,4 +1,4 @@
-"""What a key may take: its tenant's plan, its own limit, its tokens of the month."""
+"""Tests of the limits of a key: its tenant's plan, its own rate, its tokens a month."""
 
 import asyncio
 

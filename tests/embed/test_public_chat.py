@@ -303,7 +303,7 @@ async def test_a_stream_ends_with_its_key(admin, holder, provider, monkeypatch):
 
 
 async def test_a_stream_refuses_a_key_that_it_cannot_keep_and_asks_nobody(admin, agent, holder, provider):
-    """Whoever sends an Idempotency-Key trusts that nothing happens twice; a stream cannot promise that."""
+    """An Idempotency-Key promises that nothing happens twice, which a stream cannot keep."""
     chat = f"/api/v1/agents/{agent['id']}/chat"
     said = {"messages": [{"role": "user", "content": "Hello"}], "model": agent["id"], "stream": True}
     asked = [

@@ -1,4 +1,4 @@
-"""How a widget looks, and where it has been loaded."""
+"""Tests of a widget's design, and of the pages that have loaded it."""
 
 import pytest
 

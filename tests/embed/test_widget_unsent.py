@@ -1,4 +1,4 @@
-"""What the widget shows of a question without an answer, before and after a reload."""
+"""Tests of a question without an answer in the widget, before and after a reload."""
 
 import pytest
 

@@ -92,7 +92,7 @@ async def actions(person: Api, id: str) -> list[str]:
 
 
 async def outcome(person: Api, made: dict[str, Any]) -> dict[str, Any]:
-    """What a test of the credential answers."""
+    """Test the credential; return the result."""
     answer = await person.post(f"{PATH}/{made['id']}/test")
     assert answer.status == 200, answer
     result = answer.json()["data"]
@@ -102,7 +102,7 @@ async def outcome(person: Api, made: dict[str, Any]) -> dict[str, Any]:
 
 
 async def failed(person: Api, made: dict[str, Any]) -> tuple[str, str]:
-    """What a test that did not succeed tried, and the code of what went wrong."""
+    """Test a credential that fails; return what was checked and the error code."""
     result = await outcome(person, made)
     assert result["message"] == result["error"]["message"]
     return result["checked"], result["error"]["code"]

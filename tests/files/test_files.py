@@ -31,7 +31,7 @@ def store(people, tenant):
 
 @pytest.fixture
 async def sweep(service, clock):
-    """Let a day pass, after which the sweep is due."""
+    """Returns a function that lets a day pass and runs the sweep."""
     await service.runner.drain()
 
     async def run() -> None:

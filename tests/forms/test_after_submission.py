@@ -1,4 +1,4 @@
-"""What becomes of a submission: a row, a workflow, notifications; and what is said when it does not."""
+"""Tests of the processing of a submission: a row, a workflow, notifications; and of failures."""
 
 from retinue.notifications.models import UserNotification
 from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, sent, submission

@@ -1,4 +1,4 @@
-"""How conversations live: who may go on with one, how often, at the same time, for how long."""
+"""Tests of a conversation's life: who may continue it, how often, concurrently, and for how long."""
 
 import asyncio
 

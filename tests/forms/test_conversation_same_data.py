@@ -1,4 +1,4 @@
-"""Whatever the fields and the values: a conversation takes exactly the data that the API takes."""
+"""Tests that a conversation accepts exactly the data that the API accepts, for any fields and values."""
 
 import json
 from typing import Any
@@ -41,7 +41,7 @@ def forms(draw: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 def is_json(value: Any) -> bool:
-    """And small enough that a body of several of them is no larger than bodies may be."""
+    """Return whether it is JSON, and small enough that a body of several values is not too large."""
     try:
         return len(json.dumps(value)) < 200_000
     except TypeError:
@@ -49,14 +49,14 @@ def is_json(value: Any) -> bool:
 
 
 def spoken(value: Any) -> dict[str, str] | None:
-    """The value as a page sends it; None for nothing to send."""
+    """Return the value as a page sends it; None if there is nothing to send."""
     if value is None or value in ([], {}) or (isinstance(value, str) and not value.strip()):
         return None
     return {"content": value if isinstance(value, str) else json.dumps(value)}
 
 
 async def talked(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | None:
-    """The submission that comes of saying all this, if any does."""
+    """Say all this; return the submission, if one was made."""
     hidden = {field["id"] for field in form["fields"] if field["type"] == "hidden"}
     prefill = {id: value for id, value in data.items() if id in hidden}
     started = await api.post(address(form, "conversations"), {"prefill": prefill})

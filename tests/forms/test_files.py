@@ -1,4 +1,4 @@
-"""Files of a form: uploaded for one field, taken up once, served as attachments to those who may read."""
+"""Tests of a form's files: uploaded for one field, claimed once, served as attachments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who hears of a submission: addresses and channels that the form names, whoever made it, and the visitor."""
+"""Tests of notifications about a submission: to addresses, channels, the owner and the visitor."""
 
 from typing import Any
 

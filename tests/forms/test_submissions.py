@@ -1,4 +1,4 @@
-"""What came in: listed, searched, changed, exported, counted."""
+"""Tests of submissions: listed, searched, changed, exported, counted."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What a public address takes, what it refuses, and what is kept of it."""
+"""Tests of a webhook's public address: accepted and refused payloads, and their records."""
 
 import asyncio
 import time

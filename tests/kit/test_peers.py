@@ -164,7 +164,7 @@ async def test_a_silent_supervisor_delays_only_the_first_calls(monkeypatch: pyte
 async def test_without_packet_sockets_streams_carry_the_packets(
     monkeypatch: pytest.MonkeyPatch, has_name: bool
 ) -> None:
-    """As on macOS, which knows the name but refuses such a pair."""
+    """On macOS the name exists, but such a pair is refused."""
     make_pair = socket.socketpair
 
     def refuse(family: int, kind: int) -> tuple[socket.socket, socket.socket]:

@@ -1,4 +1,4 @@
-"""Whom a request without a tenant is charged to: one address, however it dresses itself up."""
+"""Tests of the limits of anonymous requests: each address pays for itself, whatever headers it sends."""
 
 import pytest
 

@@ -96,7 +96,7 @@ async def test_a_long_request_keeps_its_claim(me, planted, people, clock, monkey
 
 
 async def renewed(people, clock, *, times: int) -> None:
-    """Let most of the lease pass so often, and each time wait until it was renewed."""
+    """Let most of the lease pass this often; wait each time until it is renewed."""
     for _ in range(times):
         clock.advance(8)
         renewed = clock.ahead(9)

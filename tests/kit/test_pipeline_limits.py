@@ -29,7 +29,7 @@ async def call(caller: Api, kind: str) -> Response:
 
 
 async def admitted(caller: Api, kind: str, at_most: int = 20_000) -> int:
-    """How many calls of this kind pass before one is refused."""
+    """Call until one call is refused; return the number of calls before it."""
     for number in range(at_most):
         answer = await call(caller, kind)
         if answer.status == 429:
@@ -39,7 +39,7 @@ async def admitted(caller: Api, kind: str, at_most: int = 20_000) -> int:
 
 
 def shown(answer: Response) -> tuple[int, int, int]:
-    """Limit, remaining and window as the headers tell them."""
+    """Return limit, remaining and window from the headers."""
     return tuple(int(answer.headers[f"x-ratelimit-{name}"]) for name in ("limit", "remaining", "window"))
 
 

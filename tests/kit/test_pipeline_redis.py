@@ -29,7 +29,7 @@ def redis():
 
 
 def patient(service: Service) -> Service:
-    """A loaded machine is no outage; an outage is looked at again soon."""
+    """Make the limiter patient with a busy Redis, and quick to look again after an outage."""
     service.instance.limiter._patience = 5
     service.instance.limiter._retry_seconds = 0.05
     return service

@@ -224,7 +224,7 @@ async def test_the_command_that_serves_tells_its_streams_when_it_ends(service, m
 
 
 async def _signed_in_at(service, me: Api) -> str:
-    """A token by the clock of this service, which is the real one."""
+    """Return a token by the clock of this service, which is the real one."""
     answer = await Api(service).post("/auth/login", {"email": me.user.email, "password": PASSWORD})
     return answer.json()["access_token"]
 

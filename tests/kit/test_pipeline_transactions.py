@@ -65,7 +65,7 @@ def sending(service, me: Api, path: str = NOTES) -> Exchange:
 
 
 async def works_as_before(me: Api) -> None:
-    """Whatever happened, nothing is left locked."""
+    """Check that nothing is left locked."""
     async with asyncio.timeout(PATIENCE_S):
         assert (await me.post(NOTES, {"name": "after"})).status == 201
 
@@ -191,7 +191,7 @@ async def test_reading_does_not_wait_for_the_writer(service, me):
 
 
 async def test_errors_come_in_one_order(me, api, people):
-    """Who, whether, what, how: nobody learns of the next before they pass the one before."""
+    """Identity, permission, existence, content: no error tells about a later one."""
     viewer = await people.signed_in(Role.viewer)
     stranger = await people.signed_in(Role.agent_developer, await people.tenant("Other"))
     note = (await me.post(NOTES, {"name": "a"})).json()["id"]

@@ -1,4 +1,4 @@
-"""What the database rolled back is done again from its start, and happens once."""
+"""Tests of repetition after a rollback by the database: it starts anew, and happens once."""
 
 import asyncio
 from collections.abc import AsyncIterator

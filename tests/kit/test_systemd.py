@@ -83,7 +83,7 @@ def test_without_systemd_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_a_worker_reports_that_it_still_turns(tmp_path: Path) -> None:
-    """As `WatchdogSec` of its unit demands, without which systemd would kill a worker that works."""
+    """The unit's `WatchdogSec` demands it; without the report systemd would kill a working worker."""
     address = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(address)

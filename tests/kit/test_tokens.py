@@ -55,7 +55,7 @@ def payload(**changes) -> dict:
 
 
 def signed(header, claims, key: bytes = KEY, digest=hashlib.sha256) -> str:
-    """What anyone who holds `key` could write, whatever our issuer thinks of it."""
+    """Return a token that any holder of `key` could write."""
     parts = [part if isinstance(part, bytes) else json.dumps(part).encode() for part in (header, claims)]
     signing_input = ".".join(b64(part) for part in parts)
     return f"{signing_input}.{b64(hmac.digest(key, signing_input.encode(), digest))}"

@@ -69,7 +69,7 @@ async def test_a_plain_column_would_be_found(service, people):
 
 @pytest.fixture
 def logged(service, monkeypatch):
-    """Where everything is logged, down to the last detail."""
+    """The log, with everything at level debug in it."""
     before = structlog.get_config()
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
@@ -100,7 +100,7 @@ def setter(record, field):
 
 
 async def overwrite(people, record, ciphertext):
-    """What somebody with access to the database can do."""
+    """Replace a ciphertext, as somebody with access to the database can."""
     field, *_ = type(record).__shape__.sealed
     async with people.context() as ctx:
         changed = await ctx.system("test").execute(

@@ -230,7 +230,7 @@ async def test_what_another_process_sealed_with_the_old_key_meanwhile_is_moved_t
 
 
 async def rotate_until_settling(service, settle_s):
-    """A rotation that has made its first pass and waits for the others."""
+    """Start a rotation; return it once it has made its first pass and waits for the others."""
     is_settling = asyncio.Event()
 
     def watch(progress):

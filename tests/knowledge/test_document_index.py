@@ -30,7 +30,7 @@ async def agent(school: Any, person: Any) -> Any:
 
 
 async def stored(people: Any) -> dict[str, int]:
-    """How many rows there are of each kind, in every tenant."""
+    """Return the number of rows of each kind, in every tenant."""
     async with people.context() as ctx:
         system = ctx.system("test")
         words = await system.scalar(Statement(sa.select(sa.func.count()).select_from(chunk_words)))

@@ -1,4 +1,4 @@
-"""What a search finds in a base, and what it must not."""
+"""Tests of a search in a knowledge base: passages that it finds, and that it must not find."""
 
 from typing import Any
 
@@ -195,7 +195,7 @@ async def test_nothing_is_searched_inside_a_transaction(people: Any, person: Any
 
 @pytest.mark.one_service("counts what one process reads")
 async def test_many_and_large_documents_are_read_in_parts(school: Any, person: Any, monkeypatch: Any) -> None:
-    """Every passage is read once, whichever way the documents are put together."""
+    """Every passage is read once, however the documents are grouped."""
     monkeypatch.setattr(vector_index, "_CHUNKS_AT_ONCE", 64)
     monkeypatch.setattr(vector_index, "_DOCUMENTS_AT_ONCE", 3)
     parts, blocks = [], vector_index._blocks

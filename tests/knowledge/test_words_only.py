@@ -16,7 +16,7 @@ DOOR = ("door.txt", b"The door of the boiler room is locked at night.")
 
 @pytest.fixture
 def no_model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Undo it, and the model is there."""
+    """Makes the embedding model unavailable; undoing the patch brings it back."""
     monkeypatch.setattr(service, "default_embedding_model", lambda _settings: NO_MODEL)
     return monkeypatch
 
@@ -33,7 +33,7 @@ async def base_of(people: Any) -> KnowledgeBase:
 
 
 async def found(school: Any, person: Any, agent: Any, query: str) -> list[tuple[str, bool]]:
-    """The names of what is found, and whether vectors had a part in it."""
+    """Return the names of the found documents, and whether vectors were used."""
     rows = await school.ask(person, agent, query, explain=True)
     return [(row["document_name"], row["explanation"]["similarity"] is not None) for row in rows]
 

@@ -217,7 +217,7 @@ async def test_a_credential_of_the_vault_stands_in_for_the_secrets(admin, compan
 
 
 async def test_secrets_stay_where_they_were_entered_for(people, admin, companies: Vendors) -> None:
-    """T2: whoever may change a channel and not read its secrets cannot have them sent to himself."""
+    """T2: somebody who may change a channel but not read its secrets cannot redirect them."""
     config = {"url": f"{companies.url}/hook", "secret": KEY}
     channel = await make_channel(admin, "http", config)
     path = f"{CHANNELS}/{channel['id']}"

@@ -132,7 +132,7 @@ async def test_another_tenants_keys_make_nothing_available(people, admin, provid
 
 
 def made(name: str, **fields) -> ProviderKey:
-    """A key that needs no secret, so that none is here."""
+    """Create a key that needs no secret."""
     provider = ProviderName(fields.pop("provider", "ollama"))
     chosen = {"found_models": [], "created_by": "usr_1", "created_at": name, **fields}
     return ProviderKey(id=name, name=name, provider=provider, **chosen)

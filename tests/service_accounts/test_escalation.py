@@ -1,4 +1,4 @@
-"""Nobody grants what they do not hold, whichever way they try."""
+"""Tests that nobody grants a permission they do not hold, on any route."""
 
 import pytest
 

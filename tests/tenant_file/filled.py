@@ -162,7 +162,7 @@ async def plan(api: Api, document: Any, *, prune: bool = False) -> Response:
 
 
 async def apply(api: Api, document: Any, *, prune: bool = False, **more: Any) -> Response:
-    """Plan and apply; the answer of the plan if that fails."""
+    """Plan and apply; return the answer, that of the plan if it fails."""
     planned = await plan(api, document, prune=prune)
     if planned.status != 200:
         return planned

@@ -1,4 +1,4 @@
-"""What lets a tool in at its destination: each `auth_type`, credentials of the vault, and what is refused."""
+"""Tests of a tool's authentication: each `auth_type`, credentials of the vault, and refusals."""
 
 import asyncio
 import base64

@@ -214,7 +214,7 @@ async def test_a_database_credential_brings_server_and_login(tools, shop):
 
 @SERVERS
 async def test_only_a_database_credential_says_where_its_server_is(tools, shop):
-    """Who may write a custom credential may change its host, and would be sent the password."""
+    """Somebody who may write a custom credential could change its host and get the password."""
     secrets = {"host": shop["host"], "port": shop["port"], "username": PLAIN, "password": PASSWORD}
     credential = await tools.credential("custom", secrets)
     attached = {"auth_type": "custom", "auth_config": {"credential_id": credential}}

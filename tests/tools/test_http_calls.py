@@ -1,4 +1,4 @@
-"""How tools call over HTTP: what is tried again and when, what is waited for, what is followed."""
+"""Tests of a tool's HTTP calls: retries, timeouts and redirects."""
 
 import asyncio
 from email.utils import formatdate

@@ -16,7 +16,7 @@ CODE = {"runtime": "python", "code": "def main(input): return 1"}
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch) -> Path:
-    """Where pip finds the packages of these tests, and nothing else."""
+    """The only folder in which pip finds packages."""
     folder = tmp_path / "shelf"
     folder.mkdir()
     for version in ("1.0", "2.0"):

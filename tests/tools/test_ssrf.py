@@ -51,13 +51,13 @@ def tool(tool_type, config, auth_type="none", auth_config=None):
 
 
 async def outcome(ctx, made, input=None, override=None):
-    """The code of the error a run ended with, or nothing."""
+    """Run a tool; return the code of its error, if any."""
     finished = await execute(ctx, made, input or {}, override=override)
     return finished.error.code if finished.error else ""
 
 
 async def tried(ctx, type, secrets, metadata=None):
-    """The code of the error the test of a credential ended with, or nothing."""
+    """Test a credential; return the code of its error, if any."""
     metadata = metadata or {}
     credential = Credential(
         name="Outgoing",

@@ -148,12 +148,12 @@ SWAGGER = {
 
 
 def described(paths, **more):
-    """A document of the newest format with these paths."""
+    """Return a document of the newest format with these paths."""
     return {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths, **more}
 
 
 def taking(schema, *, required=True, **more):
-    """One POST operation with this body."""
+    """Return a document with one POST operation with this body."""
     body = {"required": required, "content": {"application/json": {"schema": schema}}}
     return described({"/x": {"post": {"operationId": "x", "requestBody": body}}}, **more)
 

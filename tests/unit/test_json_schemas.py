@@ -17,7 +17,7 @@ def nested(levels: int) -> dict:
 
 
 def doubling(keyword: str, times: int) -> dict:
-    """Each definition names the next one twice."""
+    """Return a schema in which each definition refers to the next one twice."""
     parts = {f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(times)}
     return {"$defs": {**parts, f"d{times}": {"type": "string"}}, "$ref": "#/$defs/d0"}
 

@@ -1,4 +1,4 @@
-"""Which arguments of an MCP tool go into headers, and in which form."""
+"""Tests of arguments of an MCP tool that are sent as headers, and of their encoding."""
 
 import pytest
 

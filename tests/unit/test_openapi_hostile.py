@@ -154,7 +154,7 @@ JSON = st.recursive(
 
 
 def check(document):
-    """Whatever the document: endpoints fit for use, or one clear refusal."""
+    """Check that any document gives usable endpoints, or one clear refusal."""
     try:
         api = parse_api(document)
     except InvalidDocument:

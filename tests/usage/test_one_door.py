@@ -112,7 +112,7 @@ VISITORS_CALLS: list[Callable[[Holder], Awaitable[Response]]] = [say, hear, comp
 
 
 async def spend(admin: Api, provider: ProviderServer, agent: Json, **budget: Any) -> Json:
-    """A budget of the tenant that one chat uses up."""
+    """Give the tenant a budget, and use it up with one chat."""
     made = await add_budget(admin, {"type": "tenant"}, **(budget or {"limit_usd": 0.001}))
     takes(provider, 400, 100)
     assert (await chat(admin, agent)).status == 200

@@ -1,4 +1,4 @@
-"""What administrators do to accounts: it counts at once, is told once, and has its limits."""
+"""Tests of an administrator's changes to accounts: effective at once, announced once, and limited."""
 
 import pytest
 

@@ -28,7 +28,7 @@ class Counting:
 
 
 async def _routed(hooks: Hooks, count: int) -> list[WebhookDelivery]:
-    """Deliveries that nobody has sent yet."""
+    """Return routed deliveries that were not sent yet."""
     await hooks.make()
     for _ in range(count):
         await hooks.happen()

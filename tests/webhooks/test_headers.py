@@ -18,7 +18,7 @@ SECRETS = list(HEADERS.values())
 
 
 async def stored(hooks: Any) -> bytes:
-    """Everything, with nothing left in a log that is yet to be copied."""
+    """Return all stored bytes; the service is stopped, so that no write-ahead log is left."""
     settings = hooks.service.settings
     await hooks.service.stop()
     found = await everything_stored(settings.data_dir, direct_url(settings))
@@ -89,7 +89,7 @@ async def test_a_mask_that_stands_for_nothing_is_refused(hooks):
 
 
 async def store_in_clear(hooks: Any, made: dict[str, Any]) -> None:
-    """As the version before stored them: it knows nothing of the sealed values."""
+    """Store the headers as the version before did, without sealed values."""
     async with hooks.people.context(hooks.admin.user.tenant_id) as ctx:
         webhook = await ctx.db.get(Webhook, made["id"])
         await ctx.db.update(webhook, headers=HEADERS, header_values=None)

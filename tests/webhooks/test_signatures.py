@@ -1,4 +1,4 @@
-"""What arrives is what was signed, in both schemes and over its bytes, also while a secret is rotated."""
+"""Tests of signatures: both schemes, over the raw body, also while a secret is rotated."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ DATA = {"note": 'Zoë ☃ "quoted" <&> \\', "large": 2**53 + 1, "nested": {"b": 
 
 
 def standard(secret: str, id: str, timestamp: str, body: bytes) -> str:
-    """As Standard Webhooks says it: the decoded key over `<id>.<timestamp>.<raw body>`."""
+    """Sign as Standard Webhooks says: the decoded key over `<id>.<timestamp>.<raw body>`."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
     return "v1," + base64.b64encode(signed.digest()).decode()

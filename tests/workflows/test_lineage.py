@@ -39,7 +39,7 @@ async def assert_all_ended(people: People, api: Api) -> list[WorkflowExecution]:
 
 
 def containing(id: str, items: int, **more: Any) -> dict[str, Any]:
-    """A loop that starts a workflow for each of its items."""
+    """Return a loop that starts a workflow for each of its items."""
     inner = {"type": "sub_workflow", "config": {"workflow_id": id, "input": {"id": "{{input.id}}"}}}
     return node("loop", "loop", items=list(range(items)), node=inner, **more)
 

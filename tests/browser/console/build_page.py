@@ -19,7 +19,7 @@ async def talker(site, make=agent_with_tool):
 
 
 def instructions(page):
-    """The editor, once it has taken the place of the plain field."""
+    """Return the editor, which replaces the plain field."""
     return page.locator(".cm-content")
 
 

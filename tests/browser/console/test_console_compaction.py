@@ -1,4 +1,4 @@
-"""Where the history of a long conversation was compacted, in the playground and in the transcript."""
+"""Tests of the notice that a long conversation was compacted, in the playground and the transcript."""
 
 import re
 

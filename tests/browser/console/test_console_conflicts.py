@@ -112,7 +112,7 @@ async def test_a_draft_that_i_published_elsewhere_is_not_somebody_elses(site, pa
         may_read = asyncio.Event()
 
         async def read_late(route):
-            """What was published must not be read before the conflict: then there is none."""
+            """Delay the read of the published version: an earlier one would prevent the conflict."""
             if route.request.method == "GET":
                 await may_read.wait()
             await route.continue_()

@@ -1,4 +1,4 @@
-"""What surrounds every screen of the console: language, palette, permissions, live lists."""
+"""Tests of the frame around every screen of the console: language, palette, permissions, live lists."""
 
 from typing import Any
 

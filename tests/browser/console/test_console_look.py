@@ -1,4 +1,4 @@
-"""How parts of the console lie: nothing is out of its place, and nothing lies over what one needs."""
+"""Tests of the console's layout: controls do not overlap, and marks lie inside their controls."""
 
 from typing import Any
 

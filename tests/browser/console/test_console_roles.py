@@ -43,7 +43,7 @@ async def signed_in(page: Any, world: World) -> Walker:
 
 
 async def looked_around(page: Any, world: World) -> tuple[Walker, list[str]]:
-    """Open every screen; return who did, and the screens that were shown."""
+    """Open every screen; return the walker and the screens that were shown."""
     walker = await signed_in(page, world)
     return walker, [path for path, needs in world.screens().items() if await walker.look(path, needs)]
 

@@ -62,7 +62,7 @@ def sections() -> dict[tuple[str, str], str]:
 
 
 def drawn(aspect: Aspect, product: Product) -> dict[str, Any]:
-    """What is different about one product: its numbers, its code and how the text is worded."""
+    """Return the numbers, the code and the wording of one product."""
     chance = random.Random(f"{product.name}/{aspect.heading}")
     a, b = (chance.randint(lowest, highest) for lowest, highest in aspect.bounds)
     place = SOURCE.products.index(product)

@@ -16,7 +16,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
 
 
 def listed(name: str, schema: Any = TEXT, **more: Any) -> dict[str, Any]:
-    """A tool as a server lists it."""
+    """Return a tool as a server lists it."""
     return {"name": name, "inputSchema": schema, **more}
 
 
