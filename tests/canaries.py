@@ -32,7 +32,7 @@ def hits(haystack: bytes, secrets: Iterable[str]) -> list[tuple[str, bytes]]:
     return [(secret, form) for secret in secrets for form in set(forms(secret)) if form in haystack]
 
 
-async def everything_stored(data_dir: Path, database_url: str) -> bytes:
+async def read_everything_stored(data_dir: Path, database_url: str) -> bytes:
     """Return the bytes of every file, and on PostgreSQL every row of every table."""
     files = b"".join(
         path.read_bytes() for path in data_dir.rglob("*") if path.name != KEY_FILE and path.is_file()

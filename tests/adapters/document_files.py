@@ -37,7 +37,7 @@ class Pdf:
         return out + b"startxref\n%d\n%%%%EOF\n" % start
 
 
-def shown(lines: list[str]) -> bytes:
+def draw_lines(lines: list[str]) -> bytes:
     """Return the drawing commands that write these lines below each other."""
     escaped = [line.encode("cp1252").translate(None, b"\\()") for line in lines]
     return b"BT /F1 11 Tf 14 TL 72 760 Td " + b" ".join(b"(%s) Tj T*" % line for line in escaped) + b" ET"
@@ -60,7 +60,7 @@ def pdf_of_streams(streams: list[bytes], trailer: bytes = b"") -> bytes:
 
 
 def pdf(*pages: list[str]) -> bytes:
-    return pdf_of_streams([shown(lines) for lines in pages])
+    return pdf_of_streams([draw_lines(lines) for lines in pages])
 
 
 def archive(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

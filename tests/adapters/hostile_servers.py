@@ -19,7 +19,7 @@ async def accepting(handle):
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            await closed(writer)
+            await abort_connection(writer)
 
     def accept(reader, writer) -> None:
         tasks.add(asyncio.ensure_future(serve(reader, writer)))
@@ -34,7 +34,7 @@ async def accepting(handle):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def closed(writer) -> None:
+async def abort_connection(writer) -> None:
     writer.transport.abort()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()
@@ -90,7 +90,7 @@ async def without_tls(shop):
             change = _without_tls_flag if shop.db_type == "mysql" else None
             await asyncio.gather(_relay(reader, back), _relay(there, writer, change))
         finally:
-            await closed(back)
+            await abort_connection(back)
 
     async with accepting(handle) as port:
         yield replace(shop, port=port)

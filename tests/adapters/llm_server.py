@@ -218,7 +218,7 @@ async def provider_server(provider: ProviderServer | None = None, port: int = 0)
 
 
 @contextlib.asynccontextmanager
-async def asking(
+async def serve_and_connect(
     provider: str = "openai_compatible", *, key: str = KEY, path: str = "/v1", **timeouts: float
 ):
     """Yield a server, and a client of it that holds a key."""

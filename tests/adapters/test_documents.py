@@ -76,7 +76,7 @@ async def test_a_pdf_without_text_is_empty_and_says_what_to_do(parse):
 
 async def test_a_pdf_with_a_password_is_refused_clearly(parse):
     protected = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%s> /U <%s> >> /ID [<00><00>]"
-    content = files.pdf_of_streams([files.shown(["secret"])], protected % (b"11" * 32, b"22" * 32))
+    content = files.pdf_of_streams([files.draw_lines(["secret"])], protected % (b"11" * 32, b"22" * 32))
     with pytest.raises(UnreadableDocument, match="password"):
         await parse(content, "locked.pdf")
 

@@ -15,7 +15,7 @@ from retinue.adapters.documents import DocumentError, UnreadableDocument
 from retinue.kit.fair_queue import NOBODY
 from tests.adapters import document_files as files
 from tests.adapters.own_process import children, resident
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 MEBIBYTE = 1024 * 1024
 GROWTH_BYTES = 32 * MEBIBYTE
@@ -249,7 +249,7 @@ NESTED = [*((mark, "deep.md") for mark in MARKS), (">", "deep.txt"), ("[", "deep
 NESTED_IN_SHORT = [(">", "deep.md"), ("[", "deep.md"), ("*", "deep.md"), ("[", "deep.csv")]
 
 
-@pytest.mark.parametrize(("mark", "filename"), sampled(NESTED, keep=NESTED_IN_SHORT))
+@pytest.mark.parametrize(("mark", "filename"), sample_cases(NESTED, keep=NESTED_IN_SHORT))
 async def test_a_hundred_thousand_nested_marks_are_only_text(parse, mark, filename):
     parsed = await parse(b"begin\n" + mark.encode() * 100_000 + b" end\n", filename)
     assert sum(len(piece.text) for piece in parsed.pieces) <= 2 * len(mark) * 100_000

@@ -22,7 +22,7 @@ from retinue.adapters.llm import (
     ToolCall,
     ToolSpec,
 )
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 pytestmark = pytest.mark.slow
 
@@ -46,14 +46,14 @@ PERSON = {
 
 @pytest.fixture(scope="module")
 async def models() -> AsyncIterator[EmbeddedModels]:
-    made = EmbeddedModels(fetched())
+    made = EmbeddedModels(fetch_weights())
     yield made
     await made.close()
 
 
 @pytest.fixture(scope="module")
 async def short_memory() -> AsyncIterator[EmbeddedChat]:
-    made = EmbeddedChat(fetched() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=128)
+    made = EmbeddedChat(fetch_weights() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=128)
     yield made
     await made.host.close()
 

@@ -16,7 +16,7 @@ from retinue.adapters.embedded.frames import MAX_FRAME_BYTES
 from retinue.adapters.embedded.host import Capability, ModelHost
 from retinue.adapters.embedded.weights import CHAT_WEIGHTS, EMBEDDING_WEIGHTS
 from retinue.adapters.llm import ChatRequest, ModelError, ModelMessage, ModelTimeout
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ async def make_host() -> AsyncIterator:
     made: list[ModelHost] = []
 
     def make(**changed) -> ModelHost:
-        folder = str(fetched() / EMBEDDING_WEIGHTS.model)
+        folder = str(fetch_weights() / EMBEDDING_WEIGHTS.model)
         options = changed.pop("options", {"folder": folder, "readable": [folder]})
         chosen = {"name": "test", "program": "retinue.adapters.embedded.minilm", **changed}
         made.append(ModelHost(Capability(**chosen), lambda: options))
@@ -44,7 +44,7 @@ async def make_host() -> AsyncIterator:
 
 @pytest.fixture(scope="module")
 async def chat() -> AsyncIterator[EmbeddedChat]:
-    made = EmbeddedChat(fetched() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=512)
+    made = EmbeddedChat(fetch_weights() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=512)
     yield made
     await made.host.close()
 
@@ -220,7 +220,7 @@ async def test_a_process_dies_with_its_server_and_the_next_one_tidies_up(make_ho
     script = f"""
 import asyncio, os
 from retinue.adapters.embedded.host import Capability, ModelHost
-folder = {str(fetched() / EMBEDDING_WEIGHTS.model)!r}
+folder = {str(fetch_weights() / EMBEDDING_WEIGHTS.model)!r}
 async def main():
     capability = Capability(name="test", program="retinue.adapters.embedded.minilm")
     host = ModelHost(capability, lambda: {{"folder": folder}})

@@ -13,7 +13,7 @@ from PIL import Image
 from retinue.adapters.images import MAX_PIXELS, TOO_LARGE
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.kit import subprocesses
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 MAX_MEGABYTES = 512
 _PROGRAM = "retinue.adapters.images.child.model_image"
@@ -71,7 +71,7 @@ def converted(content: bytes, folder: Path) -> tuple[int, float]:
     return code, kilobytes / 1024
 
 
-@pytest.mark.parametrize(("format", "mode", "size", "options"), sampled(CASES, keep=CASES[:2]))
+@pytest.mark.parametrize(("format", "mode", "size", "options"), sample_cases(CASES, keep=CASES[:2]))
 def test_a_picture_as_large_as_allowed_is_read_in_half_a_gigabyte(tmp_path, format, mode, size, options):
     code, megabytes = converted(picture(format, mode, size, **options), tmp_path)
     assert code == 0

@@ -19,7 +19,7 @@ from retinue.adapters import images
 from retinue.adapters.images import ImageReaderUnavailable, avatar
 from retinue.kit.errors import Invalid, UnsupportedFileType
 from retinue.kit.fair_queue import NOBODY
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 FORMATS = ["PNG", "JPEG", "WEBP"]
 RED, GREEN, BLUE = (220, 20, 20), (20, 200, 20), (20, 20, 220)
@@ -120,7 +120,7 @@ ORIENTATIONS = [("PNG", 6), ("WEBP", 8), *(("JPEG", number) for number in range(
 
 
 @pytest.mark.parametrize(
-    ("format", "orientation"), sampled(ORIENTATIONS, keep=[("PNG", 6), ("WEBP", 8), ("JPEG", 5)])
+    ("format", "orientation"), sample_cases(ORIENTATIONS, keep=[("PNG", 6), ("WEBP", 8), ("JPEG", 5)])
 )
 async def test_the_picture_is_turned_as_its_camera_was_held(make, format, orientation):
     exif = Image.Exif()

@@ -11,7 +11,7 @@ from retinue.adapters.embedded.speech.transcriber import Transcriber
 from retinue.adapters.llm.errors import ModelError
 from retinue.adapters.llm.messages import Audio, Transcription
 from retinue.kit.errors import Invalid
-from tests.adapters.recordings import noise, plain_wav, recorded, silence, tone
+from tests.adapters.recordings import encode_recording, noise, plain_wav, silence, tone
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def words(text: str) -> str:
 
 @pytest.mark.parametrize("kind", ["wav", "mp3", "webm", "ogg"])
 async def test_what_was_said_is_understood_from_every_common_format(transcriber, sentence, kind):
-    found = await heard(transcriber, recorded(sentence, kind))
+    found = await heard(transcriber, encode_recording(sentence, kind))
     assert (words(found.text), found.language) == (HEARD, "en")
     assert found.duration_seconds == pytest.approx(len(sentence) / 16_000, abs=0.15)
 
@@ -38,7 +38,7 @@ async def test_what_was_said_is_understood_from_every_common_format(transcriber,
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["wav_24_bit", "wav_telephone", "matroska", "mp4", "m4a"])
 async def test_what_was_said_is_understood_from_rarer_formats(transcriber, sentence, kind):
-    assert words((await heard(transcriber, recorded(sentence, kind, "stereo"))).text) == HEARD
+    assert words((await heard(transcriber, encode_recording(sentence, kind, "stereo"))).text) == HEARD
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ async def test_speech_between_silence_and_noise_is_found(transcriber, sentence):
 
 @pytest.mark.slow
 async def test_a_recording_with_a_damaged_place_is_still_heard(transcriber, sentence):
-    content = bytearray(recorded(sentence, "mp3"))
+    content = bytearray(encode_recording(sentence, "mp3"))
     content[len(content) // 2 : len(content) // 2 + 300] = b"\0" * 300
     assert words((await heard(transcriber, bytes(content))).text).startswith("the library opens at 9")
 

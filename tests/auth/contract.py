@@ -47,7 +47,7 @@ async def register(scene: Scene) -> Call:
     return Call(scene.api, body)
 
 
-async def invited(scene: Scene, email: str) -> str:
+async def create_invitation(scene: Scene, email: str) -> str:
     """Return the token of an invitation into the tenant of the scene."""
     async with scene.people.context(scene.user.tenant_id) as ctx:
         await ctx.db.insert(
@@ -64,7 +64,7 @@ async def invited(scene: Scene, email: str) -> str:
 
 @CONTRACT.writes()
 async def read_invitation(scene: Scene) -> Call:
-    return Call(scene.api, {"invite_token": await invited(scene, "guest@example.com")})
+    return Call(scene.api, {"invite_token": await create_invitation(scene, "guest@example.com")})
 
 
 async def printed_link(scene: Scene) -> str:

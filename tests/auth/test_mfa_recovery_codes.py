@@ -12,7 +12,7 @@ from retinue.auth.models import RecoveryCode
 from retinue.kit.db.models import metadata
 from retinue.kit.db.statements import Statement
 from tests.factories.happenings import audits, events, only_event
-from tests.factories.second_factors import complete, enable, mfa_token, refused, set_up, sign_in
+from tests.factories.second_factors import complete, enable, mfa_token, refusal_of, set_up, sign_in
 
 RENEW = "/api/v1/mfa/recovery-codes"
 
@@ -25,7 +25,7 @@ async def test_a_code_is_good_once(api, person, factor) -> None:
     code = factor.recovery_codes[0]
     await sign_in(api, person.user, code)
     assert await remaining(person) == 9
-    assert refused(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
+    assert refusal_of(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
     assert (await person.post("/api/v1/mfa/disable", {"code": code})).status == 422
 
 
@@ -41,7 +41,7 @@ async def test_upper_and_lower_case_are_the_same_code(api, person, factor) -> No
     await sign_in(api, person.user, code.lower())
     token = await mfa_token(api, person.user)
     for spent in (code, code.lower(), code.title()):
-        assert refused(await complete(api, token, spent)) == (401, "invalid_code")
+        assert refusal_of(await complete(api, token, spent)) == (401, "invalid_code")
     assert (await complete(api, token, factor.recovery_codes[1].swapcase())).status == 200
 
 
@@ -64,7 +64,7 @@ async def test_a_code_in_another_dress_is_wrong(api, person, factor) -> None:
     code = factor.recovery_codes[0]
     token = await mfa_token(api, person.user)
     for dressed in (f"{code[:5]}.{code[5:]}", f"{code[:5]}_{code[5:]}", code + "A", code[:9]):
-        assert refused(await complete(api, token, dressed)) == (401, "invalid_code")
+        assert refusal_of(await complete(api, token, dressed)) == (401, "invalid_code")
     assert (await complete(api, token, code)).status == 200
 
 
@@ -76,7 +76,7 @@ async def test_letters_that_only_become_ours_in_upper_case_are_wrong(api, person
         with_s = next((code for code in factor.recovery_codes if "S" in code), None)
     token = await mfa_token(api, person.user)
     answer = await complete(api, token, with_s.replace("S", "\u017f"))
-    assert refused(answer) == (401, "invalid_code")
+    assert refusal_of(answer) == (401, "invalid_code")
 
 
 async def test_of_many_with_one_code_one_succeeds(api, person, factor) -> None:
@@ -96,7 +96,7 @@ async def test_a_new_set_kills_the_old_one(api, people, person, factor) -> None:
     assert not set(fresh) & set(factor.recovery_codes)
     assert await remaining(person) == 10
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, factor.recovery_codes[0])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, factor.recovery_codes[0])) == (401, "invalid_code")
     assert (await complete(api, token, fresh[0])).status == 200
     assert len(await audits(people, "auth.recovery_codes_renewed")) == 1
 
@@ -112,7 +112,7 @@ async def test_codes_belong_to_one_user(api, people, person, factor, clock) -> N
     other = await people.signed_in()
     others = await enable(other, clock)
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, others.recovery_codes[0])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, others.recovery_codes[0])) == (401, "invalid_code")
     assert await remaining(other) == 10
 
 
@@ -124,7 +124,7 @@ async def test_a_stored_code_is_good_for_its_user_only(api, people, person, fact
             await ctx.db.update(stored, user_id=person.user.id)
     assert await remaining(person) == 20
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, others.recovery_codes[0])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, others.recovery_codes[0])) == (401, "invalid_code")
     assert (await complete(api, token, factor.recovery_codes[0])).status == 200
 
 
@@ -135,7 +135,7 @@ async def test_a_set_that_waits_for_its_device_survives_a_renewal(api, person, f
     assert (await person.post("/api/v1/mfa/enable", {"code": tablet.code()})).status == 200
     assert await remaining(person) == 10
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, fresh[0])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, fresh[0])) == (401, "invalid_code")
     assert (await complete(api, token, tablet.recovery_codes[0])).status == 200
 
 

@@ -62,7 +62,7 @@ async def send(page: Any) -> None:
     await page.get_by_role("button", name="Send", exact=True).click()
 
 
-async def is_thanked(page: Any, text: str = THANKS) -> None:
+async def wait_for_thanks(page: Any, text: str = THANKS) -> None:
     await page.get_by_text(text).wait_for()
 
 

@@ -6,7 +6,7 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server, refusing
 from tests.browser.forms import violations
-from tests.browser.mortal import RECOVERY_MS, WORDS, cabled, kill, mortal_site, speaking
+from tests.browser.mortal import RECOVERY_MS, WORDS, connect_by_cable, kill, mortal_site, speak_and_wait
 from tests.browser.site import Site
 from tests.browser.widgets import widget_tag
 
@@ -60,10 +60,10 @@ async def test_a_message_to_a_service_that_is_gone_is_put_back_and_sent_once_mor
 
 
 async def test_a_reply_that_ended_while_the_connection_was_broken_is_shown(site, other_site, page):
-    async with provider_server() as provider, cabled(site) as (outside, cable):
+    async with provider_server() as provider, connect_by_cable(site) as (outside, cable):
         await shown(outside, other_site, page, provider, "broken")
         gate = asyncio.Event()
-        provider.fails(speaking(WORDS, gate))
+        provider.fails(speak_and_wait(WORDS, gate))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -81,7 +81,7 @@ async def test_a_reply_that_ended_while_the_connection_was_broken_is_shown(site,
 async def test_half_a_reply_stays_and_says_that_it_was_cut_off(tmp_path, other_site, page):
     async with mortal_site(tmp_path) as site, provider_server() as provider:
         await shown(site, other_site, page, provider, "half")
-        provider.fails(speaking(WORDS, asyncio.Event()))
+        provider.fails(speak_and_wait(WORDS, asyncio.Event()))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -102,7 +102,7 @@ async def test_half_a_reply_of_a_provider_that_breaks_off_reads_the_same_after_a
 ):
     async with provider_server() as provider:
         await shown(site, other_site, page, provider, "cut")
-        provider.fails(speaking(WORDS, is_cut=True))
+        provider.fails(speak_and_wait(WORDS, is_cut=True))
         await say(page, "Count")
         log = page.get_by_role("log")
         for _ in range(2):

@@ -137,6 +137,6 @@ def questions_of(tool_calls: list[Json]) -> list[str]:
     return [call["approval_id"] for call in waiting if call["approval_id"] is not None]
 
 
-def told_of(tool_calls: list[Json]) -> list[tuple[str, str]]:
+def call_statuses(tool_calls: list[Json]) -> list[tuple[str, str]]:
     """Return the id and the status of each tool call, in their order."""
     return [(call["id"], call["status"]) for call in tool_calls]

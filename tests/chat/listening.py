@@ -62,7 +62,7 @@ def turns_of(service: Service) -> list[LiveTurns]:
     return [instance.states[LiveTurns] for instance in instances_of(service)]
 
 
-async def until_quiet(service: Service) -> None:
+async def wait_until_quiet(service: Service) -> None:
     """Wait until no turn is running."""
     async with asyncio.timeout(10):
         while any(len(turns) for turns in turns_of(service)):

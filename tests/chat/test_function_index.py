@@ -8,7 +8,7 @@ from retinue.chat.engine.tool_search import FunctionIndexes
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_as_openai import BAG_OF_WORDS
 from tests.adapters.llm_server import ProviderServer, refusing
-from tests.chat.many_tools import Json, attach_tools, endpoints, found_by
+from tests.chat.many_tools import Json, attach_tools, endpoints, search_functions
 from tests.client import Api
 from tests.conftest import ServiceMaker
 from tests.factories.agents import attach_tool, change_agent, make_agent
@@ -51,7 +51,7 @@ async def test_a_turn_embeds_only_its_question(
     service: Service, people: People, admin: Api, agent: Json, provider: ProviderServer, remote: RestApi
 ) -> None:
     await attach_tools(admin, agent, remote)
-    assert await found_by(admin, agent, provider, "create refund")
+    assert await search_functions(admin, agent, provider, "create refund")
     assert embedded(provider) == []
     await service.runner.drain()
     assert sum(embedded(provider)) == 200
@@ -59,7 +59,7 @@ async def test_a_turn_embeds_only_its_question(
     provider.requests.clear()
     start_anew(service)
     for _ in range(2):
-        assert "shop__create_refund" in await found_by(admin, agent, provider, "create refund")
+        assert "shop__create_refund" in await search_functions(admin, agent, provider, "create refund")
     assert embedded(provider) == [1, 1]
 
 
@@ -79,7 +79,7 @@ async def test_only_what_is_new_is_embedded_after_a_change(
     assert changed.status == 200, changed
     await service.runner.drain()
     assert embedded(provider) == [5, 1]
-    assert "post__list_letter" in await found_by(admin, agent, provider, "what came in an envelope")
+    assert "post__list_letter" in await search_functions(admin, agent, provider, "what came in an envelope")
 
 
 async def test_an_agent_that_searches_nothing_has_nothing_embedded(
@@ -123,7 +123,7 @@ async def test_a_search_without_vectors_asks_for_them(
             await ctx.db.delete(vector)
     start_anew(service)
     provider.requests.clear()
-    assert "shop__create_refund" in await found_by(admin, agent, provider, "create refund")
+    assert "shop__create_refund" in await search_functions(admin, agent, provider, "create refund")
     assert embedded(provider) == []
     await service.runner.drain()
     assert sum(embedded(provider)) == 200

@@ -11,7 +11,7 @@ from retinue.chat.models import Message, StreamFollower
 from retinue.chat.replies import followers, live, stream_control
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer
-from tests.chat.listening import Listener, turns_of, until_quiet
+from tests.chat.listening import Listener, turns_of, wait_until_quiet
 from tests.chat.provider_faults import slowly
 from tests.chat.speaking import path_of, text_of
 from tests.client import Api
@@ -101,7 +101,7 @@ async def test_a_turn_is_given_up_once_nobody_waits_for_it_anywhere(
     await here.leave()
     await there.leave()
     assert await leases_on(people, admin, message_id) == []
-    await until_quiet(service)
+    await wait_until_quiet(service)
     await elsewhere.stop()
 
 
@@ -166,7 +166,7 @@ async def test_the_lease_of_a_process_that_was_killed_expires_and_is_purged(
     await purge(people)
     assert len(await leases_on(people, admin, message_id)) == 1
     clock.advance(followers.LEASE_SECONDS)
-    await until_quiet(service)
+    await wait_until_quiet(service)
     await purge(people)
     assert await leases_on(people, admin, message_id) == []
 

@@ -31,7 +31,7 @@ from tests.embed.keys import Holder, make_key
 from tests.factories.agents import attach_agent, change_agent, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.traces.stored import spans_of
 
 Json = dict[str, Any]
@@ -368,7 +368,7 @@ async def test_characters_that_no_database_stores_do_no_harm(
 
 @pytest.mark.slow
 async def test_the_embedded_model_answers_by_grammar(make_service: Any) -> None:
-    people = People(await make_service(models_dir=fetched()))
+    people = People(await make_service(models_dir=fetch_weights()))
     person = await people.signed_in(Role.tenant_admin)
     schema = {
         "type": "object",

@@ -9,14 +9,14 @@ from retinue.access.models import Role
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.approving import Desk
-from tests.chat.many_tools import SUBJECTS, Json, attach_tools, endpoints, found_by, search
+from tests.chat.many_tools import SUBJECTS, Json, attach_tools, endpoints, search, search_functions
 from tests.chat.speaking import messages_of, reply_to
 from tests.client import Api
 from tests.factories.agents import attach_tool, change_agent, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.tools import executions_of, make_tool
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.tools.servers.rest_api import RestApi
 
 QUESTIONS = {
@@ -44,7 +44,7 @@ def offered(provider: ProviderServer) -> list[str]:
 @pytest.mark.either_database
 async def test_the_right_one_of_200_functions_is_found(make_service, provider, remote):
     """With the real model that compares a question with descriptions."""
-    service = await make_service(models_dir=fetched())
+    service = await make_service(models_dir=fetch_weights())
     people = People(service)
     admin = await people.signed_in(Role.tenant_admin)
     await add_key_for(admin, provider, models=["test-model"])
@@ -52,11 +52,11 @@ async def test_the_right_one_of_200_functions_is_found(make_service, provider, r
     await attach_tools(admin, agent, remote)
     await service.runner.drain()
     for question, wanted in QUESTIONS.items():
-        found = await found_by(admin, agent, provider, question)
+        found = await search_functions(admin, agent, provider, question)
         assert wanted in found, (question, found)
     assert offered(provider) == ["tool_search", "call_tool"]
-    assert len(await found_by(admin, agent, provider, "anything at all", limit=10)) == 10
-    assert len(await found_by(admin, agent, provider, "anything at all", limit=99)) == 10
+    assert len(await search_functions(admin, agent, provider, "anything at all", limit=10)) == 10
+    assert len(await search_functions(admin, agent, provider, "anything at all", limit=99)) == 10
 
 
 async def test_a_found_function_is_called_as_itself(admin, agent, provider, remote, tools):
@@ -133,7 +133,7 @@ async def test_input_written_as_text_is_read(admin, agent, provider, remote, too
 async def test_an_approval_holds_for_a_found_function(desk: Desk):
     """The tool of the desk requires an approval; the agent searches its only function."""
     await change_agent(desk.admin, desk.agent, tool_search="always")
-    name = await found_by(desk.admin, desk.agent, desk.provider, "weather")
+    name = await search_functions(desk.admin, desk.agent, desk.provider, "weather")
     desk.provider.says("", call(name[0], {"city": "Graz"}))
     reply = await desk.ask(message="How is the weather?")
     assert offered(desk.provider) == ["tool_search", "call_tool"]
@@ -178,7 +178,7 @@ async def test_chosen_tools_are_offered_beside_the_search(admin, agent, provider
     assert names[16:] == ["tool_search", "call_tool"]
     # What was not offered can still be found.
     hidden = next(name for name in map("crm__{}".format, endpoints(SUBJECTS["Crm"])) if name not in names)
-    assert hidden in await found_by(admin, agent, provider, hidden, limit=10)
+    assert hidden in await search_functions(admin, agent, provider, hidden, limit=10)
 
 
 @pytest.mark.either_database

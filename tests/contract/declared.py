@@ -82,7 +82,7 @@ def _validator(operation: str, status: str) -> Any:
     return jsonschema_rs.validator_for(_with_what_it_names(members[0]))
 
 
-def undeclared(operation: str, answer: Response) -> list[str]:
+def find_undeclared(operation: str, answer: Response) -> list[str]:
     """Return the differences between a good answer and the document, undeclared keys included."""
     validator = _validator(operation, str(answer.status))
     if validator is None:

@@ -54,7 +54,7 @@ def only_repeats(description: str, *names: str) -> bool:
     return words(description) <= set().union(*map(words, names))
 
 
-def missing(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def find_missing(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Every gap: the component or operation it is in, and what is missing there."""
     for name, schema in found["components"]["schemas"].items():
         for gap in _gaps(name, schema, name):

@@ -17,7 +17,7 @@ from retinue.tools.models import ToolExecution
 from tests.adapters.llm_server import provider_server
 from tests.contract.content_world import ADMINS, OWNERS, ContentWorld, make_content_world
 from tests.contract.migrating import on_connection
-from tests.contract.walk import holding, paths_of, read_routes, walk
+from tests.contract.walk import find_canary, paths_of, read_routes, walk
 from tests.factories.people import People
 from tests.tools.servers.rest_api import rest_api
 
@@ -66,7 +66,7 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
     everything = {route: paths_of(world, route) for route in routes}
     by_admin = await walk(world.people["admin"], everything)
     there = {route: list(by_admin[route.name]) for route in routes if route.name in by_admin}
-    found = {canary: holding(by_admin, canary) for canary in (OWNERS, ADMINS)}
+    found = {canary: find_canary(by_admin, canary) for canary in (OWNERS, ADMINS)}
     assert {name for name, _ in found[OWNERS] | found[ADMINS]} >= PLACES
 
     for reader in READERS[1:]:
@@ -74,14 +74,14 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
         for canary, places in found.items():
             allowed = {(name, path) for name, path in places if path in walked.get(name, ())}
             assert allowed, reader
-            missing = allowed - holding(walked, canary)
+            missing = allowed - find_canary(walked, canary)
             assert not {one for one in missing if one[0] not in PERSONAL}, reader
         assert b'"redacted":true' not in b"".join(body for some in walked.values() for body in some.values())
 
     for stranger in STRANGERS:
         walked = await walk(world.people[stranger], there)
         assert walked["get_execution"], "what is left out is left out of an answer"
-        assert not holding(walked, "CANARY"), stranger
+        assert not find_canary(walked, "CANARY"), stranger
         redacted = {name for name, some in walked.items() if b'"redacted":true' in b"".join(some.values())}
         assert redacted >= {
             "get_execution",
@@ -91,7 +91,7 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
         }
 
     walked = await walk(world.owner, there)
-    names = {name for name, _ in holding(walked, OWNERS)}
+    names = {name for name, _ in find_canary(walked, OWNERS)}
     assert names >= {
         "list_messages",
         "get_execution",
@@ -99,7 +99,7 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
         "list_chat_logs",
         "list_approvals",
     }
-    assert not holding(walked, ADMINS)
+    assert not find_canary(walked, ADMINS)
 
 
 async def test_a_viewer_reads_around_what_is_left_out(world: ContentWorld) -> None:
@@ -133,9 +133,9 @@ async def test_who_reads_own_conversations_reads_them_wherever_they_are_quoted(w
     wanted = {"list_events", "get_delivery"}
     routes = {route: paths_of(world, route) for route in read_routes(world) if route.name in wanted}
     own = await walk(world.owner, routes)
-    assert {name for name, _ in holding(own, OWNERS)} == {"list_events", "get_delivery"}
-    assert not holding(own, ADMINS)
-    assert not holding(await walk(world.people["agent_user"], routes), "CANARY")
+    assert {name for name, _ in find_canary(own, OWNERS)} == {"list_events", "get_delivery"}
+    assert not find_canary(own, ADMINS)
+    assert not find_canary(await walk(world.people["agent_user"], routes), "CANARY")
 
 
 async def test_a_run_that_is_repeated_quotes_what_the_first_one_did(world: ContentWorld) -> None:
@@ -169,8 +169,8 @@ async def test_what_an_earlier_version_stored_is_left_out_as_well(world: Content
     await on_connection(world.service.settings, forget_and_migrate)
     routes = {route: paths_of(world, route) for route in read_routes(world)}
     for stranger in STRANGERS:
-        assert not holding(await walk(world.people[stranger], routes), "CANARY"), stranger
-    assert {name for name, _ in holding(await walk(world.people["admin"], routes), OWNERS)} >= {
+        assert not find_canary(await walk(world.people[stranger], routes), "CANARY"), stranger
+    assert {name for name, _ in find_canary(await walk(world.people["admin"], routes), OWNERS)} >= {
         "get_event",
         "get_execution",
         "list_notifications",
@@ -193,4 +193,4 @@ async def test_a_new_route_that_shows_content_is_found(make_service) -> None:
         world = await make_content_world(service, people, await people.super_admin(), provider, remote)
         routes = {route: paths_of(world, route) for route in read_routes(world) if route.tag == "tools"}
         walked = await walk(world.people["viewer"], routes)
-    assert {name for name, _ in holding(walked, OWNERS)} == {"list_leaks"}
+    assert {name for name, _ in find_canary(walked, OWNERS)} == {"list_leaks"}

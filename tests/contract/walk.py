@@ -126,7 +126,7 @@ async def walk(caller: Api, routes: dict[Route, list[str]]) -> Walk:
     return found
 
 
-def holding(walked: Walk, canary: str) -> set[tuple[str, str]]:
+def find_canary(walked: Walk, canary: str) -> set[tuple[str, str]]:
     return {
         (name, path)
         for name, some in walked.items()

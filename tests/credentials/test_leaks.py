@@ -4,7 +4,7 @@ import asyncio
 
 from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from retinue.kit.db.databases import direct_url
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 from tests.credentials.token_server import token_server
 from tests.factories.credentials import CANARY, PATH, SECRETS, body_of, create, grant, reveal
 
@@ -38,7 +38,7 @@ async def test_secrets_of_every_type_lie_nowhere_in_the_clear(owner, service, ac
         await owner.post(f"{PATH}/{made['id']}/test", headers={"Idempotency-Key": "once"})
     await service.runner.drain()
     settings = service.settings
-    stored = await everything_stored(settings.data_dir, direct_url(settings))
+    stored = await read_everything_stored(settings.data_dir, direct_url(settings))
     assert made["id"].encode() in stored
     assert hits(stored, [CANARY]) == []
     assert hits(logged.getvalue().encode(), [CANARY]) == []

@@ -22,7 +22,7 @@ from retinue.cli.doctor.service_checks import check_services
 from retinue.kit import storage_watch
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 NOBODY = "127.0.0.1:9"
 SECRET = "s3cret-of-the-mail-server"
@@ -164,7 +164,7 @@ async def test_a_good_machine_has_no_warnings(service, tmp_path, capsys, monkeyp
     # As a login shell of Debian has it.
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
     try:
-        code, text = await said_by_doctor(replace(service.settings, models_dir=fetched()), capsys)
+        code, text = await said_by_doctor(replace(service.settings, models_dir=fetch_weights()), capsys)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if code and "free_space" in text:

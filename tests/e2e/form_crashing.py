@@ -21,7 +21,7 @@ from retinue.kit.jobs.runner import Runner
 from retinue.tables.models import DataTable
 from retinue.tables.service import find_rows
 from tests.client import multipart
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
@@ -151,7 +151,7 @@ async def two_days_later(server: ServerProcess) -> AsyncIterator[Context]:
     earlier = time.time() - DAYS_S
     for spooled in _spool(server):
         os.utime(spooled, (earlier, earlier))
-    async with opened(server, ManualClock(time.time() + DAYS_S)) as ctx:
+    async with open_database(server, ManualClock(time.time() + DAYS_S)) as ctx:
         yield ctx.detached()
 
 
@@ -179,7 +179,7 @@ class Crashed:
     async def problems(self) -> list[str]:
         """Return every broken promise in words; none if all were kept and unclaimed files were swept."""
         found = [f"refused: {refusal}" for refusal in self.visitors.refused]
-        async with opened(self.server) as ctx:
+        async with open_database(self.server) as ctx:
             system = ctx.system("the checker looks at everything")
             submissions = {one.id: one for one in await system.all(Submission)}
             found += _lost(self.visitors.acked, submissions)

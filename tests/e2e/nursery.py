@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, Self
 
-from tests.e2e.processes import ROOT, launched
+from tests.e2e.processes import ROOT, launch_process
 
 _PR_SET_PDEATHSIG = 1
 
@@ -63,7 +63,7 @@ class Nursery:
         self._process: asyncio.subprocess.Process
 
     async def __aenter__(self) -> Self:
-        self._process = await launched(
+        self._process = await launch_process(
             self._folder / "nursery.log", {}, "-m", "tests.e2e.nursery", is_piped=True
         )
         return self

@@ -47,7 +47,7 @@ def free_port() -> int:
     raise AssertionError("unreachable")
 
 
-async def launched(
+async def launch_process(
     log: Path, env: dict[str, str], *arguments: str, is_piped: bool = False, python: str = sys.executable
 ) -> asyncio.subprocess.Process:
     """A process of Python with these settings and no others; one that `is_piped` can be talked to."""
@@ -108,7 +108,7 @@ class ServerProcess:
 
     async def start(self) -> None:
         command = (*self._command, "serve", "--port", str(self.port))
-        self.process = await launched(self._log, self.env, *command, python=self.python)
+        self.process = await launch_process(self._log, self.env, *command, python=self.python)
         if self._is_shared:
             _running.remove(self.process)
         for _ in range(START_S * 50):

@@ -155,7 +155,7 @@ async def test_people_secrets_tables_workflows_and_forms(admin: RemoteApi) -> No
         "status"
     ] == "completed"
     form = await forms.make_form(admin)
-    assert await forms.sent(RemoteApi(admin.app), form)
+    assert await forms.submit(RemoteApi(admin.app), form)
 
 
 async def test_a_page_talks_to_it(admin: RemoteApi, provider: ProviderServer) -> None:
@@ -193,11 +193,11 @@ async def test_an_embedded_model_names_its_extra(admin: RemoteApi, server: Serve
 
 async def test_a_driver_and_a_format_name_their_extra(admin: RemoteApi) -> None:
     login = await credentials.create(admin, "ssh")
-    refused = await credentials.outcome(admin, login)
+    refused = await credentials.run_test(admin, login)
     assert refused["error"]["code"] == "not_configured"
     assert "pip install 'retinue[ssh]'" in refused["message"]
     database = await credentials.create(admin, "database", metadata={"db_type": "mysql"})
-    refused = await credentials.outcome(admin, database)
+    refused = await credentials.run_test(admin, database)
     assert refused["error"]["code"] == "not_configured"
     assert "pip install 'retinue[mysql]'" in refused["message"]
     columns = [{"name": "name", "type": "text"}]

@@ -23,10 +23,10 @@ from tests.e2e.chatting import (
     Talker,
     hanging,
     hire,
-    kept,
     piece,
+    read_kept,
+    serve_talker,
     set_up,
-    talking,
 )
 from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
@@ -96,7 +96,7 @@ async def turns_with(shop: Shop, status: str) -> int:
 
 async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Serving) -> None:
     chance = random.Random(SEED)
-    async with talking(hanging(*WORDS)) as talker, serving() as server:
+    async with serve_talker(hanging(*WORDS)) as talker, serving() as server:
         await server.start()
         shop = await set_up(server, talker)
         left = await round_of_drops(shop, 20, chance)
@@ -104,7 +104,7 @@ async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Servi
         # The plan has exactly as many places as there are clients: one that leaked would be missed.
         others = await open_and_read(shop, CLIENTS, chance)
         left |= await stop_under(server, others)
-    found = await kept(server)
+    found = await read_kept(server)
     text = "".join(WORDS)
     assert found.replies.keys() == left
     assert {(one.content, one.status) for one in found.replies.values()} == {(text, MessageStatus.incomplete)}
@@ -140,7 +140,7 @@ async def answer_at_length(
 @contextlib.asynccontextmanager
 async def talkative_shop(folder: Path, database_url: str) -> AsyncIterator[Shop]:
     """A server whose agent talks at length, and whose health is looked at all the time."""
-    async with talking(answer_at_length) as talker, ServerProcess(folder, database_url) as server:
+    async with serve_talker(answer_at_length) as talker, ServerProcess(folder, database_url) as server:
         await server.start()
         shop = await set_up(server, talker)
         for _ in range(WARM):
@@ -200,7 +200,7 @@ async def test_clients_that_never_read_cost_little_and_others_nothing(
         ending = asyncio.create_task(check_end_of_session(shop, await hire(shop)))
         clients = await listen_without_reading(shop)
         await ending
-        found = await kept(shop.server)
+        found = await read_kept(shop.server)
         for client in clients:
             client.drop(with_reset=False)
     text = "".join(LONG)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.adapters.llm_server import Request
-from tests.e2e.chatting import Shop, StreamClient, Talk, Talker, set_up, talking, whole
+from tests.e2e.chatting import Shop, StreamClient, Talk, Talker, serve_talker, set_up, whole
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
-from tests.e2e.speaking import speaking
+from tests.e2e.speaking import speak_until_allowed
 from tests.e2e.supervised import SupervisedServer
 
 PATIENCE_S = 120
@@ -29,7 +29,7 @@ def stopping_server(folder: Path, url: str, processes: int, grace_s: int) -> Ser
 
 def speaking_either_way(may_end: asyncio.Event) -> Talk:
     """Speak as `speaking` does, also to requests without a stream."""
-    speak = speaking(may_end)
+    speak = speak_until_allowed(may_end)
 
     async def talk(
         talker: Talker, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -77,7 +77,7 @@ async def refusal_of_a_turn(shop: Shop) -> tuple[int, Any]:
 async def test_replies_end_before_the_server_does(tmp_path: Path, database_url: str, processes: int) -> None:
     may_end = asyncio.Event()
     server = stopping_server(tmp_path, database_url, processes, LONG_GRACE_S)
-    async with talking(speaking_either_way(may_end)) as talker, server:
+    async with serve_talker(speaking_either_way(may_end)) as talker, server:
         await server.start()
         shop = await set_up(server, talker)
         client = await begun(shop, "slowly")
@@ -110,7 +110,7 @@ async def test_a_reply_that_outlasts_the_grace_is_told_why_it_ends(
     tmp_path: Path, database_url: str, processes: int
 ) -> None:
     server = stopping_server(tmp_path, database_url, processes, grace_s=1)
-    async with talking(speaking(asyncio.Event())) as talker, server:
+    async with serve_talker(speak_until_allowed(asyncio.Event())) as talker, server:
         await server.start()
         client = await begun(await set_up(server, talker), "hang")
         send(server, signal.SIGTERM)
@@ -124,7 +124,7 @@ async def test_a_reply_that_outlasts_the_grace_is_told_why_it_ends(
 @pytest.mark.either_database
 async def test_a_second_signal_waits_for_no_reply(tmp_path: Path, database_url: str, processes: int) -> None:
     server = stopping_server(tmp_path, database_url, processes, LONG_GRACE_S)
-    async with talking(speaking(asyncio.Event())) as talker, server:
+    async with serve_talker(speak_until_allowed(asyncio.Event())) as talker, server:
         await server.start()
         client = await begun(await set_up(server, talker), "hang")
         send(server, signal.SIGTERM)

@@ -19,7 +19,17 @@ from retinue.kit.jobs.models import Job
 from retinue.workflows.models import WorkflowSchedule
 from tests.adapters.llm_server import Request
 from tests.databases import SERVER
-from tests.e2e.chatting import HEAD, Shop, StreamClient, Talker, opened, piece, set_up, talking, whole
+from tests.e2e.chatting import (
+    HEAD,
+    Shop,
+    StreamClient,
+    Talker,
+    open_database,
+    piece,
+    serve_talker,
+    set_up,
+    whole,
+)
 from tests.e2e.cluster import Cluster, cluster
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
@@ -83,7 +93,7 @@ async def test_three_servers_and_two_workers_are_one_instance(
     tmp_path: Path, database_url: str, redis_url: str
 ) -> None:
     async with (
-        talking(talk) as talker,
+        serve_talker(talk) as talker,
         rest_api() as remote,
         cluster(tmp_path, database_url, RETINUE_REDIS_URL=redis_url, RETINUE_BURST="off") as running,
     ):
@@ -203,7 +213,7 @@ async def every_schedule_fires_once(running: Cluster) -> None:
     workflow = await running.made(PATH, flow)
     for _ in range(SCHEDULES):
         await running.made(f"{PATH}/{workflow['id']}/schedules", {"cron": "0 0 1 1 *"})
-    async with opened(running.servers[0]) as ctx:
+    async with open_database(running.servers[0]) as ctx:
         system = ctx.system("the test turns the clock forward")
         at = ctx.clock.time() + 1
         for schedule in await system.all(WorkflowSchedule, workflow_id=workflow["id"]):
@@ -220,7 +230,7 @@ async def every_schedule_fires_once(running: Cluster) -> None:
     await until(fired, wanted=True)
 
     async def due() -> int:
-        async with opened(running.servers[0]) as ctx:
+        async with open_database(running.servers[0]) as ctx:
             jobs = await ctx.system("the test looks at everything").all(Job, kind="workflows.fire_schedule")
             return len([job for job in jobs if job.run_at < ctx.clock.time() + 60])
 

@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 PATIENCE_S = 60
 _BOUNDARY = "between-the-parts"
@@ -106,7 +106,7 @@ def modes(folder: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("mask", sampled([0o022, 0o000], keep=[0o000]))
+@pytest.mark.parametrize("mask", sample_cases([0o022, 0o000], keep=[0o000]))
 async def test_nobody_else_reads_the_data_dir(tmp_path: Path, mask: int) -> None:
     # Nothing is to be installed: nobody listens there.
     registry = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0"}

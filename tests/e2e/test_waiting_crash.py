@@ -8,7 +8,7 @@ from typing import Any
 
 from retinue.kit.events.models import EventEntry
 from retinue.workflows.models import WorkflowExecution
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.cluster import ForkedServer
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
@@ -76,7 +76,7 @@ async def test_a_run_that_was_started_before_the_kill_is_the_one_that_is_waited_
         await caller.killed_at("after_step:1", path, body)
         status, answer = await caller.post_until_answered(path, body)
         assert (status, answer["data"]["status"]) == (200, "completed"), answer
-        async with opened(caller.server) as ctx:
+        async with open_database(caller.server) as ctx:
             system = ctx.system("the test looks at everything")
             runs = [one.id for one in await system.all(WorkflowExecution)]
             started = await system.count(EventEntry, type="workflow.execution.started")

@@ -48,7 +48,7 @@ async def send(api: Api, form: dict[str, Any], data: Any = None, **more: Any) ->
     return await api.post(address(form, "submit"), {"data": data or {"name": "Ada"}, **more})
 
 
-async def sent(api: Api, form: dict[str, Any], data: Any = None, **more: Any) -> str:
+async def submit(api: Api, form: dict[str, Any], data: Any = None, **more: Any) -> str:
     answer = await send(api, form, data, **more)
     assert answer.status == 201, answer
     return str(answer.json()["data"]["submission_id"])

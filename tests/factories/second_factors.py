@@ -69,6 +69,6 @@ async def only_device(person: Api) -> dict[str, Any]:
     return device
 
 
-def refused(answer: Response) -> tuple[int, str]:
+def refusal_of(answer: Response) -> tuple[int, str]:
     """Return the status and the reason of a 401 or 403."""
     return answer.status, answer.details["reason"]

@@ -4,6 +4,6 @@ from retinue.usage.enforcement import Spender
 from retinue.usage.single_call import SingleCall
 
 
-def unlimited() -> SingleCall:
+def unlimited_hold() -> SingleCall:
     """Return the hold of a payer without a budget."""
     return SingleCall(Spender())

@@ -7,7 +7,7 @@ from retinue.files.models import File
 from retinue.forms.intake.file_uploads import purge_uploads
 from retinue.forms.models import FormUpload
 from tests.client import HOST, Api
-from tests.factories.forms import NAME, PATH, address, make_form, send, sent, submission, upload
+from tests.factories.forms import NAME, PATH, address, make_form, send, submission, submit, upload
 from tests.factories.people import People
 from tests.factories.uploads import picture
 
@@ -47,7 +47,7 @@ async def test_a_file_belongs_to_its_field_and_to_one_submission(person, api, pe
     ):
         refused = await send(api, where, {"name": "A", **data})
         assert (refused.status, len(refused.details["errors"])) == (400, 1), refused
-    sbm = await sent(api, form, {"name": "A", "paper": [id]})
+    sbm = await submit(api, form, {"name": "A", "paper": [id]})
     kept = await submission(person, form, sbm)
     assert kept["files"] == [{"field_id": "paper", **stored}]
     assert (await send(api, form, {"name": "B", "paper": id})).status == 400, "single use"
@@ -61,7 +61,7 @@ async def test_a_file_belongs_to_its_field_and_to_one_submission(person, api, pe
 async def test_a_file_that_nobody_submits_goes_after_a_day(person, api, people, clock) -> None:
     form = await make_form(person, NAME, PAPER)
     kept, left = [(await upload(api, form)).json()["data"]["file_id"] for _ in range(2)]
-    await sent(api, form, {"name": "A", "paper": kept})
+    await submit(api, form, {"name": "A", "paper": kept})
     clock.advance(24 * 3600 + 1)
     assert (await send(api, form, {"name": "A", "paper": left})).status == 400
     for job in (expire_files, purge_uploads):
@@ -223,7 +223,7 @@ async def test_a_form_takes_so_many_bytes_a_day_from_the_public(make_service, cl
     assert answers[2].code == "rate_limit_exceeded"
     assert answers[2].details["limit"] == 20_000
     assert (await upload(api, other, content=b"x" * 9_000)).status == 201, "each form has its own"
-    await sent(api, form, {"name": "A", "paper": answers[0].json()["data"]["file_id"]})
+    await submit(api, form, {"name": "A", "paper": answers[0].json()["data"]["file_id"]})
     assert (await upload(api, form, content=b"x" * 9_000)).status == 429, "what was submitted counts too"
     clock.advance(24 * 3600 + 1)
     assert (await upload(api, form, content=b"x" * 9_000)).status == 201

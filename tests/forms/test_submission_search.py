@@ -10,7 +10,7 @@ from retinue.forms.after.search_index import index_text, query_words
 from retinue.forms.models import SearchIndex, Submission, submission_words
 from retinue.kit.db.in_list import in_list
 from retinue.kit.db.statements import Statement
-from tests.factories.forms import EMAIL, NAME, PATH, make_form, sent, submissions
+from tests.factories.forms import EMAIL, NAME, PATH, make_form, submissions, submit
 
 
 async def count_now(people) -> None:
@@ -33,7 +33,7 @@ async def found(person, api, people, monkeypatch):
         if number == 7:
             await count_now(people)
         name = f"Zoë {'even' if number % 2 == 0 else 'odd'} n{number}"
-        ids.append(await sent(api, form, {"name": name, "email": f"n{number}@example.com"}))
+        ids.append(await submit(api, form, {"name": name, "email": f"n{number}@example.com"}))
 
     async def seen(search: str, **query) -> list[int]:
         answer = await submissions(person, form, search=search, **query)
@@ -91,7 +91,7 @@ async def test_nobody_finds_what_is_of_another_form_or_tenant(found, api, people
     other = await make_form(person, NAME)
     stranger = await people.signed_in(Role.agent_developer, tenant=await people.tenant())
     theirs = await make_form(stranger, NAME)
-    await sent(api, theirs, {"name": "Zoe"})
+    await submit(api, theirs, {"name": "Zoe"})
     await count_now(people)
     assert (await submissions(person, other, search="zoe"))["data"] == []
     assert len((await submissions(stranger, theirs, search="zoe"))["data"]) == 1

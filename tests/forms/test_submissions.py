@@ -6,7 +6,7 @@ import json
 import zipfile
 
 from retinue.forms.after import daily_counts
-from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, sent, submission, submissions
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, submission, submissions, submit
 from tests.factories.happenings import events
 
 
@@ -18,7 +18,7 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
     form = await make_form(person)
     ids = []
     for name in ("Ada Lovelace", "Bob", "Ädam 100%", "email"):
-        ids.append(await sent(api, form, {"name": name, "email": f"{len(ids)}@example.com"}))
+        ids.append(await submit(api, form, {"name": name, "email": f"{len(ids)}@example.com"}))
         clock.advance(86_400)
     person = await people.sign_in(person.user)
     found = await submissions(person, form, per_page=3)
@@ -66,7 +66,7 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
 
 async def test_a_submission_changes_its_state_and_is_deleted(person, api, people) -> None:
     form = await make_form(person)
-    first, second = [await sent(api, form) for _ in range(2)]
+    first, second = [await submit(api, form) for _ in range(2)]
     here = f"{PATH}/{form['id']}/submissions"
 
     async def counts() -> list[int]:
@@ -114,7 +114,7 @@ async def test_a_submission_changes_its_state_and_is_deleted(person, api, people
 async def test_an_export_holds_every_answer_and_no_formula(person, api) -> None:
     form = await make_form(person, NAME, EMAIL, {"id": "tags", "type": "multi_select", "options": ["a", "b"]})
     for name in ("=CMD|'/C calc'!A0", "+1", "@SUM(A1)", "\tx", 'a "b", c\nd', "Ada"):
-        await sent(api, form, {"name": name, "tags": ["a", "b"]})
+        await submit(api, form, {"name": name, "tags": ["a", "b"]})
     here = f"{PATH}/{form['id']}/submissions/export"
     answer = await person.get(here)
     assert answer.headers["content-type"].startswith("text/csv")
@@ -142,10 +142,10 @@ async def test_an_export_keeps_the_answers_of_fields_that_were_removed(person, a
     old = {"id": "nickname", "type": "text"}
     status = {"id": "status", "type": "text"}
     form = await make_form(person, NAME, old, status)
-    await sent(api, form, {"name": "Ada", "nickname": "Countess", "status": "married"})
+    await submit(api, form, {"name": "Ada", "nickname": "Countess", "status": "married"})
     here = f"{PATH}/{form['id']}"
     assert (await person.put(here, {"fields": [NAME, EMAIL]})).status == 200
-    await sent(api, form, {"name": "Bob", "email": "bob@example.com"})
+    await submit(api, form, {"name": "Bob", "email": "bob@example.com"})
     answer = await person.get(f"{here}/submissions/export")
     reader = csv.DictReader(io.StringIO(answer.body.decode()))
     rows = list(reader)
@@ -168,15 +168,15 @@ async def test_analytics_add_up_before_and_after_counting(person, api, clock, pe
     for _ in range(5):
         await api.get(address(form))
     await api.get(address(form), query={"preview": "1"})
-    await sent(api, form, {"name": "A", "email": "a@b.de"})
-    await sent(api, form, {"name": "B"}, metadata={"source": "newsletter"})
+    await submit(api, form, {"name": "A", "email": "a@b.de"})
+    await submit(api, form, {"name": "B"}, metadata={"source": "newsletter"})
     for n in range(4):
         await api.put(
             address(form, "progress", f"session-number-{n}"), {"data": {}, "last_field_id": "email"}
         )
     clock.advance(86_400)
     person = await people.sign_in(person.user)
-    await sent(api, form, {"name": "C"})
+    await submit(api, form, {"name": "C"})
     where = f"{PATH}/{form['id']}/analytics"
     expected = {
         "total_submissions": 3,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.factories.incoming import PATH, address, list_received, make_hook
 from tests.incoming import signing
 from tests.incoming.signing import SECRET, STANDARD_SECRET, Sent
 
@@ -138,7 +138,7 @@ async def test_what_is_signed_is_taken_and_everything_else_is_not(admin, api, cl
     good = sign(BODY, now - 298)
     answer = await deliver(api, hook, good)
     assert (answer.status, answer.json()["duplicate"]) == (200, False)
-    (entry,) = await received_by(admin, hook)
+    (entry,) = await list_received(admin, hook)
     assert entry["payload"] == {"order": 17, "name": "café"}
     assert entry["headers"]["x-note"] == "n"
     assert secret_for(scheme) not in str(entry)
@@ -183,7 +183,7 @@ async def test_a_token_may_come_as_a_bearer(admin, api) -> None:
     hook = await make_hook(admin, verification={"type": "token", "secret": SECRET, "header": "Authorization"})
     for value, status in ((f"Bearer {SECRET}", 200), (SECRET, 200), ("Bearer other", 401)):
         assert (await deliver(api, hook, Sent(b"1", {"Authorization": value}))).status == status
-    assert all("authorization" not in entry["headers"] for entry in await received_by(admin, hook))
+    assert all("authorization" not in entry["headers"] for entry in await list_received(admin, hook))
 
 
 async def test_the_question_that_slack_asks_an_address_is_answered(

@@ -144,7 +144,7 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(app, **limits):
+def serve_app(app, **limits):
     """The application behind a server that sweeps fifty times a second of real time over held time."""
     clock = SweepClock()
     known = {}

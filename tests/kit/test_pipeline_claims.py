@@ -9,7 +9,7 @@ from retinue.domains import DOMAINS
 from retinue.kit import failpoints
 from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.http import idempotency
-from tests.kit.idempotency import is_replay, kept, notes, post
+from tests.kit.idempotency import is_replay, list_claims, notes, post
 from tests.kit.planted import PATIENCE_S
 from tests.services import in_each
 
@@ -39,7 +39,7 @@ async def running(me, planted):
 
 async def abandon(people) -> None:
     """Leave the only claim as a killed process leaves it: without an answer."""
-    (row,) = await kept(people)
+    (row,) = await list_claims(people)
     async with people.context() as ctx:
         await ctx.system("test").update(row, status=None, headers=[], body=None)
 
@@ -101,7 +101,7 @@ async def renewed(people, clock, *, times: int) -> None:
         clock.advance(8)
         renewed = clock.ahead(9)
         async with asyncio.timeout(PATIENCE_S):
-            while [row.lease_until for row in await kept(people)] < [renewed]:
+            while [row.lease_until for row in await list_claims(people)] < [renewed]:
                 await asyncio.sleep(0.005)
 
 
@@ -146,7 +146,7 @@ async def test_a_request_that_lost_its_claim_undoes_its_work(me, planted, runnin
 async def test_a_commit_that_fails_leaves_neither_work_nor_claim(me, planted, people):
     failpoints.arm("before_commit:2:error")
     assert (await post(me)).status == 500
-    assert (await notes(people), await kept(people)) == (0, [])
+    assert (await notes(people), await list_claims(people)) == (0, [])
     answer = await post(me)
     assert (answer.status, is_replay(answer), planted.runs) == (201, False, 2)
 
@@ -173,7 +173,7 @@ async def test_a_claim_that_cannot_be_settled_hides_no_error(me, people, clock, 
     monkeypatch.setattr(idempotency, "_store_refusal", settle_without_a_database)
     answer = await post(me, "/planted/failing/conflict")
     assert (answer.status, answer.code) == (409, "conflict")
-    (row,) = await kept(people)
+    (row,) = await list_claims(people)
     assert row.status is None
     clock.advance(11)
     assert (await post(me, "/planted/failing/conflict")).code == "conflict"
@@ -185,7 +185,7 @@ async def test_a_cancelled_request_gives_its_claim_back(me, planted, people):
     first.cancel()
     await asyncio.wait([first])
     assert first.cancelled()
-    assert await kept(people) == []
+    assert await list_claims(people) == []
     planted.gate.opened.set()
     answer = await post(me, SLOW)
     assert (answer.status, is_replay(answer)) == (201, False)

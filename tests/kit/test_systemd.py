@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retinue.kit.systemd import ServiceNotifier
-from tests.e2e.processes import ServerProcess, launched
+from tests.e2e.processes import ServerProcess, launch_process
 
 pytestmark = pytest.mark.either_database
 
@@ -90,7 +90,7 @@ async def test_a_worker_reports_that_it_still_turns(tmp_path: Path) -> None:
         manager.settimeout(120)
         server = ServerProcess(tmp_path)
         env = {**server.worker_env, "NOTIFY_SOCKET": address, "WATCHDOG_USEC": "200000"}
-        worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+        worker = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
         heard = [await asyncio.to_thread(manager.recv, 100) for _ in range(4)]
         assert heard == [b"READY=1", *[b"WATCHDOG=1"] * 3]
         worker.terminate()

@@ -19,7 +19,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.logging import configure_logging
 from retinue.kit.vault.root_rotation import rotate_root
 from retinue.kit.vault.rotation import RotationTiming, rotate_key
-from tests.canaries import everything_stored, forms, hits
+from tests.canaries import forms, hits, read_everything_stored
 from tests.factories.mails import mails_to
 from tests.kit.sealed_records import plant, reread, secret_of
 
@@ -31,7 +31,7 @@ def canary(table):
 
 
 async def stored_by(service):
-    return await everything_stored(service.settings.data_dir, direct_url(service.settings))
+    return await read_everything_stored(service.settings.data_dir, direct_url(service.settings))
 
 
 async def test_the_search_finds_a_secret_in_each_of_its_forms():

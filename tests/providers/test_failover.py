@@ -26,7 +26,7 @@ from tests.adapters.llm_server import KEY, hanging, refusing, resetting, streami
 from tests.factories.happenings import events, only_event
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
-from tests.factories.spending import unlimited
+from tests.factories.spending import unlimited_hold
 
 pytestmark = pytest.mark.either_database
 
@@ -40,11 +40,11 @@ def request(text: str = "Hello", model: str = MODEL) -> ChatRequest:
 
 
 async def said(ctx, **more) -> str:
-    return (await model_calls.chat(ctx, request(**more), hold=unlimited())).text
+    return (await model_calls.chat(ctx, request(**more), hold=unlimited_hold())).text
 
 
 async def streamed(ctx) -> str:
-    deltas = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited())]
+    deltas = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited_hold())]
     assert isinstance(deltas[-1], ReplyFinished)
     return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
@@ -67,11 +67,11 @@ async def two_keys(admin, provider, second):
 
 async def test_a_reply_names_the_model_as_the_catalogue_does(admin, ctx, provider) -> None:
     key = await add_key_for(admin, provider)
-    reply = await model_calls.chat(ctx, request(), hold=unlimited())
+    reply = await model_calls.chat(ctx, request(), hold=unlimited_hold())
     assert (reply.text, reply.model) == ("You said: Hello", MODEL)
     assert provider.last.json["model"] == "gpt-4o-mini"
     assert (await read(admin, key))["last_used_at"] > key["created_at"]
-    *_, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited())]
+    *_, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited_hold())]
     assert (done.reply.text, done.reply.model) == ("You said: Hello", MODEL)
 
 
@@ -206,7 +206,7 @@ async def test_nothing_is_repeated_once_text_has_gone_on(ctx, provider, second, 
     chunk = b'data: {"choices":[{"delta":{"content":"Once upon"}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     provider.fails(resetting(head + b"%x\r\n%b\r\n" % (len(chunk), chunk), after=seen))
-    deltas = model_calls.stream(ctx, request(), hold=unlimited())
+    deltas = model_calls.stream(ctx, request(), hold=unlimited_hold())
     assert await anext(deltas) == TextDelta("Once upon")
     seen.set()
     with pytest.raises(ModelError):
@@ -218,7 +218,7 @@ async def test_a_stream_that_is_left_hangs_up(ctx, provider, two_keys) -> None:
     chunk = b'data: {"choices":[{"delta":{"content":"Once upon"}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     provider.fails(hanging(head + b"%x\r\n%b\r\n" % (len(chunk), chunk)))
-    async with aclosing(model_calls.stream(ctx, request(), hold=unlimited())) as deltas:
+    async with aclosing(model_calls.stream(ctx, request(), hold=unlimited_hold())) as deltas:
         async for _ in deltas:
             break
     async with asyncio.timeout(5):
@@ -251,10 +251,10 @@ async def test_a_model_that_rests_is_passed_over_if_there_is_another(admin, ctx,
     provider.fails(*[refusing(500)] * 6)
     for _ in range(2):
         with pytest.raises(ModelError):
-            await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+            await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     assert len(provider.requests) == circuit_breakers.MAX_FAILURES
     with pytest.raises(ModelError, match="failed repeatedly") as raised:
-        await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+        await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     assert len(provider.requests) == circuit_breakers.MAX_FAILURES
     assert raised.value.headers == {"Retry-After": "30"}
 
@@ -275,10 +275,10 @@ async def test_a_slow_model_is_not_a_broken_one(admin, ctx, provider, monkeypatc
         provider.fails(*[hanging()] * circuit_breakers.MAX_FAILURES)
         for _ in range(circuit_breakers.MAX_FAILURES):
             with pytest.raises(ModelTimeout):
-                await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+                await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     provider.faults.clear()
     assert (
-        await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+        await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     ).text == "You said: Hello"
 
 
@@ -329,15 +329,15 @@ async def test_a_model_is_not_asked_inside_a_transaction(admin, ctx, provider) -
 async def test_vectors_speech_and_listening_change_keys_as_well(ctx, provider, second, two_keys) -> None:
     provider.fails(*[refusing(429)] * 3)
     vectors = await model_calls.embed(
-        ctx, "openai_compatible/text-embedding-3-small", ["a", "bb"], hold=unlimited()
+        ctx, "openai_compatible/text-embedding-3-small", ["a", "bb"], hold=unlimited_hold()
     )
     assert [vector[0] for vector in vectors.vectors] == [1.0, 2.0]
     assert vectors.model == "openai_compatible/text-embedding-3-small"
     heard = await model_calls.transcribe(
-        ctx, "openai_compatible/whisper-1", Audio(b"sound", "a.wav", "audio/wav"), hold=unlimited()
+        ctx, "openai_compatible/whisper-1", Audio(b"sound", "a.wav", "audio/wav"), hold=unlimited_hold()
     )
     assert heard.text == "a.wav has 5 bytes"
-    spoken = model_calls.speak(ctx, "openai_compatible/tts-1", "Hi", hold=unlimited(), voice="alloy")
+    spoken = model_calls.speak(ctx, "openai_compatible/tts-1", "Hi", hold=unlimited_hold(), voice="alloy")
     assert b"".join([part async for part in spoken]).startswith(b"mp3:alloy:Hi")
     assert (len(provider.requests), len(second.requests)) == (3, 3)
 
@@ -352,7 +352,7 @@ async def test_a_reply_that_repeats_the_key_goes_on_without_it(admin, ctx, provi
 async def test_tool_calls_that_repeat_the_key_go_on_without_it(admin, ctx, provider) -> None:
     await add_key_for(admin, provider)
     provider.says(f"Your key {KEY}", Call("leak", f'{{"key": "{KEY}"}}'))
-    _, call, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited())][-3:]
+    _, call, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited_hold())][-3:]
     assert call.arguments == {"key": MASK}
     assert KEY not in repr(done)
     assert done.reply.tool_calls == (call,)

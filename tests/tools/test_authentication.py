@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.tools.authentication import KEY, basic, hook, sent
-from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET, scripted
+from tests.tools.authentication import KEY, basic, hook, run_and_capture
+from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET, scripted_config
 
 pytestmark = pytest.mark.either_database
 
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.either_database
     ],
 )
 async def test_each_way_of_being_let_in(tools, remote, auth_type, auth_config, headers, target):
-    assert await sent(tools, remote, auth_type, auth_config) == (headers, target)
+    assert await run_and_capture(tools, remote, auth_type, auth_config) == (headers, target)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ OAUTH = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "scope": "read 
 
 
 def secured(remote, **more):
-    return scripted(remote, **more) | {"endpoints": {"only": {"path": "/secured"}}}
+    return scripted_config(remote, **more) | {"endpoints": {"only": {"path": "/secured"}}}
 
 
 def oauth(remote, **more):
@@ -149,7 +149,7 @@ async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
     done = await tools.execute(tool)
     assert (done["status"], done["attempts"], remote.tokens_issued) == ("completed", 2, 2)
     assert done["output"]["body"]["given"] == "***"
-    tool = await tools.make("rest_api", scripted(remote), **oauth(remote))
+    tool = await tools.make("rest_api", scripted_config(remote), **oauth(remote))
     remote.answers = [(401, {}, b"no")] * 9
     done = await tools.execute(tool)
     assert (done["error"]["details"]["status_code"], done["attempts"], len(remote.answers)) == (401, 2, 7)
@@ -183,7 +183,9 @@ async def test_two_tools_do_not_share_a_token(tools, remote):
 
 async def test_a_401_without_a_token_is_not_tried_again(tools, remote):
     remote.answers = [(401, {}, b"no")]
-    done = await tools.run("rest_api", scripted(remote), auth_type="bearer", auth_config={"token": KEY})
+    done = await tools.run(
+        "rest_api", scripted_config(remote), auth_type="bearer", auth_config={"token": KEY}
+    )
     assert (done["error"]["code"], done["attempts"]) == ("http_error", 1)
 
 

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from retinue.kit.db.databases import direct_url
 from retinue.kit.logging import configure_logging
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 from tests.factories.tools import endpoint, make_tool, run_tool, try_tool
 
 pytestmark = pytest.mark.either_database
@@ -103,7 +103,7 @@ async def test_what_a_destination_echoes_is_masked_everywhere(
     assert hits(answer.body, secrets) == []
     assert hits(await everything_answered(admin, tool), secrets) == []
     assert hits(logged.getvalue().encode(), secrets) == []
-    stored = await everything_stored(service.settings.data_dir, direct_url(service.settings))
+    stored = await read_everything_stored(service.settings.data_dir, direct_url(service.settings))
     assert hits(stored, secrets) == []
 
 

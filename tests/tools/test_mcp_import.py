@@ -7,7 +7,7 @@ from retinue.tools.models import Tool
 from tests.factories.happenings import audits, events
 from tests.factories.notifications import titles_of
 from tests.factories.tools import change_tool, run_tool, try_tool
-from tests.tools.servers.mcp_process import CLOSE, FIND, TEXT, listed, mcp_process
+from tests.tools.servers.mcp_process import CLOSE, FIND, TEXT, listed_tool, mcp_process
 
 KEY = "open-sesame-4711"
 
@@ -107,10 +107,10 @@ async def test_chosen_functions_are_imported_and_the_others_are_no_difference(ad
 async def test_what_cannot_be_offered_is_skipped_with_the_reason(admin, mcp):
     mcp.has_tools(
         FIND,
-        listed("remote", {"type": "object", "properties": {"a": {"$ref": "https://x.example/s"}}}),
-        listed("pattern", {"type": "object", "properties": {"a": {"pattern": "(?=a)b"}}}),
-        listed("twice", title="first"),
-        listed("twice", title="second"),
+        listed_tool("remote", {"type": "object", "properties": {"a": {"$ref": "https://x.example/s"}}}),
+        listed_tool("pattern", {"type": "object", "properties": {"a": {"pattern": "(?=a)b"}}}),
+        listed_tool("twice", title="first"),
+        listed_tool("twice", title="second"),
     )
     tool = await imported(admin, mcp.url())
     assert tool["functions"] == ["find-issue", "twice"]
@@ -188,7 +188,9 @@ async def test_a_difference_is_held_until_somebody_agrees(admin, people, service
     tool = await imported(admin, mcp.url())
     agreed = await config_of(admin, tool)
     wider = {**TEXT, "properties": {**TEXT["properties"], "limit": {"type": "integer"}}}
-    mcp.has_tools(listed("find-issue", wider, title="Find", description="Now sends mail."), listed("new"))
+    mcp.has_tools(
+        listed_tool("find-issue", wider, title="Find", description="Now sends mail."), listed_tool("new")
+    )
 
     held = await refreshed(admin, tool)
     assert held["status"] == "held"
@@ -225,7 +227,7 @@ async def test_a_difference_is_held_until_somebody_agrees(admin, people, service
 
 async def test_single_functions_are_accepted_and_the_others_stay_held(admin, mcp):
     tool = await imported(admin, mcp.url())
-    mcp.has_tools(listed("a"), listed("b", annotations={"destructiveHint": True}), FIND)
+    mcp.has_tools(listed_tool("a"), listed_tool("b", annotations={"destructiveHint": True}), FIND)
     await refreshed(admin, tool)
     refused = await refreshed(admin, tool, 422, accept=["b", "find-issue"])
     assert refused.details == {"accept.1": "is not among the differences"}
@@ -250,7 +252,7 @@ async def test_an_approval_that_somebody_requires_survives_a_refresh(admin, mcp)
     assert changed["config"]["functions"]["find-issue"]["title"] == "Find"
     assert changed["config"]["ignored_functions"] == ["close_issue"]
     assert (await refreshed(admin, tool))["status"] == "unchanged"
-    mcp.has_tools(listed("find-issue", description="Other."), CLOSE)
+    mcp.has_tools(listed_tool("find-issue", description="Other."), CLOSE)
     await refreshed(admin, tool, accept=True)
     functions = (await config_of(admin, tool))["functions"]
     assert functions["find-issue"]["requires_approval"] is True

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tools.path_escapes import ESCAPES
 from tests.tools.running import Tools
-from tests.tools.servers.rest_api import RestApi, scripted
+from tests.tools.servers.rest_api import RestApi, scripted_config
 
 pytestmark = pytest.mark.either_database
 
@@ -225,14 +225,14 @@ async def test_the_input_cannot_name_another_destination(tools, remote):
 )
 async def test_an_answer_becomes_a_value_by_its_type(tools, remote, content_type, content, body):
     remote.answers = [(200, {"Content-Type": content_type}, content)]
-    done = await tools.run("rest_api", scripted(remote))
+    done = await tools.run("rest_api", scripted_config(remote))
     assert done["output"]["body"] == body
 
 
 async def test_only_two_headers_of_an_answer_are_shown(tools, remote):
     headers = {"Content-Type": "text/plain", "Retry-After": "9", "Set-Cookie": "a=b", "X-Internal": "1"}
     remote.answers = [(201, headers, b"made")]
-    done = await tools.run("rest_api", scripted(remote))
+    done = await tools.run("rest_api", scripted_config(remote))
     shown = {"content-type": "text/plain", "retry-after": "9"}
     assert done["output"] == {"status_code": 201, "headers": shown, "body": "made"}
 
@@ -240,7 +240,7 @@ async def test_only_two_headers_of_an_answer_are_shown(tools, remote):
 @pytest.mark.parametrize("status", [301, 302, 400, 401, 403, 404, 409, 500, 501])
 async def test_an_answer_that_is_no_success_fails_the_run_and_is_kept(tools, remote, status):
     remote.answers = [(status, {"Content-Type": "application/json", "Location": "/x"}, b'{"why": "so"}')]
-    done = await tools.run("rest_api", scripted(remote, retry_count=3))
+    done = await tools.run("rest_api", scripted_config(remote, retry_count=3))
     assert (done["status"], done["attempts"], len(remote.seen)) == ("failed", 1, 1)
     assert done["error"]["code"] == "http_error"
     assert done["error"]["details"]["status_code"] == status

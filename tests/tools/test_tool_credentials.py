@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from tests.tools.authentication import KEY, basic, hook, sent
+from tests.tools.authentication import KEY, basic, hook, run_and_capture
 from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET
 
 pytestmark = pytest.mark.either_database
@@ -55,7 +55,10 @@ async def test_each_type_of_credential_lets_a_tool_in(
     tools, remote, type, secrets, auth_type, options, headers, target
 ):
     credential = await tools.credential(type, secrets)
-    assert await sent(tools, remote, auth_type, attached(credential, **options)) == (headers, target)
+    assert await run_and_capture(tools, remote, auth_type, attached(credential, **options)) == (
+        headers,
+        target,
+    )
 
 
 @pytest.mark.parametrize(

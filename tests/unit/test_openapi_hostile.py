@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from retinue.adapters.openapi import InvalidDocument, parse_api, parse_text
 from retinue.kit.schema.json_schema import compile_schema
-from tests.unit.openapi_samples import PETS, SWAGGER, described, taking
+from tests.unit.openapi_samples import PETS, SWAGGER, make_document, make_post_document
 
 
 def refused(asking, *arguments) -> str:
@@ -28,7 +28,7 @@ def test_references_that_multiply_are_cut_off_in_time():
     }
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
     paths = {f"/{number}": {"post": {"requestBody": {"content": content}}} for number in range(900)}
-    document = described(paths, components={"schemas": schemas})
+    document = make_document(paths, components={"schemas": schemas})
     begun = time.process_time()
     assert refused(parse_api, document).startswith("needs more than 400,000 steps")
     assert time.process_time() - begun < 10
@@ -178,7 +178,7 @@ def test_no_value_at_all_makes_the_reader_fail(document):
     check(document)
     check({"openapi": "3.1.0", "paths": document})
     check({"swagger": "2.0", "paths": {"/x": {"post": document}}})
-    check(taking(document))
+    check(make_post_document(document))
 
 
 def places(value, path=()):

@@ -92,7 +92,7 @@ class Hooks:
         return found
 
 
-def own(secret: str, timestamp: str, body: bytes) -> str:
+def own_signature(secret: str, timestamp: str, body: bytes) -> str:
     """Sign as the specification says: the whole secret as text over `<timestamp>.<raw body>`."""
     signed = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
     return "sha256=" + signed.hexdigest()

@@ -9,7 +9,7 @@ from retinue.kit.db.databases import direct_url
 from retinue.kit.text.header_masks import MASK
 from retinue.webhooks.headers import seal_webhook_headers
 from retinue.webhooks.models import Webhook
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 
 TOKEN = "Bearer kGq2-of-the-customer-77xy"
 HEADERS = {"Authorization": TOKEN, "X-Team": "the-blue-ones-4711"}
@@ -21,7 +21,7 @@ async def stored(hooks: Any) -> bytes:
     """Return all stored bytes; the service is stopped, so that no write-ahead log is left."""
     settings = hooks.service.settings
     await hooks.service.stop()
-    found = await everything_stored(settings.data_dir, direct_url(settings))
+    found = await read_everything_stored(settings.data_dir, direct_url(settings))
     await hooks.restart_stopped()
     return found
 
@@ -101,7 +101,7 @@ async def test_what_an_earlier_version_stored_in_clear_works_and_is_sealed_at_th
     await hooks.happen()
     await hooks.work()
     assert receiver.last.headers["authorization"] == TOKEN, "a row of the version before is delivered to"
-    before = await everything_stored(hooks.service.settings.data_dir, direct_url(hooks.service.settings))
+    before = await read_everything_stored(hooks.service.settings.data_dir, direct_url(hooks.service.settings))
     assert hits(before, SECRETS), "it lay there in clear"
 
     await hooks.restart()

@@ -46,7 +46,7 @@ async def production(site, agent_id):
     return (await site.call("GET", f"{AGENTS}/{agent_id}"))["system_prompt"]
 
 
-def paced(words, pause_s, gate=None):
+def speak_slowly(words, pause_s, gate=None):
     """A provider that streams these words one by one; before the last it waits for the gate."""
 
     async def speak(_reader, writer):

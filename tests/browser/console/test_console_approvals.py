@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import agent_that_asks_first, axe, opened, waiting_approval
+from tests.browser.console.steps import agent_that_asks_first, axe, open_page, waiting_approval
 from tests.tools.servers.rest_api import rest_api
 
 APPROVALS = "/api/v1/approvals"
@@ -36,7 +36,7 @@ async def approval(site, id):
 
 @pytest.mark.journey
 async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, page, asking):
-    await opened(site, page, "/approvals")
+    await open_page(site, page, "/approvals")
     first, second = await asking(10482), await asking(10311)
     item = page.get_by_role("button").filter(has_text="Refund order 10482")
     await item.wait_for()
@@ -73,7 +73,7 @@ async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, 
 
 async def test_someone_who_was_faster_is_named_with_the_decision(site, page, asking):
     id = await asking(77)
-    await opened(site, page, f"/approvals?id={id}")
+    await open_page(site, page, f"/approvals?id={id}")
     await expect(page.get_by_label("Order", exact=True)).to_have_value("77")
     await site.call("POST", f"{APPROVALS}/{id}/reject", {"comment": "Goods were worn"})
     await page.get_by_role("button", name=re.compile("^Approve")).click()
@@ -86,7 +86,7 @@ async def test_someone_who_was_faster_is_named_with_the_decision(site, page, ask
 async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site, page, asking):
     first = await asking(501)
     second = await asking(502)
-    await opened(site, page, "/approvals")
+    await open_page(site, page, "/approvals")
     order = page.get_by_label("Order", exact=True)
     await expect(order).to_have_value("501")
     called = (await approval(site, first))["payload"]["function"]
@@ -110,7 +110,7 @@ async def test_an_approval_is_decided_on_a_phone(site, page, asking, scheme):
     id = await asking(4711)
     await page.emulate_media(color_scheme=scheme)
     await page.set_viewport_size({"width": 390, "height": 844})
-    await opened(site, page, "/inbox")
+    await open_page(site, page, "/inbox")
     await page.get_by_role("link", name=re.compile("Approval needed")).first.click()
     await page.get_by_role("link", name="Back to the list").click()
     await page.get_by_role("button").filter(has_text="Refund order 4711").click()

@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.console.build_page import instructions, say, talker
-from tests.browser.console.steps import AGENTS, axe, opened
-from tests.browser.mortal import RECOVERY_MS, WORDS, cabled, kill, mortal_site, speaking
+from tests.browser.console.steps import AGENTS, axe, open_page
+from tests.browser.mortal import RECOVERY_MS, WORDS, connect_by_cable, kill, mortal_site, speak_and_wait
 from tests.browser.site import Site
 
 GONE = "The server does not answer. What you write stays here"
@@ -24,7 +24,7 @@ async def mortal(tmp_path: Path) -> AsyncIterator[Site]:
 
 async def at_work(site: Site, page: Page, agent_id: str) -> None:
     """Open the agent and wait until every part of its page is there."""
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await instructions(page).wait_for()
     await field(page).wait_for()
 
@@ -75,7 +75,7 @@ async def test_half_an_answer_stays_says_that_it_is_one_and_survives_a_reload(mo
     async with talker(mortal) as (agent_id, _, provider):
         await at_work(mortal, page, agent_id)
         log = page.get_by_role("log")
-        provider.fails(speaking(WORDS, asyncio.Event()))
+        provider.fails(speak_and_wait(WORDS, asyncio.Event()))
         await say(page, "Count")
         await log.get_by_text("word0 word1").wait_for()
         await kill(mortal)
@@ -99,10 +99,10 @@ async def test_half_an_answer_stays_says_that_it_is_one_and_survives_a_reload(mo
 
 
 async def test_a_reply_that_ended_while_the_connection_was_broken_is_not_asked_for_twice(site, page):
-    async with talker(site) as (agent_id, _, provider), cabled(site) as (outside, cable):
+    async with talker(site) as (agent_id, _, provider), connect_by_cable(site) as (outside, cable):
         await at_work(outside, page, agent_id)
         gate = asyncio.Event()
-        provider.fails(speaking(WORDS, gate))
+        provider.fails(speak_and_wait(WORDS, gate))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -122,7 +122,7 @@ async def test_a_provider_that_breaks_off_is_not_one_that_did_not_answer(site, p
     async with talker(site) as (agent_id, _, provider):
         await at_work(site, page, agent_id)
         log = page.get_by_role("log")
-        provider.fails(speaking(WORDS, is_cut=True))
+        provider.fails(speak_and_wait(WORDS, is_cut=True))
         await say(page, "Count")
         await log.get_by_role("alert").get_by_text("The answer was cut off").wait_for()
         await expect(log.get_by_text("did not answer")).to_have_count(0)
@@ -171,7 +171,7 @@ async def test_a_question_that_is_discarded_on_its_way_does_not_come_back(site, 
 async def test_columns_that_got_no_answer_are_asked_once_more(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
         await mortal.call("PUT", f"{AGENTS}/{agent_id}", {"system_prompt": "You help more."})
-        await opened(mortal, page, f"/agents/{agent_id}/compare")
+        await open_page(mortal, page, f"/agents/{agent_id}/compare")
         composer = page.get_by_label("Ask all columns")
         await composer.wait_for()
         await kill(mortal)
