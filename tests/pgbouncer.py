@@ -88,7 +88,7 @@ class PgBouncer:
 
 
 @functools.cache
-def _shared() -> PgBouncer:
+def _shared_pooler() -> PgBouncer:
     """Return the one of this process of the tests, started when it is first needed."""
     made = PgBouncer()
     made.start()
@@ -100,7 +100,7 @@ def database_settings(direct: str) -> dict[str, Any]:
     """Return the settings of a service on this database: behind the pooler where all tests are."""
     if not IS_EVERYWHERE or not direct:
         return {"database_url": direct}
-    return {"database_url": _shared().url(direct), "database_direct_url": direct}
+    return {"database_url": _shared_pooler().url(direct), "database_direct_url": direct}
 
 
 def why_not() -> str:

@@ -49,13 +49,13 @@ async def chat() -> AsyncIterator[EmbeddedChat]:
     await made.host.close()
 
 
-async def embedded(host: ModelHost, texts: list[str]) -> int:
+async def embed_texts(host: ModelHost, texts: list[str]) -> int:
     """Embed many texts; return their number."""
     async with aclosing(host.stream("embed", texts)) as parts:
         return len([part async for part in parts])
 
 
-async def until_gone(pid: int) -> None:
+async def wait_until_gone(pid: int) -> None:
     """Wait for the end of a process that somebody else reaps."""
     async with asyncio.timeout(10):
         while Path(f"/proc/{pid}").exists():
@@ -88,7 +88,7 @@ async def test_a_killed_process_ends_its_call_and_the_next_one_works(chat) -> No
 async def test_those_who_wait_do_not_notice_that_a_process_was_killed(make_host) -> None:
     host = make_host()
     await host.ask("embed", ["hello"])
-    first = asyncio.create_task(embedded(host, ["word " * 200] * 500))
+    first = asyncio.create_task(embed_texts(host, ["word " * 200] * 500))
     asked = [asyncio.create_task(host.ask("embed", ["hello"])) for _ in range(3)]
     await asyncio.sleep(0)
     os.kill(host.pid, signal.SIGKILL)
@@ -104,7 +104,7 @@ async def test_a_process_that_hangs_is_killed_and_replaced(make_host) -> None:
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(ModelTimeout, match="sent nothing"):
         await host.ask("embed", ["hello"])
-    await until_gone(pid)
+    await wait_until_gone(pid)
     assert await host.ask("embed", ["hello"])
     assert host.pid != pid
 
@@ -115,7 +115,7 @@ async def test_a_process_that_ignores_the_end_of_a_call_is_killed(make_host) -> 
         await anext(parts)
         pid = host.pid
         os.kill(pid, signal.SIGSTOP)
-    await until_gone(pid)
+    await wait_until_gone(pid)
 
 
 async def test_who_hangs_up_stops_the_model(chat) -> None:
@@ -133,7 +133,7 @@ async def test_who_hangs_up_stops_the_model(chat) -> None:
 async def test_a_caller_who_is_cancelled_frees_the_place(make_host) -> None:
     host = make_host()
     await host.ask("embed", ["hello"])
-    asked = [asyncio.create_task(embedded(host, ["word " * 200] * 500)) for _ in range(3)]
+    asked = [asyncio.create_task(embed_texts(host, ["word " * 200] * 500)) for _ in range(3)]
     await asyncio.sleep(0)
     for task in asked:
         task.cancel()
@@ -146,7 +146,7 @@ async def test_a_process_ends_when_nobody_asks_and_comes_back(make_host) -> None
     host = make_host(idle_s=0.05)
     await host.ask("embed", ["hello"])
     pid = host._child.pid
-    await until_gone(pid)
+    await wait_until_gone(pid)
     assert host.pid is None
     assert await host.ask("embed", ["hello"])
 
@@ -154,7 +154,7 @@ async def test_a_process_ends_when_nobody_asks_and_comes_back(make_host) -> None
 async def test_closing_ends_the_process_and_the_calls_at_work(make_host) -> None:
     host = make_host()
     await host.ask("embed", ["hello"])
-    pid, work = host.pid, asyncio.create_task(embedded(host, ["word " * 200] * 500))
+    pid, work = host.pid, asyncio.create_task(embed_texts(host, ["word " * 200] * 500))
     await asyncio.sleep(0)
     folder = Path(f"/proc/{pid}/cwd").readlink()
     assert (folder.stat().st_mode & 0o777, list(folder.iterdir())) == (0o700, [])
@@ -232,7 +232,7 @@ asyncio.run(main())
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=subprocess.PIPE)
     told, _ = await server.communicate()
     pid, folder = told.decode().split()
-    await until_gone(int(pid))
+    await wait_until_gone(int(pid))
     assert Path(folder).exists()
     await make_host().ask("embed", ["hello"])
     assert not Path(folder).exists()

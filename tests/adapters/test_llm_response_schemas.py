@@ -21,7 +21,7 @@ ANYTHING = {"type": "object"}
 MAP = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
-def wanting(schema: dict[str, Any], model: str = "gpt-4o-mini") -> Any:
+def request_schema(schema: dict[str, Any], model: str = "gpt-4o-mini") -> Any:
     return user("Where?", model=model, response_format=ResponseSchema("answer", schema))
 
 
@@ -39,21 +39,21 @@ def wanting(schema: dict[str, Any], model: str = "gpt-4o-mini") -> Any:
 )
 async def test_openai_enforces_a_schema_that_keeps_its_rules(schema, is_strict):
     async with serve_and_connect("openai") as (server, provider):
-        await provider.chat(wanting(schema))
+        await provider.chat(request_schema(schema))
         sent = server.last.json["response_format"]["json_schema"]
         assert sent == {"name": "answer", "schema": schema, **({"strict": True} if is_strict else {})}
 
 
 async def test_any_object_is_asked_for_in_words_as_well():
     async with serve_and_connect("openai") as (server, provider):
-        await provider.chat(wanting(ANYTHING))
+        await provider.chat(request_schema(ANYTHING))
         assert server.last.json["response_format"] == {"type": "json_object"}
         assert "one JSON object" in server.last.json["messages"][-1]["content"]
 
 
 async def test_anthropic_is_sent_what_it_understands_of_a_schema():
     async with serve_and_connect("anthropic") as (server, provider):
-        await provider.chat(wanting(NESTED, "claude-sonnet-4-5"))
+        await provider.chat(request_schema(NESTED, "claude-sonnet-4-5"))
         sent = server.last.json
         assert sent["output_config"] == {
             "format": {
@@ -84,6 +84,6 @@ async def test_anthropic_is_sent_what_it_understands_of_a_schema():
 )
 async def test_anthropic_reads_a_note_about_a_schema_that_it_cannot_express(schema):
     async with serve_and_connect("anthropic") as (server, provider):
-        await provider.chat(wanting(schema, "claude-sonnet-4-5"))
+        await provider.chat(request_schema(schema, "claude-sonnet-4-5"))
         assert "output_config" not in server.last.json
         assert "one JSON object" in server.last.json["messages"][-1]["content"][-1]["text"]

@@ -29,7 +29,7 @@ def says(text: str, finish: str | None = None, **fields) -> bytes:
     return openai.event({"choices": [{"delta": {"content": text}, "finish_reason": finish}], **fields})
 
 
-def opening(text: str) -> bytes:
+def first_events(text: str) -> bytes:
     return (
         anthropic.event("message_start", message={"content": [], "usage": {"input_tokens": 1}})
         + anthropic.event("content_block_start", index=0, content_block={"type": "text", "text": ""})
@@ -37,7 +37,7 @@ def opening(text: str) -> bytes:
     )
 
 
-BEGUN = {"openai_compatible": says("Hel") + says("lo"), "anthropic": opening("Hello")}
+BEGUN = {"openai_compatible": says("Hel") + says("lo"), "anthropic": first_events("Hello")}
 ADDED = {
     "openai_compatible": says(" more"),
     "anthropic": anthropic.event(
@@ -55,7 +55,7 @@ WHOLE = {
 }
 
 
-async def heard(provider) -> tuple[str, ReplyFinished | ModelError]:
+async def read_stream(provider) -> tuple[str, ReplyFinished | ModelError]:
     """Read a stream; return its text and its end."""
     text = ""
     try:
@@ -74,7 +74,7 @@ async def heard(provider) -> tuple[str, ReplyFinished | ModelError]:
 async def test_a_stream_without_its_last_event_is_good_if_the_model_said_why_it_stopped(kind):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], FINISHED[kind]))
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert text.startswith("Hello")
         assert (done.reply.text, done.reply.finish_reason) == (text, "stop")
 
@@ -84,7 +84,7 @@ async def test_a_stream_without_its_last_event_is_good_if_the_model_said_why_it_
 async def test_a_stream_that_breaks_off_is_told_after_its_text(kind, rest):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], rest) if rest else streaming(BEGUN[kind]))
-        text, error = await heard(provider)
+        text, error = await read_stream(provider)
         assert (text, error.kind, error.retryable) == ("Hello", "broken_stream", True)
 
 
@@ -115,7 +115,7 @@ async def test_a_stream_that_stalls_is_a_timeout(kind, begun):
         raw = STREAM_HEAD + chunked(BEGUN[kind]) if begun == "text" else begun
         server.fails(hanging(raw))
         async with asyncio.timeout(5):
-            text, error = await heard(provider)
+            text, error = await read_stream(provider)
             await server.hung_up.wait()
         assert isinstance(error, ModelTimeout)
         assert text == ("Hello" if begun == "text" else "")
@@ -126,7 +126,7 @@ async def test_pings_do_not_keep_a_stream_alive_for_ever(kind):
     async with serve_and_connect(kind, total_s=0.2) as (server, provider):
         server.fails(flooding(b": ping\n\n" * 1000, 1_000_000_000))
         async with asyncio.timeout(5):
-            _, error = await heard(provider)
+            _, error = await read_stream(provider)
         assert error.kind in {"timeout", "bad_answer"}
 
 
@@ -137,7 +137,7 @@ async def test_a_server_that_does_not_hang_up_after_the_end_costs_little(kind, e
         sent = BEGUN[kind] + FINISHED[kind] + (OVER[kind] if ending == "over" else b"")
         server.fails(hanging(STREAM_HEAD + chunked(sent)))
         async with asyncio.timeout(2):
-            _, done = await heard(provider)
+            _, done = await read_stream(provider)
         assert done.reply.finish_reason == "stop"
 
 
@@ -145,7 +145,7 @@ async def test_a_server_that_does_not_hang_up_after_the_end_costs_little(kind, e
 async def test_what_follows_the_end_is_not_read(kind):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind] + FINISHED[kind] + OVER[kind] + b"data: garbage\n\n" + DONE))
-        assert (await heard(provider))[1].reply.finish_reason == "stop"
+        assert (await read_stream(provider))[1].reply.finish_reason == "stop"
 
 
 @BOTH
@@ -167,7 +167,7 @@ async def test_every_framing_the_standard_allows_is_read(kind, reframed, in_byte
     async with serve_and_connect(kind) as (server, provider):
         raw = reframed(BEGUN[kind] + FINISHED[kind] + OVER[kind])
         server.fails(streaming(*[bytes([byte]) for byte in raw] if in_bytes else [raw]))
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert text.startswith("Hello")
         assert done.reply.text == text
 
@@ -178,7 +178,7 @@ async def test_an_event_without_end_is_cut_off(kind, piece):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(flooding(piece, 10 * 1024 * 1024))
         tracemalloc.start()
-        _, error = await heard(provider)
+        _, error = await read_stream(provider)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert (error.kind, peak < 8 * 1024 * 1024) == ("bad_answer", True)
@@ -192,7 +192,7 @@ async def test_an_event_without_end_is_cut_off(kind, piece):
 async def test_an_event_that_is_nonsense_is_told_after_the_text_before_it(kind, data):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], b"data: " + data + b"\n\n"))
-        text, error = await heard(provider)
+        text, error = await read_stream(provider)
         assert (text, error.kind) == ("Hello", "bad_answer")
 
 
@@ -221,7 +221,7 @@ async def test_an_event_that_is_nonsense_is_told_after_the_text_before_it(kind, 
 async def test_an_error_inside_a_stream_has_its_meaning(kind, said, meant):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], anthropic.event("error", error=said)))
-        text, error = await heard(provider)
+        text, error = await read_stream(provider)
         assert (text, error.kind) == ("Hello", meant)
 
 
@@ -229,7 +229,7 @@ async def test_an_error_inside_a_stream_has_its_meaning(kind, said, meant):
 async def test_a_server_that_does_not_stream_when_asked_to_is_understood(kind):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(refusing(200, WHOLE[kind], Content_Type="application/json; charset=utf-8"))
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert (text, done.reply.text, done.reply.finish_reason) == ("Hello", "Hello", "stop")
 
 
@@ -238,10 +238,10 @@ async def test_a_stream_may_end_without_a_reason():
         server.fails(
             streaming(says("Hello"), DONE), streaming(DONE), streaming(openai.event({"choices": []}), DONE)
         )
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert (text, done.reply.finish_reason, done.reply.usage) == ("Hello", "stop", None)
         for _ in range(2):
-            assert (await heard(provider))[1].kind == "bad_answer"
+            assert (await read_stream(provider))[1].kind == "bad_answer"
 
 
 async def leave_at_once(provider):
@@ -255,7 +255,7 @@ async def close(provider):
         assert (await anext(deltas)).text
 
 
-async def be_cancelled(provider):
+async def cancel_stream(provider):
     begun = asyncio.Event()
 
     async def listen():
@@ -272,11 +272,11 @@ async def be_cancelled(provider):
 async def run_out_of_time(provider):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await heard(provider)
+            await read_stream(provider)
 
 
 @BOTH
-@pytest.mark.parametrize("leave", [leave_at_once, close, be_cancelled, run_out_of_time])
+@pytest.mark.parametrize("leave", [leave_at_once, close, cancel_stream, run_out_of_time])
 async def test_leaving_a_stream_hangs_up(kind, leave):
     async with serve_and_connect(kind) as (server, provider):
         server.fails(hanging(STREAM_HEAD + chunked(BEGUN[kind])))

@@ -33,7 +33,7 @@ RENAME: Statement[Any] = Statement(
 
 
 @pytest.fixture
-async def beside(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
+async def other_process(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
     """Another process of the instance: only the database connects the two."""
     other = Service(service.settings, clock)
     await other.start()
@@ -55,7 +55,7 @@ def reads(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def of_agents(reads: list[str]) -> int:
+def count_agent_reads(reads: list[str]) -> int:
     return sum("FROM agents" in sql for sql in reads)
 
 
@@ -65,11 +65,11 @@ async def test_an_agent_is_read_once(admin: Api, reads: list[str]) -> None:
     first = await admin.get(path)
     reads.clear()
     assert (await admin.get(path)).json() == first.json()
-    assert of_agents(reads) == 0
+    assert count_agent_reads(reads) == 0
 
 
-async def test_what_one_process_changes_the_next_request_of_another_sees(admin, beside) -> None:
-    there = Api(beside, token=admin.token)
+async def test_what_one_process_changes_the_next_request_of_another_sees(admin, other_process) -> None:
+    there = Api(other_process, token=admin.token)
     agent = await make_agent(admin, name="Before")
     for name in ("Now", "Then", "Last"):
         await read_agent(there, agent)
@@ -207,7 +207,7 @@ async def test_a_stamp_heard_a_while_ago_says_nothing_any_more(admin, service, c
     for seconds, expected in ((0, 1), (0.5, 1), (0.6, 2), (0, 3)):
         clock.advance(seconds)
         await find_agent(ctx, agent["id"])
-        assert of_agents(reads) == expected
+        assert count_agent_reads(reads) == expected
 
 
 async def test_what_changed_without_the_stamp_is_seen_within_seconds(admin, service, clock, people) -> None:

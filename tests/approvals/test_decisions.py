@@ -19,7 +19,7 @@ from tests.factories.people import People
 PATH = "/api/v1/approvals"
 
 
-async def listed(api: Api, **query: Any) -> list[str]:
+async def list_ids(api: Api, **query: Any) -> list[str]:
     answer = await api.get(PATH, query=query)
     assert answer.status == 200, answer
     return [one["id"] for one in answer.json()["data"]]
@@ -43,14 +43,14 @@ async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
     assert shown["approvers"] == {"user_ids": [boss.user.id], "roles": []}
     assert (shown["required_approvals"], shown["approvals_received"], shown["responses"]) == (1, 0, [])
     assert (shown["on_timeout"], shown["allow_self_approval"]) == ("reject", False)
-    assert await listed(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
-    assert await listed(requester) == [approval.id]
-    assert await listed(requester, assigned_to_me="true") == []
-    assert await listed(boss, waiting_for_me="true") == [approval.id]
+    assert await list_ids(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
+    assert await list_ids(requester) == [approval.id]
+    assert await list_ids(requester, assigned_to_me="true") == []
+    assert await list_ids(boss, waiting_for_me="true") == [approval.id]
     assert shown["names"] == {requester.user.id: requester.user.display_name}
-    assert await listed(stranger) == []
-    assert await listed(admin) == [approval.id]
-    assert await listed(admin, source_type="workflow") == []
+    assert await list_ids(stranger) == []
+    assert await list_ids(admin) == [approval.id]
+    assert await list_ids(admin, source_type="workflow") == []
     for person, count in ((boss, 1), (requester, 0), (stranger, 0), (admin, 0)):
         assert (await person.get(f"{PATH}/count")).json() == {"count": count}
 
@@ -93,8 +93,8 @@ async def test_a_quorum_roles_edits_and_self_approval(
     assert (first["status"], first["edited_input"]) == ("pending", {"amount": 90})
     assert refusal(await decide(boss, pair.id)) == (409, "already_responded")
     assert (await boss.get(f"{PATH}/count")).json() == {"count": 0}
-    assert await listed(boss, waiting_for_me="true") == []
-    assert await listed(other, waiting_for_me="true") == [pair.id]
+    assert await list_ids(boss, waiting_for_me="true") == []
+    assert await list_ids(other, waiting_for_me="true") == [pair.id]
     assert (await decide(other, pair.id, edited_input={"amount": 1})).status == 422
     # A super administrator is an administrator as well.
     assert (await decide(admin, pair.id)).json()["data"]["status"] == "approved"
@@ -105,9 +105,9 @@ async def test_a_quorum_roles_edits_and_self_approval(
 
     own = await ask(requester.user.id)
     assert refusal(await decide(requester, own.id)) == (403, "not_an_approver")
-    assert await listed(requester, waiting_for_me="true") == []
+    assert await list_ids(requester, waiting_for_me="true") == []
     allowed = await ask(requester.user.id, allow_self_approval=True)
-    assert await listed(requester, waiting_for_me="true") == [allowed.id]
+    assert await list_ids(requester, waiting_for_me="true") == [allowed.id]
     assert (await decide(requester, allowed.id)).status == 200
 
     filled = await ask(fields=({"id": "reason", "label": "Reason", "type": "text", "required": True},))

@@ -142,7 +142,7 @@ async def test_an_unverified_address_may_not_sign_in_where_the_operator_says_so(
     }
 
 
-def told(answer) -> tuple[int, dict, set[str]]:
+def visible_parts(answer) -> tuple[int, dict, set[str]]:
     return answer.status, answer.json(), set(answer.headers)
 
 
@@ -159,7 +159,7 @@ async def test_an_unknown_address_is_answered_like_a_wrong_password(service, api
     monkeypatch.setattr(passwords, "verify_password", counted)
     known = await api.post("/auth/login", {"email": user.email, "password": "Wrong-1-password"})
     unknown = await api.post("/auth/login", {"email": "nobody@example.com", "password": "Wrong-1-password"})
-    assert told(known) == told(unknown)
+    assert visible_parts(known) == visible_parts(unknown)
     assert checks == [user.password_hash, None]
     jobs = await service.instance.database.fetch("SELECT kind FROM jobs ORDER BY created_at", [])
     assert [row[0] for row in jobs] == ["auth.record_failed_login"] * 2

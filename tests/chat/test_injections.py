@@ -122,13 +122,13 @@ async def test_a_model_that_obeys_strangers_reaches_nobody_new(
     assert remote.seen
     assert reply["sources"]
     asked = requests_for_text(provider)
-    assert all(url not in outside_the_fence(request) for request in asked if not _delegated(request))
+    assert all(url not in outside_the_fence(request) for request in asked if not _is_delegated(request))
     stored = await messages_of(admin, reply["conversation_id"])
     assert len(stored) == 2
     await _is_reachable(evil)
 
 
-def _delegated(request: dict[str, Any]) -> bool:
+def _is_delegated(request: dict[str, Any]) -> bool:
     """A task that one agent gives to another is what the other one is to do."""
     return "You help." in request["messages"][0]["content"]
 

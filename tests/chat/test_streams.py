@@ -23,7 +23,7 @@ from tests.tools.servers.rest_api import RestApi
 PIECE = b'data: {"choices": [{"index": 0, "delta": {"content": "%b"}}]}\n\n'
 
 
-def said(*texts: bytes) -> bytes:
+def unfinished_stream(*texts: bytes) -> bytes:
     """Return a provider's stream with these pieces, without its end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     return head + b"".join(PIECE % text for text in texts)
@@ -39,7 +39,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_client_that_leaves_ends_the_turn_and_what_was_said_is_kept(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(said(b"One ", b"two ")))
+    provider.fails(hanging(unfinished_stream(b"One ", b"two ")))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Count"})
     await listener.until("content_delta", 2)
     await listener.leave()
@@ -64,7 +64,7 @@ async def test_a_client_that_comes_back_misses_nothing(
     go_on = asyncio.Event()
 
     async def slowly(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(said(b"One ", b"two "))
+        writer.write(unfinished_stream(b"One ", b"two "))
         await writer.drain()
         await go_on.wait()
         writer.write(PIECE % b"three" + b"data: [DONE]\n\n")
@@ -115,7 +115,7 @@ async def test_a_finished_stream_is_replayed_the_same_and_expires(
 async def test_a_turn_is_stopped_on_request(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(said(b"For ever")))
+    provider.fails(hanging(unfinished_stream(b"For ever")))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
@@ -158,7 +158,7 @@ async def test_a_call_that_was_stopped_with_its_turn_is_not_replayed(
 async def test_another_process_is_asked_to_stop_through_the_database(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(said(b"For ever")))
+    provider.fails(hanging(unfinished_stream(b"For ever")))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
@@ -203,7 +203,7 @@ async def test_a_failure_after_the_first_word_is_an_error_event(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
     arrived = asyncio.Event()
-    provider.fails(resetting(said(b"Hel"), after=arrived))
+    provider.fails(resetting(unfinished_stream(b"Hel"), after=arrived))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Hello"})
     await listener.until("content_delta")
     arrived.set()

@@ -37,7 +37,7 @@ def call(name: str, input: object, id: str = "call_use") -> Call:
     return Call("call_tool", msgspec.json.encode({"name": name, "input": input}).decode(), id)
 
 
-def offered(provider: ProviderServer) -> list[str]:
+def offered_names(provider: ProviderServer) -> list[str]:
     return [one["function"]["name"] for one in provider.last.json.get("tools", ())]
 
 
@@ -54,7 +54,7 @@ async def test_the_right_one_of_200_functions_is_found(make_service, provider, r
     for question, wanted in QUESTIONS.items():
         found = await search_functions(admin, agent, provider, question)
         assert wanted in found, (question, found)
-    assert offered(provider) == ["tool_search", "call_tool"]
+    assert offered_names(provider) == ["tool_search", "call_tool"]
     assert len(await search_functions(admin, agent, provider, "anything at all", limit=10)) == 10
     assert len(await search_functions(admin, agent, provider, "anything at all", limit=99)) == 10
 
@@ -136,7 +136,7 @@ async def test_an_approval_holds_for_a_found_function(desk: Desk):
     name = await search_functions(desk.admin, desk.agent, desk.provider, "weather")
     desk.provider.says("", call(name[0], {"city": "Graz"}))
     reply = await desk.ask(message="How is the weather?")
-    assert offered(desk.provider) == ["tool_search", "call_tool"]
+    assert offered_names(desk.provider) == ["tool_search", "call_tool"]
     assert reply["finish_reason"] == "awaiting_approval"
     (called,) = reply["tool_calls"]
     assert (called["tool"], called["tool_id"]) == (name[0], desk.tool["id"])
@@ -171,7 +171,7 @@ async def test_chosen_tools_are_offered_beside_the_search(admin, agent, provider
     assert (answer.status, answer.json()["data"]["always_offered"]) == (200, True), answer
     provider.says("Hello.")
     await reply_to(admin, agent)
-    names = offered(provider)
+    names = offered_names(provider)
     assert len(names) == 18
     # In which order a configuration has its endpoints is up to the database.
     assert all(name.startswith("crm__") for name in names[:16])
@@ -187,16 +187,16 @@ async def test_few_functions_are_offered_and_large_schemas_are_searched(admin, a
     await attach_tool(admin, agent, tool)
     provider.says("Hello.")
     await reply_to(admin, agent)
-    assert offered(provider) == ["weather__get"]
+    assert offered_names(provider) == ["weather__get"]
     large = {"type": "object", "properties": {"text": {"type": "string", "description": "x" * 25_000}}}
     await attach_tool(admin, agent, await make_tool(admin, remote.url, name="Large", input_schema=large))
     provider.says("Hello.")
     await reply_to(admin, agent)
-    assert offered(provider) == ["tool_search", "call_tool"]
+    assert offered_names(provider) == ["tool_search", "call_tool"]
     await change_agent(admin, agent, tool_search="off")
     provider.says("Hello.")
     await reply_to(admin, agent)
-    assert offered(provider) == ["weather__get", "large__get"]
+    assert offered_names(provider) == ["weather__get", "large__get"]
 
 
 @pytest.mark.either_database

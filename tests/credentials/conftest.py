@@ -67,7 +67,7 @@ async def developer(people: People, tenant: Tenant) -> Api:
 
 
 @pytest.fixture
-def acting(service: Service) -> Callable[[Api], Context]:
+def context_for(service: Service) -> Callable[[Api], Context]:
     """Returns a function that makes the context of work for a person; no transaction is open."""
 
     def act(person: Api) -> Context:

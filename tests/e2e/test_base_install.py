@@ -60,7 +60,7 @@ async def admin(server: ServerProcess, provider: ProviderServer) -> RemoteApi:
     return admin
 
 
-async def until(read: Callable[[], Any], is_done: Callable[[Any], bool]) -> Any:
+async def read_until(read: Callable[[], Any], is_done: Callable[[Any], bool]) -> Any:
     """Read until `is_done`; return what was read."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not is_done(found := await read()):
@@ -121,7 +121,7 @@ async def test_it_learns_from_documents_and_finds_them_by_their_words(
     async def training() -> dict[str, Any]:
         return (await admin.get(f"{path}/status")).json()["training"]
 
-    done = await until(training, lambda training: training["status"] != "training")
+    done = await read_until(training, lambda training: training["status"] != "training")
     assert done["status"] == "completed", done
     provider.says("Behind the mill.")
     reply = await chat(admin, agent, "Where do visitors park?")
@@ -143,7 +143,7 @@ async def test_people_secrets_tables_workflows_and_forms(admin: RemoteApi) -> No
     async def imported() -> dict[str, Any]:
         return (await admin.get(f"/api/v1/data-tables/{table['id']}/imports/{job}")).json()["data"]
 
-    finished = await until(imported, lambda run: run["status"] in {"completed", "failed"})
+    finished = await read_until(imported, lambda run: run["status"] in {"completed", "failed"})
     assert (finished["status"], finished["rows_created"]) == ("completed", 2)
     workflow = await workflows.make_workflow(admin, workflows.node("a"))
     started = await workflows.start(admin, workflow)
@@ -151,7 +151,7 @@ async def test_people_secrets_tables_workflows_and_forms(admin: RemoteApi) -> No
     async def executed() -> dict[str, Any]:
         return await workflows.execution(admin, workflow, started)
 
-    assert (await until(executed, lambda run: run["status"] not in {"pending", "running"}))[
+    assert (await read_until(executed, lambda run: run["status"] not in {"pending", "running"}))[
         "status"
     ] == "completed"
     form = await forms.make_form(admin)

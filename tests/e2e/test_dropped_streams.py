@@ -49,7 +49,7 @@ WORDS = tuple(f"word{number} " for number in range(12))
 _POOLED = 12 + MAX_REDIS_CALLS
 
 
-async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
+async def wait_until(is_so: Callable[[], Awaitable[bool]]) -> None:
     while not await is_so():
         await asyncio.sleep(0.05)
 
@@ -82,7 +82,7 @@ async def round_of_drops(shop: Shop, count: int, chance: random.Random, descript
         )
 
     async with asyncio.timeout(WITHIN_S):
-        await until(are_forgotten)
+        await wait_until(are_forgotten)
     return {client.ids["message_id"] for client in clients}
 
 
@@ -163,7 +163,7 @@ async def listen_without_reading(shop: Shop) -> list[StreamClient]:
         return await turns_with(shop, "completed") == WARM + STALLED
 
     async with asyncio.timeout(30):
-        await until(are_stored)
+        await wait_until(are_stored)
     assert (shop.resident_bytes - before) / STALLED < MOST_PER_STALLED
     return clients
 
@@ -188,7 +188,7 @@ async def check_end_of_session(shop: Shop, colleague: Colleague) -> None:
         return shop.talker.hang_ups > hang_ups and await turns_with(shop, "cancelled") == 1
 
     async with asyncio.timeout(WITHIN_S):
-        await until(is_cut_off)
+        await wait_until(is_cut_off)
     client.drop(with_reset=False)
 
 
@@ -219,6 +219,6 @@ async def test_clients_that_never_read_are_cut_off(tmp_path: Path, database_url:
             return shop.descriptors <= connected - STALLED
 
         async with asyncio.timeout(MOST_STALLED_S):
-            await until(are_gone)
+            await wait_until(are_gone)
         for client in clients:
             client.drop(with_reset=False)

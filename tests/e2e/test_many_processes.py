@@ -81,7 +81,7 @@ async def talk(
     writer.write(piece(wish) + piece("", "stop") + b"data: [DONE]\n\n")
 
 
-async def until(look: Callable[[], Awaitable[Any]], wanted: Any) -> None:
+async def wait_until(look: Callable[[], Awaitable[Any]], wanted: Any) -> None:
     """Wait until `look` returns the wanted value; fail with the last one."""
     deadline = time.monotonic() + PATIENCE_S
     while (seen := await look()) != wanted and time.monotonic() < deadline:
@@ -149,14 +149,14 @@ async def journey(running: Cluster, shop: Shop, remote: RestApi) -> None:
             for one in (await running.read(f"{PATH}/{workflow['id']}/executions"))["data"]
         )
 
-    await until(ended, {("completed", None): len(names)})
+    await wait_until(ended, {("completed", None): len(names)})
     rows = (await running.read(f"/api/v1/data-tables/{table['id']}/rows"))["data"]
     assert sorted(row["name"] for row in rows) == sorted(f"one two {name}" for name in names)
 
     async def told() -> int:
         return len([one for one in remote.seen if one.target == "/hook"])
 
-    await until(told, len(names))
+    await wait_until(told, len(names))
 
 
 async def sign_up(running: Cluster, name: str, **limits: int | None) -> str:
@@ -227,14 +227,14 @@ async def every_schedule_fires_once(running: Cluster) -> None:
     async def fired() -> bool:
         return (await running.read(path))["pagination"]["total"] >= SCHEDULES
 
-    await until(fired, wanted=True)
+    await wait_until(fired, wanted=True)
 
     async def due() -> int:
         async with open_database(running.servers[0]) as ctx:
             jobs = await ctx.system("the test looks at everything").all(Job, kind="workflows.fire_schedule")
             return len([job for job in jobs if job.run_at < ctx.clock.time() + 60])
 
-    await until(due, 0)
+    await wait_until(due, 0)
     assert (await running.read(f"{PATH}/{workflow['id']}/executions"))["pagination"]["total"] == SCHEDULES
 
 
@@ -304,11 +304,11 @@ async def places_of_a_killed_process_come_back(running: Cluster, talker: Talker)
         assert status == 200 or answer["error"]["details"]["window"] == "concurrent", answer
         return status == 429
 
-    await until(is_refused, wanted=True)
+    await wait_until(is_refused, wanted=True)
     lost.kill()
     holding.drop(with_reset=False)
     began = time.monotonic()
-    await until(is_refused, wanted=False)
+    await wait_until(is_refused, wanted=False)
     assert time.monotonic() - began < 30
     status, _ = await call(others[1].port, "GET", "/health")
     assert status == 200

@@ -45,7 +45,7 @@ class Shop:
         return await asyncio.to_thread(run)
 
 
-async def made(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+async def create_object(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     status, answer = await call(port, "POST", path, body=body, token=token)
     assert status == 201, answer
     return answer
@@ -61,7 +61,7 @@ async def shop(serving: Serving) -> AsyncIterator[Shop]:
         assert status == 200, signed_in
         token = signed_in["access_token"]
         base_url = f"{provider.url}/v1"
-        await made(
+        await create_object(
             port,
             token,
             "/api/v1/api-keys",
@@ -69,8 +69,10 @@ async def shop(serving: Serving) -> AsyncIterator[Shop]:
         )
         model = "openai_compatible/m"
         body = {"name": "Support", "primary_model": model, "system_prompt": "You are the shop."}
-        agent = await made(port, token, "/api/v1/agents", body)
-        key = await made(port, token, "/api/v1/embed/api-keys", {"agent_id": agent["id"], "name": "Client"})
+        agent = await create_object(port, token, "/api/v1/agents", body)
+        key = await create_object(
+            port, token, "/api/v1/embed/api-keys", {"agent_id": agent["id"], "name": "Client"}
+        )
         yield Shop(server, provider, token, agent, key["api_key"])
 
 

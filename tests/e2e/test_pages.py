@@ -109,7 +109,7 @@ async def test_a_backup_of_postgresql_is_restored(tmp_path: Path, database_url: 
     await drop_database(SERVER, database_url.rpartition("/")[2] + "_copy")
 
 
-async def until_it_has_said_its_password(server: ServerProcess) -> None:
+async def wait_for_password(server: ServerProcess) -> None:
     """It answers a moment before it prints."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not re.search(r"shown once\): \S+\n", server.log):
@@ -130,7 +130,7 @@ async def test_the_readme_is_what_happens(tmp_path: Path, left_out: set[str]) ->
     assert left_out <= {step.section for step in steps_of(README)}
     async with server:
         await server.start()
-        await until_it_has_said_its_password(server)
+        await wait_for_password(server)
         (start,) = (step for step in steps_of(README) if step.command == START)
         printed = start.printed.replace("8080", str(server.port))
         assert not difference(printed, server.log), server.log

@@ -58,7 +58,7 @@ class Caller:
 
 
 @asynccontextmanager
-async def calling(folder: Path, database_url: str) -> AsyncIterator[Caller]:
+async def serve_caller(folder: Path, database_url: str) -> AsyncIterator[Caller]:
     async with Nursery(folder) as nursery:
         server = ForkedServer(nursery, folder, database_url)
         await server.start()
@@ -69,7 +69,7 @@ async def calling(folder: Path, database_url: str) -> AsyncIterator[Caller]:
 async def test_a_run_that_was_started_before_the_kill_is_the_one_that_is_waited_for(
     tmp_path: Path, database_url: str
 ) -> None:
-    async with calling(tmp_path, database_url) as caller:
+    async with serve_caller(tmp_path, database_url) as caller:
         status, made = await caller.post(PATH, WAITING)
         assert status == 201, made
         path, body = f"{PATH}/{made['data']['id']}/execute", {"wait": 20}

@@ -135,7 +135,9 @@ async def _is_dead_by_itself(child: Child) -> bool:
     return False
 
 
-def _arrived(receiver: Receiver, secrets: dict[str, str]) -> tuple[Counter[tuple[str, str]], list[str]]:
+def _count_arrivals(
+    receiver: Receiver, secrets: dict[str, str]
+) -> tuple[Counter[tuple[str, str]], list[str]]:
     """Return how often each webhook got each event, and the events with a wrong signature."""
     counts: Counter[tuple[str, str]] = Counter()
     forged = []
@@ -166,7 +168,7 @@ async def problems(
         jobs = await system.all(Job)
     orders = {id for id, type in types.items() if type == "order.placed"}
     came_in = {id for id, type in types.items() if type == "system.webhook.received"}
-    arrived, forged = _arrived(receiver, {path: made["secret"] for path, made in hooks.items()})
+    arrived, forged = _count_arrivals(receiver, {path: made["secret"] for path, made in hooks.items()})
     made = Counter((one.webhook_id, one.event_id) for one in deliveries)
     broken = [f"acknowledged but not there: {id}" for id in senders.acked - orders]
     broken += [f"wrong signature: {id}" for id in forged]

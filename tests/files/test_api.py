@@ -11,7 +11,7 @@ KEYS = {"file_id", "filename", "size_bytes", "mime_type", "purpose", "sha256", "
 TEXT = b"0123456789"
 
 
-def stored(service) -> list[str]:
+def list_stored(service) -> list[str]:
     return sorted(path.name for path in (service.settings.data_dir / "files").glob("*/*"))
 
 
@@ -34,14 +34,14 @@ async def test_a_file_is_uploaded_described_read_and_deleted(service, people, fi
     (uploaded,) = await events(people, "system.file.uploaded")
     assert uploaded.data["file_id"] == id
     assert uploaded.data["size_bytes"] == 10
-    assert stored(service) == [id]
+    assert list_stored(service) == [id]
     assert (await files.delete(id)).status == 204
     assert (await only_event(people, "system.file.deleted"))["filename"] == "report.pdf"
     for gone in (await files.get(id), await files.content(id), await files.delete(id)):
         assert (gone.status, gone.code) == (404, "file_not_found")
     clock.advance(24 * 3600 + 1)
     await service.runner.drain()
-    assert stored(service) == []
+    assert list_stored(service) == []
 
 
 async def test_files_are_listed_by_purpose_type_name_and_age(files, clock):
@@ -99,7 +99,7 @@ async def test_what_may_not_be_uploaded_is_refused_and_leaves_nothing(service, f
     wrong = await files.person.post(files.PATH, {"file": "x"})
     assert (wrong.status, wrong.code) == (415, "unsupported_media_type")
     assert await files.list() == []
-    assert stored(service) == []
+    assert list_stored(service) == []
     assert list((service.settings.data_dir / "tmp").iterdir()) == []
 
 
@@ -183,4 +183,4 @@ async def test_an_upload_that_is_repeated_with_its_key_is_stored_once(service, f
     again = await files.send("a.txt", TEXT, headers={"Idempotency-Key": "one"})
     assert (first.status, again.status, again.json()) == (201, 201, first.json())
     assert again.headers["idempotent-replayed"] == "true"
-    assert len(stored(service)) == 1
+    assert len(list_stored(service)) == 1

@@ -48,14 +48,14 @@ def is_json(value: Any) -> bool:
         return False
 
 
-def spoken(value: Any) -> dict[str, str] | None:
+def message_for(value: Any) -> dict[str, str] | None:
     """Return the value as a page sends it; None if there is nothing to send."""
     if value is None or value in ([], {}) or (isinstance(value, str) and not value.strip()):
         return None
     return {"content": value if isinstance(value, str) else json.dumps(value)}
 
 
-async def talked(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | None:
+async def submit_by_talking(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | None:
     """Say all this; return the submission, if one was made."""
     hidden = {field["id"] for field in form["fields"] if field["type"] == "hidden"}
     prefill = {id: value for id, value in data.items() if id in hidden}
@@ -66,7 +66,7 @@ async def talked(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | 
     if talk.last["errors"]:
         return None
     for _ in range(3 * len(form["fields"]) + 1):
-        said = spoken(data.get(talk.asked)) if talk.asked else {"content": "yes"}
+        said = message_for(data.get(talk.asked)) if talk.asked else {"content": "yes"}
         more = {"field_id": talk.asked} if talk.asked and said else {}
         await talk.say(**(said or {"content": "skip"}), **more)
         if talk.last["status"] != "active":
@@ -89,7 +89,7 @@ async def test_the_api_and_a_conversation_take_the_same_data(person, api, visito
     visitor = api.at(f"198.51.{len(visitors) // 250}.{len(visitors) % 250}")
     visitors.append(visitor)
     answer = await send(visitor, form, data or {"nothing": 1})
-    said = await talked(visitor, form, data)
+    said = await submit_by_talking(visitor, form, data)
     if answer.status == 201:
         kept = await submission(person, form, answer.json()["data"]["submission_id"])
         assert said is not None, data

@@ -102,7 +102,7 @@ async def deliver(api, hook, sent: Sent, **headers: str):
     )
 
 
-def spoiled(scheme: str, sign, now: int) -> dict[str, tuple[Sent, str | None]]:
+def spoil_deliveries(scheme: str, sign, now: int) -> dict[str, tuple[Sent, str | None]]:
     """Deliveries that must not pass, and the reason that is told; None where it may be either."""
     good = sign(BODY, now)
     proof = proof_of(good)
@@ -131,7 +131,7 @@ def proof_of(sent: Sent) -> list[str]:
 async def test_what_is_signed_is_taken_and_everything_else_is_not(admin, api, clock, scheme, sign) -> None:
     hook = await make_hook(admin, verification={"type": scheme, "secret": secret_for(scheme)})
     now = int(clock.time())
-    for name, (sent, reason) in spoiled(scheme, sign, now).items():
+    for name, (sent, reason) in spoil_deliveries(scheme, sign, now).items():
         answer = await deliver(api, hook, sent)
         assert answer.status == 401, (name, answer)
         assert reason is None or answer.details == {"reason": reason}, (name, answer)

@@ -13,7 +13,7 @@ from tests.factories.people import People
 from tests.incoming.conftest import BROKEN, REFUSING, STARTED, WORKFLOW, with_workflows
 
 
-async def started(people) -> list[File]:
+async def list_starts(people) -> list[File]:
     async with people.context() as ctx:
         return await ctx.system("test").all(File, purpose=STARTED)
 
@@ -25,7 +25,7 @@ async def test_a_payload_starts_its_workflow_once(service, admin, api, starts, p
     assert starts.asked == []
     await service.runner.drain()
     (entry,) = await list_received(admin, hook)
-    (row,) = await started(people)
+    (row,) = await list_starts(people)
     assert (entry["status"], entry["workflow_execution_id"]) == ("triggered", row.id)
     (start,) = starts.asked
     assert (start.workflow_id, start.input, start.trigger, start.source_id) == (
@@ -35,7 +35,7 @@ async def test_a_payload_starts_its_workflow_once(service, admin, api, starts, p
         receipt["id"],
     )
     await service.runner.drain()
-    assert len(await started(people)) == 1
+    assert len(await list_starts(people)) == 1
 
 
 async def test_what_was_taken_before_a_restart_is_processed_after_it(service, admin, api, starts) -> None:
@@ -79,7 +79,7 @@ async def test_a_workflow_that_cannot_be_started_is_said_in_the_log(
     (entry,) = await list_received(admin, circle)
     assert (entry["status"], "chain" in entry["error"]) == ("failed", True)
     # What a starter did before it failed did not happen.
-    assert await started(people) == []
+    assert await list_starts(people) == []
     assert len([start for start in starts.asked if start.workflow_id == BROKEN]) == 4
     async with people.context() as ctx:
         left = await ctx.system("test").all(Job, kind="incoming.trigger_workflow")

@@ -43,7 +43,7 @@ def has(found: Scrape, name: str) -> bool:
     return any(sample.name == name for sample in found.samples)
 
 
-async def until_answered(port: int) -> None:
+async def wait_until_answered(port: int) -> None:
     for _ in range(600):
         if (await ask(port))[0] == 200:
             return
@@ -69,7 +69,7 @@ async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Pa
             port = free_port()
             env = {**one.worker_env, "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{port}"}
             worker = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
-            await until_answered(port)
+            await wait_until_answered(port)
             assert (await ask(port, token=""))[0] == 401
             assert (await ask(port, token="wrong"))[0] == 401
             assert (await ask(port, "/health"))[0] == 404

@@ -33,7 +33,7 @@ def request(model: str) -> ChatRequest:
     return ChatRequest(model=model, messages=(ModelMessage(role="user", content="Hello!"),), max_tokens=3)
 
 
-async def listed(person) -> dict[str, dict]:
+async def list_models(person) -> dict[str, dict]:
     return {model["id"]: model for model in (await person.get("/api/v1/models")).json()["data"]}
 
 
@@ -42,7 +42,7 @@ async def who_answers(ctx, model: str, kind: str = "chat") -> list[str]:
 
 
 async def test_the_embedded_models_are_listed_as_available(admin) -> None:
-    local = {id: model for id, model in (await listed(admin)).items() if model["provider"] == "local"}
+    local = {id: model for id, model in (await list_models(admin)).items() if model["provider"] == "local"}
     assert list(local) == [EMBEDDING, "local/hibari", CHAT, "local/whisper-base"]
     assert {(model["available"], model["reason"]) for model in local.values()} == {(True, None)}
     chat = local[CHAT]
@@ -53,7 +53,7 @@ async def test_the_embedded_models_are_listed_as_available(admin) -> None:
 
 async def test_without_weights_the_list_says_how_to_get_them(make_service, tmp_path) -> None:
     people = People(await make_service(models_dir=tmp_path / "nothing"))
-    models = await listed(await people.super_admin())
+    models = await list_models(await people.super_admin())
     assert (models[CHAT]["available"], models[CHAT]["reason"]) == (False, MISSING)
     assert models["local/hibari"]["available"]
     tenant = await people.default_tenant()

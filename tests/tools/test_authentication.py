@@ -87,7 +87,7 @@ OWN_TOKEN = pytest.mark.one_service("each process asks for a tool's token itself
 OAUTH = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "scope": "read write"}
 
 
-def secured(remote, **more):
+def secured_config(remote, **more):
     return scripted_config(remote, **more) | {"endpoints": {"only": {"path": "/secured"}}}
 
 
@@ -97,7 +97,7 @@ def oauth(remote, **more):
 
 @OWN_TOKEN
 async def test_a_token_is_asked_for_once_and_kept(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     for _ in range(3):
         done = await tools.execute(tool)
         assert done["output"]["body"] == {"ok": True, "given": "***"}
@@ -108,7 +108,7 @@ async def test_a_token_is_asked_for_once_and_kept(tools, remote):
 
 @OWN_TOKEN
 async def test_runs_at_the_same_time_share_one_request_for_a_token(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     done = await asyncio.gather(*(tools.execute(tool) for _ in range(8)))
     assert {one["status"] for one in done} == {"completed"}
     assert remote.tokens_issued == 1
@@ -117,7 +117,7 @@ async def test_runs_at_the_same_time_share_one_request_for_a_token(tools, remote
 @OWN_TOKEN
 async def test_a_token_is_renewed_a_minute_before_it_ends(tools, remote, clock):
     remote.token_lifetime_s = 300
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     clock.advance(238)
     await tools.execute(tool)
@@ -131,7 +131,7 @@ async def test_a_token_is_renewed_a_minute_before_it_ends(tools, remote, clock):
 async def test_a_short_lived_token_and_one_without_an_end_are_kept_too(tools, remote, clock):
     for lifetime_s, kept_s, ended_s in ((40, 19, 2), (None, 239, 3)):
         remote.token_lifetime_s, remote.tokens_issued = lifetime_s, 0
-        tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+        tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
         await tools.execute(tool)
         clock.advance(kept_s)
         await tools.execute(tool)
@@ -143,7 +143,7 @@ async def test_a_short_lived_token_and_one_without_an_end_are_kept_too(tools, re
 
 @OWN_TOKEN
 async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     remote.revoke_tokens()
     done = await tools.execute(tool)
@@ -157,7 +157,7 @@ async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
 
 @OWN_TOKEN
 async def test_runs_that_are_refused_together_renew_together(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     remote.revoke_tokens()
     done = await asyncio.gather(*(tools.execute(tool) for _ in range(6)))
@@ -166,7 +166,7 @@ async def test_runs_that_are_refused_together_renew_together(tools, remote):
 
 
 async def test_another_auth_config_gets_another_token(tools, admin, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     changed = oauth(remote, scope="admin")["auth_config"]
     assert (await admin.put(f"/v1/tools/{tool['id']}", {"auth_config": changed})).status == 200
@@ -177,7 +177,7 @@ async def test_another_auth_config_gets_another_token(tools, admin, remote):
 
 async def test_two_tools_do_not_share_a_token(tools, remote):
     for _ in range(2):
-        await tools.run("rest_api", secured(remote), **oauth(remote))
+        await tools.run("rest_api", secured_config(remote), **oauth(remote))
     assert remote.tokens_issued == 2
 
 
@@ -190,7 +190,9 @@ async def test_a_401_without_a_token_is_not_tried_again(tools, remote):
 
 
 async def test_a_client_that_is_refused_fails_without_telling_its_secret(tools, remote):
-    done = await tools.run("rest_api", secured(remote), **oauth(remote, client_secret="wrong-4711-secret"))
+    done = await tools.run(
+        "rest_api", secured_config(remote), **oauth(remote, client_secret="wrong-4711-secret")
+    )
     assert (done["status"], done["error"]["code"]) == ("failed", "auth_error")
     assert "invalid_client" in done["error"]["message"]
     assert "wrong-4711-secret" not in json.dumps(done)

@@ -21,7 +21,7 @@ def reasons(document):
     return {skipped.what: skipped.why for skipped in parse_api(document).skipped}
 
 
-def refused(asking, *arguments) -> str:
+def expect_refusal(asking, *arguments) -> str:
     with pytest.raises(InvalidDocument) as caught:
         asking(*arguments)
     assert isinstance(caught.value, Invalid)
@@ -342,4 +342,4 @@ def test_patterns_that_cannot_be_checked_are_left_out():
     ],
 )
 def test_a_document_that_is_none_is_refused_with_the_reason(document, why):
-    assert refused(parse_api, document) == why
+    assert expect_refusal(parse_api, document) == why

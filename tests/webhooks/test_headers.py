@@ -17,7 +17,7 @@ MASKED = dict.fromkeys(HEADERS, MASK)
 SECRETS = list(HEADERS.values())
 
 
-async def stored(hooks: Any) -> bytes:
+async def read_stored(hooks: Any) -> bytes:
     """Return all stored bytes; the service is stopped, so that no write-ahead log is left."""
     settings = hooks.service.settings
     await hooks.service.stop()
@@ -53,7 +53,7 @@ async def test_they_are_sent_as_they_are_and_kept_nowhere_in_clear(hooks, receiv
     await hooks.work()
     assert (await hooks.call(made, "POST", "/test", json={})).json()["success"]
     assert [one.headers["authorization"] for one in receiver.received] == [TOKEN, TOKEN]
-    assert hits(await stored(hooks), SECRETS) == []
+    assert hits(await read_stored(hooks), SECRETS) == []
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ async def test_what_an_earlier_version_stored_in_clear_works_and_is_sealed_at_th
     assert hits(before, SECRETS), "it lay there in clear"
 
     await hooks.restart()
-    assert hits(await stored(hooks), SECRETS) == []
+    assert hits(await read_stored(hooks), SECRETS) == []
     assert (await hooks.read(made))["headers"] == HEADERS
     await hooks.happen()
     await hooks.work()

@@ -13,7 +13,7 @@ APPROVALS = "/api/v1/approvals"
 
 
 @pytest.fixture
-async def asking(site):
+async def ask_for_refund(site):
     """Let an agent ask for the refund of an order, and return the id of the approval."""
     async with provider_server() as provider, rest_api() as remote:
         agent = await agent_that_asks_first(site, provider, f"{remote.url}/refunds")
@@ -35,9 +35,9 @@ async def approval(site, id):
 
 
 @pytest.mark.journey
-async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, page, asking):
+async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, page, ask_for_refund):
     await open_page(site, page, "/approvals")
-    first, second = await asking(10482), await asking(10311)
+    first, second = await ask_for_refund(10482), await ask_for_refund(10311)
     item = page.get_by_role("button").filter(has_text="Refund order 10482")
     await item.wait_for()
     await expect(item).to_have_attribute("aria-current", "true")
@@ -71,8 +71,8 @@ async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, 
     assert (await approval(site, second))["status"] == "rejected"
 
 
-async def test_someone_who_was_faster_is_named_with_the_decision(site, page, asking):
-    id = await asking(77)
+async def test_someone_who_was_faster_is_named_with_the_decision(site, page, ask_for_refund):
+    id = await ask_for_refund(77)
     await open_page(site, page, f"/approvals?id={id}")
     await expect(page.get_by_label("Order", exact=True)).to_have_value("77")
     await site.call("POST", f"{APPROVALS}/{id}/reject", {"comment": "Goods were worn"})
@@ -83,9 +83,9 @@ async def test_someone_who_was_faster_is_named_with_the_decision(site, page, ask
     assert await axe(page) == []
 
 
-async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site, page, asking):
-    first = await asking(501)
-    second = await asking(502)
+async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site, page, ask_for_refund):
+    first = await ask_for_refund(501)
+    second = await ask_for_refund(502)
     await open_page(site, page, "/approvals")
     order = page.get_by_label("Order", exact=True)
     await expect(order).to_have_value("501")
@@ -106,8 +106,8 @@ async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_an_approval_is_decided_on_a_phone(site, page, asking, scheme):
-    id = await asking(4711)
+async def test_an_approval_is_decided_on_a_phone(site, page, ask_for_refund, scheme):
+    id = await ask_for_refund(4711)
     await page.emulate_media(color_scheme=scheme)
     await page.set_viewport_size({"width": 390, "height": 844})
     await open_page(site, page, "/inbox")

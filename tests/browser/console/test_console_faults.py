@@ -22,7 +22,7 @@ async def mortal(tmp_path: Path) -> AsyncIterator[Site]:
         yield site
 
 
-async def at_work(site: Site, page: Page, agent_id: str) -> None:
+async def open_agent(site: Site, page: Page, agent_id: str) -> None:
     """Open the agent and wait until every part of its page is there."""
     await open_page(site, page, f"/agents/{agent_id}")
     await instructions(page).wait_for()
@@ -35,7 +35,7 @@ def field(page: Page):
 
 async def test_a_question_to_a_server_that_is_gone_is_put_back_and_asked_once_more(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
-        await at_work(mortal, page, agent_id)
+        await open_agent(mortal, page, agent_id)
         log = page.get_by_role("log")
         await kill(mortal)
         await say(page, "Where is it?")
@@ -73,7 +73,7 @@ async def test_a_question_to_a_server_that_is_gone_is_put_back_and_asked_once_mo
 
 async def test_half_an_answer_stays_says_that_it_is_one_and_survives_a_reload(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
-        await at_work(mortal, page, agent_id)
+        await open_agent(mortal, page, agent_id)
         log = page.get_by_role("log")
         provider.fails(speak_and_wait(WORDS, asyncio.Event()))
         await say(page, "Count")
@@ -100,7 +100,7 @@ async def test_half_an_answer_stays_says_that_it_is_one_and_survives_a_reload(mo
 
 async def test_a_reply_that_ended_while_the_connection_was_broken_is_not_asked_for_twice(site, page):
     async with talker(site) as (agent_id, _, provider), connect_by_cable(site) as (outside, cable):
-        await at_work(outside, page, agent_id)
+        await open_agent(outside, page, agent_id)
         gate = asyncio.Event()
         provider.fails(speak_and_wait(WORDS, gate))
         await say(page, "Count")
@@ -120,7 +120,7 @@ async def test_a_reply_that_ended_while_the_connection_was_broken_is_not_asked_f
 
 async def test_a_provider_that_breaks_off_is_not_one_that_did_not_answer(site, page):
     async with talker(site) as (agent_id, _, provider):
-        await at_work(site, page, agent_id)
+        await open_agent(site, page, agent_id)
         log = page.get_by_role("log")
         provider.fails(speak_and_wait(WORDS, is_cut=True))
         await say(page, "Count")
@@ -135,7 +135,7 @@ async def test_a_provider_that_breaks_off_is_not_one_that_did_not_answer(site, p
 
 async def test_files_of_an_unsent_question_come_back_after_a_reload(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
-        await at_work(mortal, page, agent_id)
+        await open_agent(mortal, page, agent_id)
         note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Order 7 is late."}
         await page.locator("input[type=file]").set_input_files([note])
         files = page.get_by_role("list", name="Attached files")
@@ -155,7 +155,7 @@ async def test_files_of_an_unsent_question_come_back_after_a_reload(mortal, page
 
 async def test_a_question_that_is_discarded_on_its_way_does_not_come_back(site, page):
     async with talker(site) as (agent_id, _, _):
-        await at_work(site, page, agent_id)
+        await open_agent(site, page, agent_id)
         questions = "**/chat/stream*"
         await page.route(questions, lambda _: None)
         async with page.expect_request(questions):
@@ -196,7 +196,7 @@ async def test_a_spent_budget_is_said_in_its_reply_and_nowhere_else(site, page):
         scope = {"type": "agent", "id": agent_id}
         spent = {"scope": scope, "period": "month", "limit_tokens": 1, "action": "block"}
         made = await site.call("POST", "/api/v1/budgets", spent)
-        await at_work(site, page, agent_id)
+        await open_agent(site, page, agent_id)
         await say(page, "Second")
         refused = page.get_by_role("log").get_by_role("alert")
         await refused.get_by_text("The budget of this agent of 1 token is used up.").wait_for()

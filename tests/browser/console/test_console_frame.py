@@ -39,7 +39,7 @@ async def test_the_console_speaks_german_and_fits_a_phone(site, page):
     await page.get_by_role("heading", name="Profile and security").wait_for()
 
 
-async def signed_in(site: Any, page: Any, person: Person, path: str) -> None:
+async def sign_in_as(site: Any, page: Any, person: Person, path: str) -> None:
     await page.emulate_media(reduced_motion="reduce")
     await page.goto(f"{site.url}/console{path}")
     await page.get_by_label("Email").fill(person.email)
@@ -84,7 +84,7 @@ async def test_who_lacks_a_permission_reads_who_can_give_it_and_asks(site, page)
             },
         ),
     )
-    await signed_in(site, page, person, "/agents")
+    await sign_in_as(site, page, person, "/agents")
     await page.get_by_role("heading", name="You cannot see this").wait_for()
     await page.get_by_text("can give it to you").wait_for()
     await page.get_by_role("button", name="Ask for it").click()
@@ -110,7 +110,7 @@ async def test_a_super_administrator_acts_in_another_organization(site, page):
 
 async def test_someone_changes_their_name_and_what_they_hear_of(site, page):
     person = await new_person(site)
-    await signed_in(site, page, person, "/profile")
+    await sign_in_as(site, page, person, "/profile")
     await page.get_by_label("First name").fill("Augusta")
     await page.get_by_role("button", name="Save name").click()
     await page.get_by_role("button", name="Account of Augusta Sample").wait_for()

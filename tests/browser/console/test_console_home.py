@@ -15,7 +15,7 @@ from tests.browser.site import Site
 HOME = "/api/v1/home"
 
 
-async def needed(site: Site, title_code: str) -> None:
+async def wait_for_need(site: Site, title_code: str) -> None:
     """Wait until home has such a need: what it shows may be some seconds old."""
     async with asyncio.timeout(20):
         while title_code not in {need["title_code"] for need in (await site.call("GET", HOME))["needs"]}:
@@ -94,7 +94,7 @@ async def test_home_says_whom_a_spent_budget_silences_and_leads_to_it(site, page
         spent = {"scope": scope, "period": "month", "limit_tokens": 1, "action": "block"}
         # It is over as soon as it is set: nobody has to run into it first.
         made = await site.call("POST", "/api/v1/budgets", spent)
-        await needed(site, "budget_blocks")
+        await wait_for_need(site, "budget_blocks")
         await open_page(site, page, "/")
         need = page.get_by_role("listitem").filter(
             has_text="Support desk answers nobody: its budget is used up"
