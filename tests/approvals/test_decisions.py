@@ -81,12 +81,15 @@ async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
     assert len(await audits(people, "approval.approved")) == 1
 
 
-async def test_a_quorum_roles_edits_and_self_approval(
-    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+def boss_or_roles(boss: Api) -> Approvers:
+    return Approvers(user_ids=(boss.user.id,), roles=(Role.agent_developer, Role.tenant_admin))
+
+
+async def test_a_quorum_needs_different_people_and_keeps_the_first_edit(
+    admin: Api, people: People, boss: Api, ask: Ask
 ) -> None:
     other = await people.signed_in(Role.agent_developer)
-    both = Approvers(user_ids=(boss.user.id,), roles=(Role.agent_developer, Role.tenant_admin))
-    pair = await ask(approvers=both, required_approvals=2, editable_fields=("amount",))
+    pair = await ask(approvers=boss_or_roles(boss), required_approvals=2, editable_fields=("amount",))
     bad = await decide(boss, pair.id, edited_input={"amount": 90, "to": "Mallory"})
     assert (bad.status, bad.details) == (422, {"edited_input.to": "may not be changed"})
     first = (await decide(boss, pair.id, edited_input={"amount": 90, "to": "Ada"})).json()["data"]
@@ -99,10 +102,15 @@ async def test_a_quorum_roles_edits_and_self_approval(
     # A super administrator is an administrator as well.
     assert (await decide(admin, pair.id)).json()["data"]["status"] == "approved"
 
-    vetoed = await ask(approvers=both, required_approvals=3)
+
+async def test_one_rejection_ends_a_quorum(people: People, boss: Api, ask: Ask) -> None:
+    other = await people.signed_in(Role.agent_developer)
+    vetoed = await ask(approvers=boss_or_roles(boss), required_approvals=3)
     await decide(boss, vetoed.id)
     assert (await decide(other, vetoed.id, "reject", comment="No")).json()["data"]["status"] == "rejected"
 
+
+async def test_a_requester_approves_only_where_that_is_allowed(requester: Api, ask: Ask) -> None:
     own = await ask(requester.user.id)
     assert refusal(await decide(requester, own.id)) == (403, "not_an_approver")
     assert await list_ids(requester, waiting_for_me="true") == []
@@ -110,6 +118,8 @@ async def test_a_quorum_roles_edits_and_self_approval(
     assert await list_ids(requester, waiting_for_me="true") == [allowed.id]
     assert (await decide(requester, allowed.id)).status == 200
 
+
+async def test_required_fields_are_filled_in_by_the_approver(boss: Api, ask: Ask) -> None:
     filled = await ask(fields=({"id": "reason", "label": "Reason", "type": "text", "required": True},))
     assert (await decide(boss, filled.id)).status == 422
     assert (await decide(boss, filled.id, data={"reason": "Because"})).status == 200
@@ -134,28 +144,32 @@ async def test_of_fifty_who_decide_at_once_one_is_heard(
     )
 
 
-async def test_time_cancelling_and_reminding(
-    service: Service,
-    admin: Api,
-    people: People,
-    requester: Api,
-    boss: Api,
-    ask: Ask,
-    clock: ManualClock,
+async def test_a_requester_reminds_once_an_hour(
+    service: Service, people: People, requester: Api, boss: Api, ask: Ask, clock: ManualClock
 ) -> None:
-    soon = {"expires_in_s": 60}
-    late = [await ask(**soon, on_timeout=one) for one in OnTimeout]
     lasting = await ask(waiting=ContinuationRef("nobody", "k"))
     await service.runner.drain()
     told = (await boss.get("/api/v1/notifications", query={"type": "approval_requested"})).json()
-    assert told["total"] == 4
+    assert told["total"] == 1
     assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
     again = await requester.post(f"{PATH}/{lasting.id}/remind")
     assert (again.status, again.code) == (429, "rate_limited")
     assert refusal(await boss.post(f"{PATH}/{lasting.id}/remind")) == (403, "not_the_requester")
     await service.runner.drain()
-    assert (await boss.get("/api/v1/notifications")).json()["total"] == 5
+    assert (await boss.get("/api/v1/notifications")).json()["total"] == 2
+    clock.advance(3601)
+    requester = await people.sign_in(requester.user)
+    assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
 
+
+async def test_nobody_decides_after_the_time_is_over(
+    service: Service, admin: Api, people: People, boss: Api, ask: Ask, clock: ManualClock
+) -> None:
+    late = [await ask(expires_in_s=60, on_timeout=one) for one in OnTimeout]
+    lasting = await ask()
+    await service.runner.drain()
+    told = (await boss.get("/api/v1/notifications", query={"type": "approval_requested"})).json()
+    assert told["total"] == 4
     clock.advance(61)
     assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
     async with people.context() as ctx:
@@ -164,14 +178,20 @@ async def test_time_cancelling_and_reminding(
     assert [one["status"] for one in ended] == ["timeout"] * 3
     assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
     assert len(await events(people, "approval.timeout")) == 3
-    clock.advance(3600)
-    requester, boss = await people.sign_in(requester.user), await people.sign_in(boss.user)
-    assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
+    assert (await decide(boss, lasting.id)).status == 200
 
+
+async def test_only_the_requester_cancels(requester: Api, boss: Api, ask: Ask) -> None:
+    lasting = await ask(waiting=ContinuationRef("nobody", "k"))
     assert refusal(await decide(boss, lasting.id, "cancel")) == (403, "not_the_requester")
     cancelled = await decide(requester, lasting.id, "cancel")
     assert (cancelled.status, cancelled.json()["data"]["status"]) == (200, "cancelled")
     assert refusal(await decide(boss, lasting.id)) == (409, "approval_already_resolved")
+
+
+async def test_what_waits_for_a_decision_withdraws_it_once(
+    people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
     withdrawn = await ask(waiting=ContinuationRef("nobody", "k2"))
     async with people.context(requester.user.tenant_id) as ctx:
         assert await cancel_waiting(ctx, "nobody", "k2") == 1

@@ -269,8 +269,9 @@ async def test_a_sub_agent_of_a_sub_agent_asks(desk: Desk, cast: Cast) -> None:
     assert "Deep says rain." in cast.told(desk.agent)
 
 
-async def test_what_becomes_of_a_sub_agent_while_it_waits(desk: Desk, cast: Cast, helper: Json) -> None:
-    """It gets another name, its model fails, it is taken from the agent; or the reply is stopped."""
+async def test_a_sub_agent_that_is_renamed_and_whose_model_fails_ends_its_call(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     renamed = await desk.ask()
@@ -283,7 +284,10 @@ async def test_what_becomes_of_a_sub_agent_while_it_waits(desk: Desk, cast: Cast
     assert done["details"]["tool_calls"][1]["error"]["code"] == "model_error"
     assert len(desk.remote.seen) == 1
 
-    await change_agent(desk.admin, helper, name="Helper")
+
+async def test_a_sub_agent_that_is_switched_off_while_it_waits_calls_nothing(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     detached = await desk.ask()
@@ -296,9 +300,12 @@ async def test_what_becomes_of_a_sub_agent_while_it_waits(desk: Desk, cast: Cast
     assert [(one["error"]["code"], one["sub_agent_id"]) for one in done["details"]["tool_calls"]] == [
         ("agent_not_found", helper["id"])
     ] * 2
-    assert len(desk.remote.seen) == 1
+    assert not desk.remote.seen
 
-    assert (await desk.admin.patch(sub_agents, {"is_enabled": True})).status == 200
+
+async def test_stopping_a_reply_cancels_the_approval_of_its_sub_agent(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     stopped = await desk.ask()

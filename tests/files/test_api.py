@@ -157,8 +157,8 @@ async def test_parts_are_read_by_range(files):
     assert (measured.status, measured.body, measured.headers["content-length"]) == (206, b"", "5")
 
 
-async def test_members_handle_their_own_files_and_developers_everyones(people, files, files_of):
-    member, other, viewer = [await files_of(role) for role in ("agent_user", "agent_user", "viewer")]
+async def test_members_find_their_own_files_and_developers_everyones(people, files, files_of):
+    member, other = [await files_of("agent_user") for _ in range(2)]
     stranger = await files_of("tenant_admin", await people.tenant("Elsewhere"))
     own, hers = await member.upload("own.txt"), await other.upload("hers.txt")
     assert await member.list() == [own["file_id"]]
@@ -168,10 +168,20 @@ async def test_members_handle_their_own_files_and_developers_everyones(people, f
         for call in (person.get, person.content, person.share, person.delete):
             answer = await call(hers["file_id"])
             assert (answer.status, answer.code) == (404, "file_not_found")
+    assert (await files.content(hers["file_id"])).body == b"hello"
+
+
+async def test_viewers_neither_read_nor_write_files(files_of):
+    member, viewer = await files_of("agent_user"), await files_of("viewer")
+    own = await member.upload("own.txt")
     for call in (viewer.get, viewer.content, viewer.share, viewer.delete):
         assert (await call(own["file_id"])).status == 403
     assert (await viewer.send("x.txt", b"x")).details["required"] == "files:write"
-    assert (await files.content(hers["file_id"])).body == b"hello"
+
+
+async def test_members_delete_their_own_files_and_developers_everyones(files, files_of):
+    member, other = [await files_of("agent_user") for _ in range(2)]
+    own, hers = await member.upload("own.txt"), await other.upload("hers.txt")
     forced = await member.delete(own["file_id"], force="true")
     assert (forced.status, forced.details["required"]) == (403, "agents:write")
     assert (await member.delete(own["file_id"])).status == 204

@@ -98,6 +98,11 @@ async def test_files_that_are_not_what_they_say_are_refused(person, api, people,
         if status is not None and answer.status != status:
             wrong.append((name, answer))
     assert wrong == []
+
+
+@pytest.mark.either_database
+async def test_names_of_files_are_made_harmless(person, api) -> None:
+    form = await make_form(person, NAME, PAPER)
     for name in (
         "../../etc/cron.d/x.txt",
         "..\\..\\x.TXT",
@@ -111,14 +116,28 @@ async def test_files_that_are_not_what_they_say_are_refused(person, api, people,
         shown = answer.json()["data"]["filename"]
         assert not set(shown) & set("/\\\u202e"), shown
         assert len(shown) <= 255
+
+
+@pytest.mark.either_database
+async def test_active_content_is_stored_without_its_type(person, api) -> None:
+    form = await make_form(person, NAME, PAPER)
     active = await upload(api, form, "x.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>")
     assert active.json()["data"]["mime_type"] == "application/octet-stream"
+
+
+@pytest.mark.either_database
+async def test_an_upload_names_a_field_for_files_and_is_a_form(person, api) -> None:
+    form = await make_form(person, NAME, PAPER)
     assert (await upload(api, form, field="name")).details.keys() == {"field_id"}
     assert (await upload(api, form, field="")).status == 422
     assert (await upload(api, form, field="nothing")).code == "field_not_found"
     body = {"file": {"filepath": "/etc/passwd"}, "field_id": "paper"}
     assert (await api.post(address(form, "upload"), body)).status == 415
     assert (await api.post(address(form, "upload"))).status == 415
+
+
+@pytest.mark.either_database
+async def test_a_draft_takes_no_uploads_and_a_form_only_as_many_as_its_limit(person, api) -> None:
     draft = await make_form(person, NAME, PAPER, is_draft=True)
     assert (await upload(api, draft)).code == "form_not_found"
     small = await make_form(person, NAME, PAPER, settings={"limits": {"upload": 1}})

@@ -5,6 +5,8 @@ import io
 import json
 import zipfile
 
+import pytest
+
 from retinue.forms.after import daily_counts
 from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, submission, submissions, submit
 from tests.factories.happenings import events
@@ -14,13 +16,19 @@ async def count_now(people) -> None:
     await daily_counts.count_submissions(people.context())
 
 
-async def test_submissions_are_listed_filtered_and_searched(person, api, clock, people) -> None:
+@pytest.fixture
+async def answered_form(person, api, clock, people):
+    """Somebody who signed in again, a form, and the ids of four submissions, one a day."""
     form = await make_form(person)
     ids = []
     for name in ("Ada Lovelace", "Bob", "Ädam 100%", "email"):
         ids.append(await submit(api, form, {"name": name, "email": f"{len(ids)}@example.com"}))
         clock.advance(86_400)
-    person = await people.sign_in(person.user)
+    return await people.sign_in(person.user), form, ids
+
+
+async def test_submissions_are_listed_newest_first_by_pages(answered_form) -> None:
+    person, form, ids = answered_form
     found = await submissions(person, form, per_page=3)
     assert [one["id"] for one in found["data"]] == ids[:0:-1]
     assert found["pagination"] == {
@@ -30,6 +38,10 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
         "total_pages": 2,
         "total_is_exact": True,
     }
+
+
+async def test_submissions_are_searched_and_filtered_before_and_after_counting(answered_form, people) -> None:
+    person, form, ids = answered_form
 
     async def seen(**query: str) -> list[int]:
         answer = await submissions(person, form, **query)
@@ -57,6 +69,10 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
         assert await seen(after=second[:10], before="2027-01-17") == [1]
         assert await seen(status="archived") == []
         await count_now(people)
+
+
+async def test_bad_filters_and_unknown_submissions_are_refused(answered_form) -> None:
+    person, form, ids = answered_form
     for query in ({"after": "soon"}, {"status": "new"}, {"page": "0"}, {"sort": "name"}):
         assert (await person.get(f"{PATH}/{form['id']}/submissions", query=query)).status == 422
     assert (await person.get(f"{PATH}/{form['id']}/submissions/sbm_x")).code == "submission_not_found"
