@@ -33,7 +33,7 @@ def refusal(answer: Response) -> tuple[int, str]:
     return answer.status, (answer.details or {}).get("reason") or answer.code
 
 
-async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
+async def test_an_approval_is_seen_and_counted_by_those_it_concerns(
     admin: Api, people: People, requester: Api, boss: Api, ask: Ask
 ) -> None:
     approval = await ask(payload={"input": {"amount": 120, "api_key": "sk-123456", "max_tokens": 5}})
@@ -54,6 +54,12 @@ async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
     for person, count in ((boss, 1), (requester, 0), (stranger, 0), (admin, 0)):
         assert (await person.get(f"{PATH}/count")).json() == {"count": count}
 
+
+async def test_an_approval_is_decided_once_by_its_approver(
+    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    approval = await ask()
+    stranger = await people.signed_in(Role.agent_user)
     assert refusal(await decide(stranger, approval.id)) == (404, "approval_not_found")
     assert refusal(await decide(requester, approval.id)) == (403, "not_an_approver")
     assert refusal(await decide(admin, approval.id)) == (403, "not_an_approver")
